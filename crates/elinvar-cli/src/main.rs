@@ -1,0 +1,2 @@
+//! The `elinvar` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Tables from files as design matrices.

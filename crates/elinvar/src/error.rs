@@ -1,0 +1,78 @@
+//! Everything that can go wrong, as data with a sentence.
+
+use std::path::PathBuf;
+
+use crate::target::TargetError;
+
+/// The library's error; each variant carries the facts, its `Display` is a sentence that says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two sizes that must agree do not.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// What has the size.
+        what: &'static str,
+        /// The size it must have.
+        expected: usize,
+        /// The size it has.
+        found: usize,
+    },
+    /// A parameter lies outside its domain.
+    #[error("{parameter} = {value} is outside its domain: {reason}")]
+    Domain {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// Its value.
+        value: f64,
+        /// The condition it violates.
+        reason: &'static str,
+    },
+    /// A matrix that must be positive definite is not.
+    #[error("{what} is not positive definite (pivot {pivot})")]
+    NotPositiveDefinite {
+        /// Which matrix.
+        what: &'static str,
+        /// The first pivot that is not positive.
+        pivot: usize,
+    },
+    /// A combination of choices that does not exist.
+    #[error("{wanted} is not available here; {instead}")]
+    Unsupported {
+        /// What was asked for.
+        wanted: String,
+        /// What to use instead.
+        instead: String,
+    },
+    /// The target failed in a way that dropping the draw cannot mend.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The target is not finite on most draws from the starting point.
+    #[error(
+        "the log density is not finite at {bad} of the {total} first draws, for example at z = {example}; start elsewhere or narrower, or check the model"
+    )]
+    BadStart {
+        /// Number of draws where the density or its gradient is not finite.
+        bad: usize,
+        /// Number of draws.
+        total: usize,
+        /// One such draw.
+        example: String,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{path}: {problem}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+}

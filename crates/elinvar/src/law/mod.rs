@@ -1,0 +1,113 @@
+//! Mixing laws q(w): everything a mean–variance mixture needs of them, as scalar functions.
+//!
+//! The family is z | w ~ N(μ + u(w) α, s(w) Σ), w ~ q(w) (spec 00 §0.5). With P = Σ⁻¹, Q = (z−μ)ᵀP(z−μ), L = (z−μ)ᵀPα and
+//! κ = αᵀPα, all that the algorithms ask of q(w) is a function of (Q, L, κ, d). There is no linear algebra here.
+
+/// The three scalars of a point, and the dimension.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Forms {
+    /// d, the dimension of z.
+    pub dim: usize,
+    /// Q = (z−μ)ᵀP(z−μ).
+    pub q: f64,
+    /// L = (z−μ)ᵀPα.
+    pub l: f64,
+    /// κ = αᵀPα.
+    pub kappa: f64,
+}
+
+/// Moments of the law that enter Ω, Υ and s̄ (spec 00 §0.5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    /// E[u].
+    pub u: f64,
+    /// E[u²].
+    pub uu: f64,
+    /// s̄ = E[s]; infinite where it does not exist.
+    pub s: f64,
+    /// E[1/s].
+    pub inv_s: f64,
+    /// E[u/s].
+    pub u_inv_s: f64,
+    /// E[u²/s].
+    pub uu_inv_s: f64,
+}
+
+/// Moments of w given z.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Conditional {
+    /// E[u | z].
+    pub u: f64,
+    /// E[s | z].
+    pub s: f64,
+    /// E[1/s | z].
+    pub inv_s: f64,
+    /// E[u/s | z].
+    pub u_inv_s: f64,
+    /// Var[1/s | z].
+    pub var_inv_s: f64,
+    /// Cov[1/s, u/s | z].
+    pub cov_inv_s_u_inv_s: f64,
+    /// Var[u/s | z].
+    pub var_u_inv_s: f64,
+}
+
+/// The marginal form of spec 03 §3.1, option II: g_α = u(z) ∇f(z) + v₀ ∇f(ẑ).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TwoPoint {
+    /// u(z).
+    pub u: f64,
+    /// v₀.
+    pub v0: f64,
+}
+
+/// H(z) = ½ log|Σ| + h(κ): the part that depends on the law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entropy {
+    /// h(κ), all constants included.
+    pub value: f64,
+    /// e(κ) = 2h′(κ) = E[Var(u | z)]: ∇_α H = e Pα and 2∇_Σ H = P − e Pα(Pα)ᵀ.
+    pub slope: f64,
+}
+
+/// Random numbers from which one w is made.
+pub trait MixingNoise {
+    /// A uniform number in the open unit interval; the first two calls for a draw may come from a low-discrepancy point set.
+    fn uniform(&mut self) -> f64;
+    /// A standard normal number, made like [`MixingNoise::uniform`].
+    fn normal(&mut self) -> f64;
+    /// A draw from Gamma(shape, 1).
+    fn gamma(&mut self, shape: f64) -> f64;
+}
+
+/// A mixing law q(w) with its shift u(w) and scale s(w).
+pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
+    /// The family's name in files, commands and plots.
+    const NAME: &'static str;
+    /// Whether u(w) is not identically zero, that is, whether α exists.
+    const SHIFTED: bool;
+
+    /// The free constant of the law (a or λ), if it has one.
+    fn parameter(&self) -> Option<f64>;
+    /// A draw of w.
+    fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64;
+    /// u(w).
+    fn shift(&self, w: f64) -> f64;
+    /// s(w).
+    fn scale(&self, w: f64) -> f64;
+    /// Moments of the law.
+    fn moments(&self) -> Moments;
+    /// Moments of w given z.
+    fn conditional(&self, forms: Forms) -> Conditional;
+    /// The paper's two-point form of g_α, where it differs from E[u | z].
+    fn two_point(&self, forms: Forms) -> Option<TwoPoint> {
+        let _ = forms;
+        None
+    }
+    /// log q(z) − ½ log|P|.
+    fn log_marginal(&self, forms: Forms) -> f64;
+    /// The entropy, where it is known up to a one-dimensional integral; `None`: log q must be averaged over draws.
+    fn entropy(&self, kappa: f64, dim: usize) -> Option<Entropy>;
+    /// log q(w), for the exact view of the theory; zero for a point mass.
+    fn log_mixing_density(&self, w: f64) -> f64;
+}

@@ -1,0 +1,8 @@
+//! elinvar turns a log density into a posterior that can be sampled, evaluated and judged.
+
+mod error;
+pub mod law;
+mod linalg;
+pub mod target;
+
+pub use error::Error;

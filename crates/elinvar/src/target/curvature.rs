@@ -1,0 +1,142 @@
+//! Weighted sums of Hessians: which draws with which weights, and where the sums go.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether a scale matrix is a full symmetric matrix or a diagonal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Covariance {
+    /// All d(d+1)/2 entries.
+    Full,
+    /// The diagonal only.
+    Diagonal,
+}
+
+impl Covariance {
+    /// How many numbers store one matrix of dimension `dim`.
+    pub fn n_entries(self, dim: usize) -> usize {
+        match self {
+            Covariance::Full => dim * dim,
+            Covariance::Diagonal => dim,
+        }
+    }
+}
+
+/// K weighted sums over draws: sum k has `per_row` weights, for the draws from `k * stride` on.
+#[derive(Clone, Copy, Debug)]
+pub struct Contraction<'a> {
+    weights: &'a [f64],
+    per_row: usize,
+    stride: usize,
+}
+
+impl<'a> Contraction<'a> {
+    /// Every sum runs over the same first `per_row` draws.
+    ///
+    /// # Panics
+    /// If `weights` is not a whole number of rows.
+    pub fn shared(weights: &'a [f64], per_row: usize) -> Self {
+        assert!(per_row > 0 && weights.len().is_multiple_of(per_row), "contraction weights come in rows of {per_row}");
+        Self { weights, per_row, stride: 0 }
+    }
+
+    /// Sum k runs over its own draws, `k * per_row .. (k + 1) * per_row`.
+    ///
+    /// # Panics
+    /// If `weights` is not a whole number of rows.
+    pub fn own(weights: &'a [f64], per_row: usize) -> Self {
+        Self { stride: per_row, ..Self::shared(weights, per_row) }
+    }
+
+    /// Number of sums.
+    pub fn len(&self) -> usize {
+        self.weights.len() / self.per_row
+    }
+
+    /// Whether there is nothing to sum.
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// The draws of sum `k`.
+    pub fn draws(&self, k: usize) -> std::ops::Range<usize> {
+        k * self.stride..k * self.stride + self.per_row
+    }
+
+    /// The weights of sum `k`, one for each of its draws.
+    pub fn weights(&self, k: usize) -> &'a [f64] {
+        &self.weights[k * self.per_row..(k + 1) * self.per_row]
+    }
+}
+
+/// Where contracted Hessians go: one symmetric matrix (column-major, both triangles) or one diagonal per sum.
+#[derive(Debug)]
+pub struct CurvatureMut<'a> {
+    covariance: Covariance,
+    dim: usize,
+    entries: &'a mut [f64],
+}
+
+impl<'a> CurvatureMut<'a> {
+    /// A view of `entries` as matrices of the given kind.
+    ///
+    /// # Panics
+    /// If `entries` is not a whole number of matrices.
+    pub fn new(covariance: Covariance, dim: usize, entries: &'a mut [f64]) -> Self {
+        let n = covariance.n_entries(dim);
+        assert!(n > 0 && entries.len().is_multiple_of(n), "curvature entries come in matrices of {n}");
+        Self { covariance, dim, entries }
+    }
+
+    /// Full or diagonal.
+    pub fn covariance(&self) -> Covariance {
+        self.covariance
+    }
+
+    /// Number of coordinates.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// The entries of matrix `k`: d² numbers when full, d when diagonal.
+    pub fn entries_mut(&mut self, k: usize) -> &mut [f64] {
+        let n = self.covariance.n_entries(self.dim);
+        &mut self.entries[k * n..(k + 1) * n]
+    }
+
+    /// Adds `c x xᵀ` to matrix `k`.
+    pub fn add_outer(&mut self, k: usize, c: f64, x: &[f64]) {
+        let dim = self.dim;
+        match self.covariance {
+            Covariance::Full => {
+                for (column, xj) in self.entries_mut(k).chunks_exact_mut(dim).zip(x) {
+                    for (entry, xi) in column.iter_mut().zip(x) {
+                        *entry += c * xi * xj;
+                    }
+                }
+            }
+            Covariance::Diagonal => {
+                for (entry, xi) in self.entries_mut(k).iter_mut().zip(x) {
+                    *entry += c * xi * xi;
+                }
+            }
+        }
+    }
+
+    /// Adds `c` times a full column-major matrix (its diagonal, when this view is diagonal) to matrix `k`.
+    pub fn add_matrix(&mut self, k: usize, c: f64, matrix: &[f64]) {
+        let dim = self.dim;
+        match self.covariance {
+            Covariance::Full => {
+                for (entry, value) in self.entries_mut(k).iter_mut().zip(matrix) {
+                    *entry += c * value;
+                }
+            }
+            Covariance::Diagonal => {
+                for (i, entry) in self.entries_mut(k).iter_mut().enumerate() {
+                    *entry += c * matrix[i * dim + i];
+                }
+            }
+        }
+    }
+}

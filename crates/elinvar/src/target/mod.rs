@@ -1,0 +1,139 @@
+//! What is approximated: an unnormalised log density on ℝᵈ, evaluated on batches of draws.
+
+mod curvature;
+mod draws;
+mod evaluations;
+mod prior;
+
+pub use curvature::{Contraction, Covariance, CurvatureMut};
+pub use draws::{DrawBuffer, Draws};
+pub use evaluations::{Evaluations, Scratch};
+pub use prior::Prior;
+
+/// The data items that an evaluation sums over.
+#[derive(Clone, Copy, Debug)]
+pub enum Rows<'a> {
+    /// Every item.
+    All,
+    /// The items with these indices, in this order.
+    Subset(&'a [u32]),
+}
+
+impl Rows<'_> {
+    /// The number of items when the target has `n_rows` of them.
+    pub fn len(&self, n_rows: usize) -> usize {
+        match self {
+            Rows::All => n_rows,
+            Rows::Subset(rows) => rows.len(),
+        }
+    }
+
+    /// The index of item `i` of the selection.
+    pub fn index(&self, i: usize) -> usize {
+        match self {
+            Rows::All => i,
+            Rows::Subset(rows) => rows[i] as usize,
+        }
+    }
+}
+
+/// Why a target could not be evaluated.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the model could not be evaluated: {message}")]
+pub struct TargetError {
+    /// What happened, as a sentence.
+    pub message: String,
+    /// Whether leaving out the draw is a remedy; otherwise the fit ends.
+    pub recoverable: bool,
+}
+
+impl TargetError {
+    /// A failure at one draw only: the draw is dropped and counted.
+    pub fn recoverable(message: impl Into<String>) -> Self {
+        Self { message: message.into(), recoverable: true }
+    }
+
+    /// A failure that ends the fit.
+    pub fn fatal(message: impl Into<String>) -> Self {
+        Self { message: message.into(), recoverable: false }
+    }
+}
+
+/// An unnormalised log density with its gradient.
+///
+/// The density is `log p(z) = log prior(z) + Σ_n log p(D_n | z)`: [`Target::evaluate`] sums the items, the part declared by
+/// [`Target::prior`] is left out there and handled in closed form. Items are summed as they are; the scaling by N/M of a
+/// mini-batch belongs to the run.
+pub trait Target: Sync {
+    /// Number of coordinates of z.
+    fn dim(&self) -> usize;
+
+    /// Writes log p and ∇log p at every draw, summed over `rows`.
+    ///
+    /// A draw at which the density does not exist gets a non-finite log p: it is dropped and counted by the run.
+    ///
+    /// # Errors
+    /// A [`TargetError`] when nothing sensible can be computed at any draw.
+    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError>;
+
+    /// Number of data items, if the target is a sum over items that can be subsampled.
+    fn n_rows(&self) -> Option<usize> {
+        None
+    }
+
+    /// The part of log p that is declared instead of evaluated.
+    fn prior(&self) -> Prior {
+        Prior::None
+    }
+
+    /// Second derivatives, if the target has them.
+    fn second_order(&self) -> Option<&dyn SecondOrder> {
+        None
+    }
+
+    /// Length of the [`Scratch`] that an evaluation of `n_draws` draws with `n_contractions` contractions uses.
+    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
+        let _ = (n_draws, n_contractions);
+        0
+    }
+
+    /// Names of the coordinates of z.
+    fn names(&self) -> Vec<String> {
+        (1..=self.dim()).map(|i| format!("z{i}")).collect()
+    }
+}
+
+/// Second derivatives of a target, contracted over draws.
+///
+/// The weights of the draws are known before the target is asked, so a generalised linear model needs one
+/// `Xᵀ diag(r) X` per contraction instead of one per draw.
+pub trait SecondOrder: Target {
+    /// Adds Σ_s weight[k][s] ∇²log p(z_s) to `out` (which arrives zeroed) for each contraction k, without the declared prior.
+    ///
+    /// # Errors
+    /// A [`TargetError`] when the second derivatives cannot be computed.
+    fn contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        scratch: &mut Scratch,
+        out: CurvatureMut<'_>,
+    ) -> Result<(), TargetError>;
+
+    /// [`Target::evaluate`] and [`SecondOrder::contract`] in one pass over the data.
+    ///
+    /// # Errors
+    /// As the two parts.
+    fn evaluate_and_contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        out: &mut Evaluations,
+        curvature: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        self.evaluate(draws, rows, out)?;
+        self.contract(draws, rows, contraction, out.scratch_mut(), curvature)
+    }
+}

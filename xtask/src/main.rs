@@ -1,0 +1,2 @@
+//! One command for each thing a developer or CI needs.
+fn main() {}
