@@ -95,6 +95,29 @@ fn add_lower_product(x: &[f64], y: &[f64], d: usize, n: usize, out: &mut [f64]) 
     );
 }
 
+/// Lower triangle of out += Wᵀ W for a column-major d × d matrix W.
+pub(crate) fn add_transposed_gram(w: &[f64], d: usize, out: &mut [f64]) {
+    if d <= SMALL {
+        for j in 0..d {
+            for i in j..d {
+                out[j * d + i] += super::dot(&w[i * d..(i + 1) * d], &w[j * d..(j + 1) * d]);
+            }
+        }
+        return;
+    }
+    triangular::matmul(
+        MatMut::from_column_major_slice_mut(out, d, d),
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        MatRef::from_column_major_slice(w, d, d).transpose(),
+        BlockStructure::Rectangular,
+        MatRef::from_column_major_slice(w, d, d),
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+}
+
 /// Lower triangle of out += ½ Σ_s w_s (r_s g_sᵀ + g_s r_sᵀ); `scratch` holds min(n, GRAM_BLOCK)·d numbers.
 pub(crate) fn add_symmetrised(r: &[f64], g: &[f64], d: usize, w: &[f64], scratch: &mut [f64], out: &mut [f64]) {
     if d <= SMALL {

@@ -1,0 +1,225 @@
+//! The block (B, P) of a conditionally Gaussian family: z | w ~ N(B ũ(w), s(w) P⁻¹).
+
+use super::scale_matrix::{Candidate, ScaleMatrix, in_range};
+use crate::Error;
+use crate::linalg::{axpy, dot};
+use crate::rule::{Rule, largest_step};
+
+/// Locations B = [μ, α, …] (d × r, column-major) and the precision P.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocationBlock<S> {
+    b: Vec<f64>,
+    scale: S,
+}
+
+/// Gradient of the bound in the coordinates of a [`LocationBlock`].
+#[derive(Clone, Debug)]
+pub struct LocationGradient {
+    /// ∇_B L, d × r.
+    pub b: Vec<f64>,
+    /// G = −2∇_Σ L, so that P⁺ = P + βG; stored as the scale matrix is.
+    pub g: Vec<f64>,
+}
+
+impl LocationGradient {
+    /// A zero gradient with the shape of `block`.
+    pub fn like<S: ScaleMatrix>(block: &LocationBlock<S>) -> Self {
+        Self { b: vec![0.0; block.b.len()], g: vec![0.0; block.scale.precision().len()] }
+    }
+
+    /// Sets everything to zero.
+    pub fn reset(&mut self) {
+        self.b.fill(0.0);
+        self.g.fill(0.0);
+    }
+
+    /// Whether every entry can enter a step.
+    pub fn is_finite(&self) -> bool {
+        in_range(&self.b) && in_range(&self.g)
+    }
+}
+
+/// How far a block may go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    pub(crate) rule: Rule,
+    pub(crate) beta: f64,
+    /// Bound on KL(q_new ‖ q_old) of the block.
+    pub(crate) max_kl: Option<f64>,
+}
+
+/// Memory for the step of a block.
+#[derive(Debug)]
+pub(crate) struct LocationScratch {
+    pub(crate) candidate: Candidate,
+    direction: Vec<f64>,
+    shift: Vec<f64>,
+    white: Vec<f64>,
+}
+
+impl LocationScratch {
+    pub(crate) fn new<S: ScaleMatrix>(block: &LocationBlock<S>) -> Self {
+        let n = block.b.len();
+        Self {
+            candidate: Candidate::new(S::COVARIANCE, block.dim()),
+            direction: vec![0.0; n],
+            shift: vec![0.0; n],
+            white: vec![0.0; n],
+        }
+    }
+}
+
+impl<S: ScaleMatrix> LocationBlock<S> {
+    /// The block with these columns of B and this precision.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if B is not a whole number of columns, [`Error::Domain`] if an entry is not finite.
+    pub fn new(b: Vec<f64>, scale: S) -> Result<Self, Error> {
+        let d = scale.dim();
+        if b.is_empty() || !b.len().is_multiple_of(d) {
+            return Err(Error::Shape { what: "entries of B (whole columns)", expected: d, found: b.len() });
+        }
+        if let Some(value) = b.iter().copied().find(|v| !in_range(&[*v])) {
+            return Err(Error::Domain { parameter: "location", value, reason: "locations are finite numbers" });
+        }
+        Ok(Self { b, scale })
+    }
+
+    /// d.
+    pub fn dim(&self) -> usize {
+        self.scale.dim()
+    }
+
+    /// r, the number of columns of B.
+    pub fn n_columns(&self) -> usize {
+        self.b.len() / self.dim()
+    }
+
+    /// All of B.
+    pub fn b(&self) -> &[f64] {
+        &self.b
+    }
+
+    /// Column j of B; column 0 is μ.
+    pub fn column(&self, j: usize) -> &[f64] {
+        let d = self.dim();
+        &self.b[j * d..(j + 1) * d]
+    }
+
+    /// P.
+    pub fn scale(&self) -> &S {
+        &self.scale
+    }
+
+    /// Moves along the natural gradient; `omega` is Ω = E[ũũᵀ/s] and `omega_inv` its inverse (r × r). Returns the β taken.
+    ///
+    /// The displacement is halved as a whole until it is admissible, and shortened to the KL bound where there is one. A step of
+    /// zero leaves the state as it was.
+    pub(crate) fn advance(
+        &mut self,
+        gradient: &LocationGradient,
+        omega: &[f64],
+        omega_inv: &[f64],
+        wanted: Move,
+        scratch: &mut LocationScratch,
+    ) -> f64 {
+        const HALVINGS: usize = 60;
+        if !gradient.is_finite() {
+            return 0.0;
+        }
+        let (d, r) = (self.dim(), self.n_columns());
+        scratch.direction.fill(0.0);
+        for j in 0..r {
+            for k in 0..r {
+                let factor = omega_inv[j * r + k];
+                axpy(factor, &gradient.b[k * d..(k + 1) * d], &mut scratch.direction[j * d..(j + 1) * d]);
+            }
+        }
+        if wanted.rule == Rule::Retraction {
+            self.scale.solve(&mut scratch.direction);
+        }
+        let mut beta = wanted.beta;
+        let mut ready = false;
+        for _ in 0..HALVINGS {
+            let outcome = self.attempt(gradient, omega, wanted, beta, ready, scratch);
+            ready = true;
+            let Some(kl) = outcome else {
+                beta *= 0.5;
+                continue;
+            };
+            if let Some(bound) = wanted.max_kl
+                && kl > bound
+            {
+                beta = largest_step(beta, bound, 0.05, |beta| self.attempt(gradient, omega, wanted, beta, true, scratch));
+                if beta == 0.0 || self.attempt(gradient, omega, wanted, beta, true, scratch).is_none() {
+                    return 0.0;
+                }
+            }
+            axpy(1.0, &scratch.shift, &mut self.b);
+            self.scale.accept(&mut scratch.candidate);
+            return beta;
+        }
+        0.0
+    }
+
+    /// Writes the state after a step β to the scratch; its KL divergence from the present one if a bound asks for it, else 0.
+    ///
+    /// E_w KL(q_new(z|w) ‖ q(z|w)) = ½{tr(PΣ⁺) − d − log|PΣ⁺|} + ½ tr(ΔBᵀ P ΔB Ω).
+    fn attempt(
+        &self,
+        gradient: &LocationGradient,
+        omega: &[f64],
+        wanted: Move,
+        beta: f64,
+        direction_ready: bool,
+        scratch: &mut LocationScratch,
+    ) -> Option<f64> {
+        let (d, r) = (self.dim(), self.n_columns());
+        if !self.scale.propose(wanted.rule, beta, &gradient.g, direction_ready, &mut scratch.candidate) {
+            return None;
+        }
+        scratch.shift.copy_from_slice(&scratch.direction);
+        if wanted.rule == Rule::NaturalGradient {
+            S::solve_candidate(d, &scratch.candidate, &mut scratch.shift);
+        }
+        scratch.shift.iter_mut().for_each(|v| *v *= beta);
+        if !self.b.iter().zip(&scratch.shift).all(|(b, step)| in_range(&[b + step])) {
+            return None;
+        }
+        if wanted.max_kl.is_none() {
+            return Some(0.0);
+        }
+        self.scale.whiten(&scratch.shift, &mut scratch.white);
+        let mut location = 0.0;
+        for j in 0..r {
+            for k in 0..r {
+                location += omega[j * r + k] * dot(&scratch.white[j * d..(j + 1) * d], &scratch.white[k * d..(k + 1) * d]);
+            }
+        }
+        let kl = 0.5 * (self.scale.divergence(&mut scratch.candidate) + location);
+        kl.is_finite().then_some(kl)
+    }
+
+    /// g₁ᵀF⁻¹g₂ for two gradients in the metric of the joint: tr(∇₁ᵀΣ∇₂Ω⁻¹) + ½tr(ΣG₁ΣG₂).
+    pub(crate) fn inner(
+        &self,
+        one: &LocationGradient,
+        two: &LocationGradient,
+        omega_inv: &[f64],
+        scratch: &mut LocationScratch,
+    ) -> f64 {
+        let (d, r) = (self.dim(), self.n_columns());
+        scratch.direction.copy_from_slice(&one.b);
+        scratch.shift.copy_from_slice(&two.b);
+        self.scale.whiten_gradient(&mut scratch.direction);
+        self.scale.whiten_gradient(&mut scratch.shift);
+        let mut sum = 0.0;
+        for j in 0..r {
+            for k in 0..r {
+                let product = dot(&scratch.direction[j * d..(j + 1) * d], &scratch.shift[k * d..(k + 1) * d]);
+                sum += omega_inv[j * r + k] * product;
+            }
+        }
+        sum + 0.5 * self.scale.trace_product(&one.g, &two.g, &mut scratch.candidate)
+    }
+}

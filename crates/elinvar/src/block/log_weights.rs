@@ -1,0 +1,96 @@
+//! Mixture weights, kept as normalised logarithms.
+
+use crate::Error;
+use crate::rule::largest_step;
+use crate::special::log_sum_exp;
+
+/// log π_c with Σ π_c = 1. No component is singled out: differences log(π_c/π_K) are the natural parameters (spec 01 §1.3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogWeights {
+    log: Vec<f64>,
+}
+
+impl LogWeights {
+    /// K equal weights.
+    pub fn uniform(k: usize) -> Self {
+        Self { log: vec![-(k as f64).ln(); k] }
+    }
+
+    /// The weights proportional to exp(log).
+    ///
+    /// # Errors
+    /// [`Error::Domain`] if an entry is NaN or +∞, or all are −∞.
+    pub fn new(mut log: Vec<f64>) -> Result<Self, Error> {
+        let total = log_sum_exp(&log);
+        if !total.is_finite() || log.iter().any(|v| v.is_nan()) {
+            return Err(Error::Domain { parameter: "log weight", value: total, reason: "weights are positive numbers" });
+        }
+        log.iter_mut().for_each(|v| *v -= total);
+        Ok(Self { log })
+    }
+
+    /// The weights with these logarithms as they stand, bit by bit; they must be normalised up to rounding.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] if they are not.
+    pub fn restore(log: Vec<f64>) -> Result<Self, Error> {
+        let total = log_sum_exp(&log);
+        if total.abs() < 1e-9 && !log.iter().any(|v| v.is_nan()) {
+            Ok(Self { log })
+        } else {
+            Err(Error::Domain { parameter: "sum of weights", value: total.exp(), reason: "the weights sum to one" })
+        }
+    }
+
+    /// log π.
+    pub fn log(&self) -> &[f64] {
+        &self.log
+    }
+
+    /// K.
+    pub fn len(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Never: a mixture has a component.
+    pub fn is_empty(&self) -> bool {
+        self.log.is_empty()
+    }
+
+    /// π_c.
+    pub fn weight(&self, c: usize) -> f64 {
+        self.log[c].exp()
+    }
+
+    /// log π_c ← log π_c − β E_c[h], normalised; within KL(π_new ‖ π) ≤ `max_kl`. Returns the β taken.
+    ///
+    /// Paper: §4.1, eq. (16), App. B.
+    pub fn advance(&mut self, expected_h: &[f64], beta: f64, max_kl: Option<f64>, next: &mut [f64]) -> f64 {
+        if !expected_h.iter().all(|v| v.is_finite()) {
+            return 0.0;
+        }
+        let taken = match max_kl {
+            None => beta,
+            Some(bound) => largest_step(beta, bound, 0.05, |beta| Some(self.divergence(expected_h, beta, next))),
+        };
+        self.moved(expected_h, taken, next);
+        self.log.copy_from_slice(next);
+        taken
+    }
+
+    /// The weights after a step β, written to `next`.
+    fn moved(&self, expected_h: &[f64], beta: f64, next: &mut [f64]) {
+        for ((new, log), h) in next.iter_mut().zip(&self.log).zip(expected_h) {
+            // Floored, so that a component that is dying keeps a logarithm with which to come back.
+            *new = (log - beta * h).max(-1e100);
+        }
+        let total = log_sum_exp(next);
+        next.iter_mut().for_each(|v| *v -= total);
+    }
+
+    /// KL(π_new ‖ π) of a step β.
+    pub fn divergence(&self, expected_h: &[f64], beta: f64, next: &mut [f64]) -> f64 {
+        self.moved(expected_h, beta, next);
+        next.iter().zip(&self.log).map(|(new, old)| new.exp() * (new - old)).sum()
+    }
+}

@@ -1,0 +1,89 @@
+//! Estimators of E[s ∇²f], f = −log p, and their contribution to G.
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::ScaleMatrix;
+use crate::linalg::axpy;
+
+/// Where second-order information comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Curvature {
+    /// The Hessian where the target has one, else Stein with control variate.
+    #[default]
+    Auto,
+    /// The target's Hessian, contracted over draws.
+    Hessian,
+    /// E[s ∇f ∇fᵀ] in place of E[s ∇²f]: positive semi-definite and biased, for targets that are only roughly quadratic.
+    GradientOuterProduct,
+    /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (spec 10 §10.2).
+    Stein {
+        /// Subtract ∇f at the mean of q first: one gradient more per step, often a tenth of the variance.
+        control_variate: bool,
+    },
+}
+
+impl Curvature {
+    /// Whether a gradient at the centre of each block is wanted.
+    pub(crate) fn wants_centre(self) -> bool {
+        matches!(self, Curvature::Stein { control_variate: true })
+    }
+}
+
+impl std::fmt::Display for Curvature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Curvature::Auto => "auto",
+            Curvature::Hessian => "hessian",
+            Curvature::GradientOuterProduct => "gradient_outer_product",
+            Curvature::Stein { control_variate: true } => "stein",
+            Curvature::Stein { control_variate: false } => "stein_plain",
+        })
+    }
+}
+
+/// What a first-order estimator of the curvature reads.
+pub(crate) struct FirstOrder<'a> {
+    /// P(z − Bũ) of each draw.
+    pub(crate) residual: &'a [f64],
+    /// ∇log p at each draw.
+    pub(crate) grad: &'a [f64],
+    /// ∇log p at the centre of the block.
+    pub(crate) centre: Option<&'a [f64]>,
+    /// Weights of the average.
+    pub(crate) weight: &'a [f64],
+    /// Weights of the average times the Price weight s.
+    pub(crate) price: &'a [f64],
+}
+
+/// G += Ê[s ∇²f]; `hessian` is the contracted Hessian of log p, `shifted` has room for all gradients, `scratch` for a Gram block.
+pub(crate) fn add_curvature<S: ScaleMatrix>(
+    curvature: Curvature,
+    dim: usize,
+    hessian: &[f64],
+    input: &FirstOrder<'_>,
+    shifted: &mut [f64],
+    scratch: &mut [f64],
+    g: &mut [f64],
+) {
+    match curvature {
+        Curvature::Auto | Curvature::Hessian => axpy(-1.0, hessian, g),
+        Curvature::GradientOuterProduct => S::add_weighted_gram(dim, input.grad, input.price, scratch, g),
+        Curvature::Stein { .. } => {
+            let shifted = &mut shifted[..input.grad.len()];
+            // ∇f = −∇log p; the sign is carried by the gradients.
+            match input.centre {
+                Some(centre) => {
+                    for (out, grad) in shifted.chunks_exact_mut(dim).zip(input.grad.chunks_exact(dim)) {
+                        for ((value, gi), ci) in out.iter_mut().zip(grad).zip(centre) {
+                            *value = ci - gi;
+                        }
+                    }
+                }
+                None => shifted.iter_mut().zip(input.grad).for_each(|(value, gi)| *value = -gi),
+            }
+            S::add_symmetrised(dim, input.residual, shifted, input.weight, scratch, g);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Where the draws of a finite mixture come from.
+
+use serde::{Deserialize, Serialize};
+
+/// Unbiased estimators of E_c\[·\] (spec 01 §1.3, compared in spec 10 §10.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sampling {
+    /// Scheme M: draws from the mixture, each weighted by q(c|z)/π_c for every component; variance grows like 1/π_c.
+    ///
+    /// Paper: §4.1, App. B.
+    Mixture,
+    /// Scheme D: the same number of draws from each component, shared with deterministic-mixture weights.
+    Stratified,
+    /// Scheme C: each component is moved by its own draws only.
+    #[default]
+    OwnDraws,
+}
+
+impl std::fmt::Display for Sampling {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Sampling::Mixture => "mixture",
+            Sampling::Stratified => "stratified",
+            Sampling::OwnDraws => "own_draws",
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! Which family to fit: the same words in code, commands, files and plots.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::target::Covariance;
+
+/// A family with its constants.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// N(μ, Σ).
+    Gaussian,
+    /// Student's t with 2a degrees of freedom.
+    StudentT {
+        /// a > 1.
+        a: f64,
+    },
+    /// Skew-Gaussian.
+    Skew,
+    /// Exponentially modified Gaussian.
+    Emg,
+    /// Normal inverse-Gaussian.
+    Nig {
+        /// λ > 0.
+        lambda: f64,
+    },
+    /// Symmetric scale mixture with inverse-Gaussian mixing.
+    Snig {
+        /// λ > 0.
+        lambda: f64,
+    },
+    /// Gaussian with covariance Σ + AAᵀ.
+    RankK {
+        /// Number of columns of A.
+        rank: usize,
+    },
+    /// Mixture of Gaussians.
+    Mog {
+        /// K.
+        components: usize,
+    },
+}
+
+/// What to fit: a kind of distribution and the shape of its scale matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Family {
+    /// Which distribution.
+    #[serde(flatten)]
+    pub kind: Kind,
+    /// Full or diagonal scale matrix.
+    pub covariance: Covariance,
+}
+
+impl Family {
+    /// Every family's name, in the order of the documentation.
+    pub const NAMES: [&'static str; 8] = ["gaussian", "mog", "student_t", "skew", "emg", "nig", "snig", "rank_k"];
+
+    fn full(kind: Kind) -> Self {
+        Self { kind, covariance: Covariance::Full }
+    }
+
+    /// N(μ, Σ).
+    pub fn gaussian() -> Self {
+        Self::full(Kind::Gaussian)
+    }
+
+    /// Student's t with 2a degrees of freedom, a > 1.
+    pub fn student_t(a: f64) -> Self {
+        Self::full(Kind::StudentT { a })
+    }
+
+    /// Skew-Gaussian.
+    pub fn skew() -> Self {
+        Self::full(Kind::Skew)
+    }
+
+    /// Exponentially modified Gaussian.
+    pub fn emg() -> Self {
+        Self::full(Kind::Emg)
+    }
+
+    /// Normal inverse-Gaussian, λ > 0.
+    pub fn nig(lambda: f64) -> Self {
+        Self::full(Kind::Nig { lambda })
+    }
+
+    /// Symmetric scale mixture with inverse-Gaussian mixing, λ > 0.
+    pub fn snig(lambda: f64) -> Self {
+        Self::full(Kind::Snig { lambda })
+    }
+
+    /// Gaussian with covariance Σ + AAᵀ, A of `rank` columns; the scale matrix Σ is diagonal unless made full.
+    pub fn rank_k(rank: usize) -> Self {
+        Self { kind: Kind::RankK { rank }, covariance: Covariance::Diagonal }
+    }
+
+    /// Mixture of `components` Gaussians.
+    pub fn mog(components: usize) -> Self {
+        Self::full(Kind::Mog { components })
+    }
+
+    /// The same family with the given scale matrix.
+    pub fn with_covariance(self, covariance: Covariance) -> Self {
+        Self { covariance, ..self }
+    }
+
+    /// The same family with a diagonal scale matrix.
+    pub fn diagonal(self) -> Self {
+        self.with_covariance(Covariance::Diagonal)
+    }
+
+    /// The family's name.
+    pub fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Gaussian => "gaussian",
+            Kind::StudentT { .. } => "student_t",
+            Kind::Skew => "skew",
+            Kind::Emg => "emg",
+            Kind::Nig { .. } => "nig",
+            Kind::Snig { .. } => "snig",
+            Kind::RankK { .. } => "rank_k",
+            Kind::Mog { .. } => "mog",
+        }
+    }
+
+    /// Columns of B: 1 for μ, plus those of α or A.
+    pub fn n_columns(&self) -> usize {
+        match self.kind {
+            Kind::Skew | Kind::Emg | Kind::Nig { .. } => 2,
+            Kind::RankK { rank } => 1 + rank,
+            _ => 1,
+        }
+    }
+
+    /// Number of components.
+    pub fn n_components(&self) -> usize {
+        match self.kind {
+            Kind::Mog { components } => components,
+            _ => 1,
+        }
+    }
+
+    /// Whether the constants lie in their domains.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] with the constant that does not.
+    pub fn check(&self) -> Result<(), Error> {
+        let domain = |parameter, value, reason| Err(Error::Domain { parameter, value, reason });
+        match self.kind {
+            Kind::StudentT { a } if !(a > 1.0 && a.is_finite()) => {
+                domain("a", a, "a Student-t approximation needs a > 1: below that it has no covariance")
+            }
+            Kind::Nig { lambda } | Kind::Snig { lambda } if !(lambda > 0.0 && lambda.is_finite()) => {
+                domain("lambda", lambda, "the inverse-Gaussian shape is a positive number")
+            }
+            Kind::RankK { rank: 0 } => domain("rank", 0.0, "a factor covariance needs at least one column; use `gaussian`"),
+            Kind::Mog { components: 0 } => domain("components", 0.0, "a mixture needs at least one component"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::fmt::Display for Family {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}

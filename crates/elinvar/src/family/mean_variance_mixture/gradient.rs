@@ -1,0 +1,144 @@
+//! The gradient of the bound in (B, Σ) from a batch of evaluations.
+
+use super::MeanVarianceMixture;
+use super::draw::MixtureWork;
+use crate::block::{LocationGradient, ScaleMatrix};
+use crate::estimate::{FirstOrder, MixingWeights, add_curvature};
+use crate::family::Batch;
+use crate::law::MixingLaw;
+use crate::linalg::{axpy, dot};
+use crate::target::{Evaluations, Prior};
+
+impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
+    /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (spec 00 §0.5, §0.6).
+    ///
+    /// Paper: App. B–H, the Bonnet and Price identities.
+    pub(super) fn accumulate(
+        &self,
+        evaluations: &Evaluations,
+        curvature: &[f64],
+        prior: Prior,
+        work: &mut MixtureWork,
+        batch: &Batch,
+        out: &mut LocationGradient,
+    ) {
+        let (d, n) = (self.block.dim(), batch.n);
+        out.reset();
+        let grads = &evaluations.grads()[..d * n];
+        for (s, grad) in grads.chunks_exact(d).enumerate() {
+            axpy(work.weight[s], grad, &mut out.b[..d]);
+            if L::SHIFTED {
+                axpy(work.shift[s], grad, &mut out.b[d..]);
+            }
+        }
+        if batch.n_paired > 0 && work.plan.weights == MixingWeights::Marginal {
+            for s in 0..n {
+                let v0 = self.law.two_point(work.forms[s]).map_or(0.0, |two| two.v0);
+                axpy(work.weight[s] * v0, evaluations.grad(n + s), &mut out.b[d..]);
+            }
+        }
+        let centre = work.plan.curvature.wants_centre().then(|| evaluations.grad(batch.centre(0)));
+        let input = FirstOrder {
+            residual: &work.residual,
+            grad: grads,
+            // A centre that could not be evaluated costs variance, not correctness.
+            centre: centre.filter(|grad| grad.iter().all(|v| v.is_finite())),
+            weight: &work.weight,
+            price: &work.price,
+        };
+        add_curvature::<S>(work.plan.curvature, d, curvature, &input, &mut work.spare, &mut work.gram, &mut out.g);
+        if L::EXACT_ENTROPY {
+            self.add_exact_entropy(work.kappa, &work.v, out);
+        } else {
+            self.add_sampled_entropy(work, out);
+        }
+        self.add_prior(prior, out);
+        S::complete(d, &mut out.g);
+    }
+
+    /// ∇_α H = e Pα and −2∇_Σ H = −P + e Pα(Pα)ᵀ (spec 00 (0.3)).
+    pub(super) fn add_exact_entropy(&self, kappa: f64, v: &[f64], out: &mut LocationGradient) {
+        axpy(-1.0, self.block.scale().precision(), &mut out.g);
+        if L::SHIFTED
+            && let Some(entropy) = self.law.entropy_slope(kappa)
+        {
+            axpy(entropy, v, &mut out.b[self.block.dim()..]);
+            S::add_outer(entropy, v, &mut out.g);
+        }
+    }
+
+    /// −∇log q and +∇²log q, averaged over the draws with the same weights as log p (spec 00 (0.2)).
+    fn add_sampled_entropy(&self, work: &mut MixtureWork, out: &mut LocationGradient) {
+        let d = self.block.dim();
+        let n = work.weight.len();
+        // P(z − μ) = P(z − Bũ) + u Pα.
+        work.spare[..d * n].copy_from_slice(&work.residual);
+        let mut precision = 0.0;
+        for (s, r) in work.spare[..d * n].chunks_exact_mut(d).enumerate() {
+            let c = &work.conditional[s];
+            if work.weight[s] == 0.0 {
+                continue;
+            }
+            if L::SHIFTED {
+                axpy(self.law.shift(work.w[s]), &work.v, r);
+            }
+            axpy(work.weight[s] * c.inv_s, r, &mut out.b[..d]);
+            if L::SHIFTED {
+                axpy(-work.weight[s] * c.u_inv_s, &work.v, &mut out.b[..d]);
+                axpy(work.shift[s] * c.inv_s, r, &mut out.b[d..]);
+                axpy(-work.shift[s] * c.u_inv_s, &work.v, &mut out.b[d..]);
+            }
+            precision += work.price[s] * c.inv_s;
+        }
+        axpy(-precision, self.block.scale().precision(), &mut out.g);
+        // The laws that come here have u ∝ s, so u/s has no conditional variance and only the term in Var(1/s|z) is left.
+        // The weights of the Gram products take the place of the shift weights, which are used up by now.
+        for s in 0..n {
+            work.shift[s] = work.price[s] * work.conditional[s].var_inv_s;
+        }
+        S::add_weighted_gram(d, &work.spare[..d * n], &work.shift, &mut work.gram, &mut out.g);
+    }
+
+    /// E[∇log prior ũᵀ] = −δBΥ and −2∇_Σ = δ s̄ I (spec 00 §0.5); for the t prior that shares w, −δμ and δI (spec 02 §2.2).
+    pub(super) fn add_prior(&self, prior: Prior, out: &mut LocationGradient) {
+        let d = self.block.dim();
+        let moments = self.law.moments();
+        match prior {
+            Prior::None => {}
+            Prior::Gaussian { precision, leading } => {
+                let mu = &self.block.column(0)[..leading];
+                axpy(-precision, mu, &mut out.b[..leading]);
+                if L::SHIFTED {
+                    let alpha = &self.block.column(1)[..leading];
+                    axpy(-precision * moments.u, alpha, &mut out.b[..leading]);
+                    axpy(-precision * moments.u, mu, &mut out.b[d..d + leading]);
+                    axpy(-precision * moments.uu, alpha, &mut out.b[d..d + leading]);
+                }
+                S::add_identity(d, precision * moments.s, leading, &mut out.g);
+            }
+            Prior::StudentT { precision, .. } => {
+                axpy(-precision, self.block.column(0), &mut out.b[..d]);
+                S::add_identity(d, precision, d, &mut out.g);
+            }
+        }
+    }
+
+    /// E[log prior]: −½ leading log 2π + ½ leading log δ − ½δ{tr(BΥBᵀ) + s̄ tr Σ} over the leading coordinates.
+    pub(super) fn prior_value(&self, prior: Prior) -> f64 {
+        let Prior::Gaussian { precision, leading } = prior else {
+            return if prior == Prior::None { 0.0 } else { f64::NAN };
+        };
+        let d = self.block.dim();
+        let m = self.law.moments();
+        let mu = &self.block.column(0)[..leading];
+        let mut square = dot(mu, mu);
+        if L::SHIFTED {
+            let alpha = &self.block.column(1)[..leading];
+            square += 2.0 * m.u * dot(mu, alpha) + m.uu * dot(alpha, alpha);
+        }
+        let mut cov = vec![0.0; d * d];
+        self.block.scale().covariance_into(&mut cov);
+        let trace: f64 = (0..leading).map(|i| cov[i * d + i]).sum();
+        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * (square + m.s * trace)
+    }
+}

@@ -1,0 +1,236 @@
+//! z | w ~ N(μ + u(w) α, s(w) Σ), w ~ q(w): one shell for every mixing law.
+
+mod density;
+mod draw;
+mod gradient;
+
+use draw::MixtureWork;
+
+use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest};
+use crate::Error;
+use crate::block::{Full, LocationBlock, LocationGradient, Move, ScaleMatrix};
+use crate::law::{Exponential, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian};
+use crate::random::Purpose;
+use crate::target::{Contraction, Covariance, Evaluations, Prior};
+
+/// A mean–variance mixture with law `L` and scale matrix `S` (spec 00 §0.5).
+///
+/// Paper: §4.2, §4.3, Table 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeanVarianceMixture<L, S> {
+    law: L,
+    block: LocationBlock<S>,
+}
+
+/// N(μ, Σ) (spec 01 §1.1).
+///
+/// Paper: §2.
+pub type Gaussian<S = Full> = MeanVarianceMixture<PointMass, S>;
+/// Student's t with 2a degrees of freedom (spec 02).
+///
+/// Paper: §4.2, App. D.
+pub type StudentT<S = Full> = MeanVarianceMixture<InverseGamma, S>;
+/// Skew-Gaussian (spec 03 §3.2).
+///
+/// Paper: §4.3, App. E.
+pub type SkewGaussian<S = Full> = MeanVarianceMixture<HalfNormal, S>;
+/// Exponentially modified Gaussian (spec 03 §3.3).
+///
+/// Paper: App. F.
+pub type ExponentiallyModifiedGaussian<S = Full> = MeanVarianceMixture<Exponential, S>;
+/// Normal inverse-Gaussian (spec 04 §4.1).
+///
+/// Paper: App. G.
+pub type Nig<S = Full> = MeanVarianceMixture<InverseGaussian, S>;
+/// Symmetric scale mixture with inverse-Gaussian mixing (spec 04 §4.2).
+///
+/// Paper: App. H.
+pub type SymmetricNig<S = Full> = MeanVarianceMixture<ReciprocalInverseGaussian, S>;
+
+/// How the data form of a family becomes a law.
+pub(crate) trait LawOfKind: MixingLaw {
+    /// The law of a kind, `None` if the kind is another family.
+    fn from_kind(kind: Kind) -> Option<Result<Self, Error>>;
+    /// The kind of this law.
+    fn kind(&self) -> Kind;
+}
+
+macro_rules! law_of_kind {
+    ($law:ty, $pattern:pat => $make:expr, $self_:ident => $kind:expr) => {
+        impl LawOfKind for $law {
+            fn from_kind(kind: Kind) -> Option<Result<Self, Error>> {
+                match kind {
+                    $pattern => Some($make),
+                    _ => None,
+                }
+            }
+
+            fn kind(&self) -> Kind {
+                let $self_ = self;
+                $kind
+            }
+        }
+    };
+}
+
+law_of_kind!(PointMass, Kind::Gaussian => Ok(PointMass), _law => Kind::Gaussian);
+law_of_kind!(InverseGamma, Kind::StudentT { a } => InverseGamma::new(a), law => Kind::StudentT { a: law.a() });
+law_of_kind!(HalfNormal, Kind::Skew => Ok(HalfNormal), _law => Kind::Skew);
+law_of_kind!(Exponential, Kind::Emg => Ok(Exponential), _law => Kind::Emg);
+law_of_kind!(InverseGaussian, Kind::Nig { lambda } => InverseGaussian::new(lambda), law => Kind::Nig { lambda: law.lambda() });
+law_of_kind!(
+    ReciprocalInverseGaussian,
+    Kind::Snig { lambda } => ReciprocalInverseGaussian::new(lambda),
+    law => Kind::Snig { lambda: law.lambda() }
+);
+
+impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
+    /// The mixture with this law and block; the block has one column (μ), or two (μ, α) if the law shifts.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of columns.
+    pub fn new(law: L, block: LocationBlock<S>) -> Result<Self, Error> {
+        let expected = if L::SHIFTED { 2 } else { 1 };
+        if block.n_columns() != expected {
+            return Err(Error::Shape { what: "columns of B", expected, found: block.n_columns() });
+        }
+        Ok(Self { law, block })
+    }
+
+    /// The mixing law.
+    pub fn law(&self) -> &L {
+        &self.law
+    }
+
+    /// (B, P).
+    pub fn block(&self) -> &LocationBlock<S> {
+        &self.block
+    }
+
+    /// Ω = E[ũũᵀ/s] and its inverse, r × r in the leading entries.
+    pub fn omega(&self) -> ([f64; 4], [f64; 4]) {
+        let m = self.law.moments();
+        if L::SHIFTED {
+            let det = m.inv_s * m.uu_inv_s - m.u_inv_s * m.u_inv_s;
+            let omega = [m.inv_s, m.u_inv_s, m.u_inv_s, m.uu_inv_s];
+            (omega, [m.uu_inv_s / det, -m.u_inv_s / det, -m.u_inv_s / det, m.inv_s / det])
+        } else {
+            ([m.inv_s, 0.0, 0.0, 0.0], [1.0 / m.inv_s, 0.0, 0.0, 0.0])
+        }
+    }
+}
+
+impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
+    type Work = MixtureWork;
+    type Gradient = LocationGradient;
+
+    fn family(&self) -> Family {
+        Family { kind: self.law.kind(), covariance: S::COVARIANCE }
+    }
+
+    fn dim(&self) -> usize {
+        self.block.dim()
+    }
+
+    fn covariance_kind(&self) -> Covariance {
+        S::COVARIANCE
+    }
+
+    fn n_blocks(&self) -> usize {
+        1
+    }
+
+    fn work(&self, plan: &DrawPlan) -> MixtureWork {
+        MixtureWork::new(&self.block, plan)
+    }
+
+    fn batch(&self, plan: &DrawPlan) -> Batch {
+        self.empty_batch(plan)
+    }
+
+    fn gradient_buffer(&self) -> LocationGradient {
+        LocationGradient::like(&self.block)
+    }
+
+    fn draw(&self, seed: u64, purpose: Purpose, step: u64, work: &mut MixtureWork, batch: &mut Batch) {
+        self.fill_noise(seed, purpose, step, work);
+        self.place(work, batch);
+    }
+
+    fn weigh(&self, work: &mut MixtureWork, batch: &Batch) -> bool {
+        self.weigh_draws(work, batch)
+    }
+
+    fn contraction<'w>(&self, work: &'w MixtureWork) -> Contraction<'w> {
+        Contraction::shared(&work.price, work.price.len())
+    }
+
+    fn elbo(&self, log_p: &[f64], prior: Prior, _work: &MixtureWork, batch: &Batch) -> (f64, f64) {
+        super::batch::mean_difference(log_p, prior, batch, 0..batch.n)
+    }
+
+    fn gradient(
+        &self,
+        evaluations: &Evaluations,
+        curvature: &[f64],
+        prior: Prior,
+        work: &mut MixtureWork,
+        batch: &Batch,
+        out: &mut LocationGradient,
+    ) -> bool {
+        self.accumulate(evaluations, curvature, prior, work, batch, out);
+        out.is_finite()
+    }
+
+    fn step(&mut self, gradient: &LocationGradient, request: StepRequest, work: &mut MixtureWork) -> f64 {
+        let (omega, omega_inv) = self.omega();
+        let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
+        self.block.advance(gradient, &omega, &omega_inv, wanted, &mut work.location)
+    }
+
+    fn inner(&self, one: &LocationGradient, two: &LocationGradient, work: &mut MixtureWork) -> f64 {
+        self.block.inner(one, two, &self.omega().1, &mut work.location)
+    }
+
+    fn log_density(&self, z: &[f64]) -> f64 {
+        let forms = self.forms(z, &mut vec![0.0; 2 * self.dim()]);
+        0.5 * self.block.scale().log_det_precision() + self.law.log_marginal(forms)
+    }
+
+    fn score(&self, z: &[f64], out: &mut [f64]) {
+        self.score_at(z, out);
+    }
+
+    fn hessian(&self, z: &[f64], out: &mut [f64]) {
+        self.hessian_at(z, out);
+    }
+
+    fn mean(&self) -> Vec<f64> {
+        self.mean_vector()
+    }
+
+    fn covariance(&self) -> Vec<f64> {
+        self.covariance_matrix()
+    }
+
+    fn entropy(&self) -> Option<f64> {
+        let h = self.law.entropy(self.kappa(), self.dim())?;
+        Some(h.value - 0.5 * self.block.scale().log_det_precision())
+    }
+
+    fn expected_log_prior(&self, prior: Prior) -> f64 {
+        self.prior_value(prior)
+    }
+
+    fn state(&self) -> State {
+        State::of(self.family(), std::slice::from_ref(&self.block), vec![0.0])
+    }
+
+    fn from_state(state: &State) -> Result<Self, Error> {
+        let law = L::from_kind(state.family.kind).ok_or_else(|| Error::Unsupported {
+            wanted: format!("reading `{}` as `{}`", state.family, L::NAME),
+            instead: "read it as the family it is".into(),
+        })??;
+        Self::new(law, state.single(state.family.n_columns())?)
+    }
+}

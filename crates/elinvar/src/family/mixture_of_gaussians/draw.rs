@@ -1,0 +1,211 @@
+//! Draws of a mixture by schemes M, C and D, with responsibilities and the scores of all components.
+
+use super::MixtureOfGaussians;
+use crate::block::{LocationBlock, LocationScratch, ScaleMatrix};
+use crate::estimate::Sampling;
+use crate::family::{Batch, DrawPlan};
+use crate::linalg::products::GRAM_BLOCK;
+use crate::linalg::{axpy, dot};
+use crate::random::{NoiseSource, Purpose, Stream};
+use crate::special::log_sum_exp;
+
+/// Blocks of a stream above this are used for labels, below it for the noise of a component.
+const LABEL_BLOCK: u32 = 1 << 20;
+
+/// Memory for a batch of a mixture.
+#[derive(Debug)]
+pub struct MogWork {
+    pub(super) plan: DrawPlan,
+    /// Number of draws in all.
+    pub(super) n: usize,
+    noise: NoiseSource,
+    eps: Vec<f64>,
+    /// The component each draw comes from.
+    label: Vec<u32>,
+    /// For each component a_c = P_c(μ_c − z) of all draws, d × n.
+    pub(super) scores: Vec<f64>,
+    /// For each component log N(z | μ_c, Σ_c) of all draws.
+    pub(super) log_components: Vec<f64>,
+    /// For each component the responsibilities r_c of all draws.
+    pub(super) responsibility: Vec<f64>,
+    /// Weights of E_c[·]: K rows over all draws, or over the component's own.
+    pub(super) weight: Vec<f64>,
+    /// ∇log q at each draw.
+    pub(super) score: Vec<f64>,
+    pub(super) gram_weight: Vec<f64>,
+    pub(super) residual: Vec<f64>,
+    pub(super) spare: Vec<f64>,
+    pub(super) gram: Vec<f64>,
+    logs: Vec<f64>,
+    pub(super) next_weights: Vec<f64>,
+    pub(super) location: LocationScratch,
+}
+
+impl MogWork {
+    pub(super) fn new<S: ScaleMatrix>(components: &[LocationBlock<S>], plan: &DrawPlan) -> Self {
+        let (d, k) = (components[0].dim(), components.len());
+        let n = k * plan.n_draws;
+        let per_source = if plan.sampling == Sampling::Mixture { n } else { plan.n_draws };
+        let rows = if plan.sampling == Sampling::OwnDraws { plan.n_draws } else { n };
+        Self {
+            plan: *plan,
+            n,
+            noise: NoiseSource::new(plan.noise, d, per_source),
+            eps: vec![0.0; d * n],
+            label: vec![0; n],
+            scores: vec![0.0; k * d * n],
+            log_components: vec![0.0; k * n],
+            responsibility: vec![0.0; k * n],
+            weight: vec![0.0; k * rows],
+            score: vec![0.0; d * n],
+            gram_weight: vec![0.0; n],
+            residual: vec![0.0; d * n],
+            spare: vec![0.0; d * n],
+            gram: vec![0.0; d * n.min(GRAM_BLOCK)],
+            logs: vec![0.0; k],
+            next_weights: vec![0.0; k],
+            location: LocationScratch::new(&components[0]),
+        }
+    }
+
+    /// Sets the noise from which [`MixtureOfGaussians::place`] makes the draws: each draw's component and ε.
+    ///
+    /// # Panics
+    /// If the lengths do not fit the plan.
+    pub fn set_noise(&mut self, label: &[u32], eps: &[f64]) {
+        self.label.copy_from_slice(label);
+        self.eps.copy_from_slice(eps);
+    }
+
+    /// The draws that component `c` is moved by.
+    pub(super) fn draws_of(&self, c: usize) -> std::ops::Range<usize> {
+        match self.plan.sampling {
+            Sampling::OwnDraws => c * self.plan.n_draws..(c + 1) * self.plan.n_draws,
+            Sampling::Mixture | Sampling::Stratified => 0..self.n,
+        }
+    }
+
+    /// The weights of those draws in E_c[·].
+    pub(super) fn weights_of(&self, c: usize) -> &[f64] {
+        let rows = self.draws_of(c).len();
+        &self.weight[c * rows..(c + 1) * rows]
+    }
+}
+
+impl<S: ScaleMatrix> MixtureOfGaussians<S> {
+    pub(super) fn fill_noise(&self, seed: u64, purpose: Purpose, step: u64, work: &mut MogWork) {
+        let (d, m) = (self.components[0].dim(), work.plan.n_draws);
+        if work.plan.sampling == Sampling::Mixture {
+            work.noise.begin(seed, purpose, step, 0);
+            work.noise.fill_eps(&mut work.eps);
+            let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);
+            for label in &mut work.label {
+                let mut u = stream.uniform();
+                // Rounding may leave the last cumulative weight just below u.
+                *label = self.components.len() as u32 - 1;
+                for c in 0..self.components.len() {
+                    u -= self.weights.weight(c);
+                    if u < 0.0 {
+                        *label = c as u32;
+                        break;
+                    }
+                }
+            }
+            return;
+        }
+        for c in 0..self.components.len() {
+            work.noise.begin(seed, purpose, step, c as u32);
+            work.noise.fill_eps(&mut work.eps[c * d * m..(c + 1) * d * m]);
+            work.label[c * m..(c + 1) * m].fill(c as u32);
+        }
+    }
+
+    /// Makes the draws z = μ_c + L_c⁻ᵀ ε with log q, responsibilities and scores.
+    pub fn place(&self, work: &mut MogWork, batch: &mut Batch) {
+        let d = self.components[0].dim();
+        let (n, k) = (work.n, self.components.len());
+        let z = &mut batch.draws.as_mut_slice()[..d * n];
+        z.copy_from_slice(&work.eps);
+        // Runs of one label share a triangular solve.
+        let mut start = 0;
+        while start < n {
+            let c = work.label[start] as usize;
+            let end = (start..n).find(|s| work.label[*s] as usize != c).unwrap_or(n);
+            let block = &self.components[c];
+            block.scale().unwhiten(&mut z[start * d..end * d]);
+            z[start * d..end * d].chunks_exact_mut(d).for_each(|draw| axpy(1.0, block.column(0), draw));
+            start = end;
+        }
+        for (c, block) in self.components.iter().enumerate() {
+            for (out, draw) in work.spare.chunks_exact_mut(d).zip(z.chunks_exact(d)) {
+                out.iter_mut().zip(draw).zip(block.column(0)).for_each(|((o, z), mu)| *o = mu - z);
+            }
+            let white = &mut work.score;
+            block.scale().whiten(&work.spare, white);
+            let constant = 0.5 * (block.scale().log_det_precision() - d as f64 * std::f64::consts::TAU.ln());
+            for (log, y) in work.log_components[c * n..(c + 1) * n].iter_mut().zip(white.chunks_exact(d)) {
+                *log = constant - 0.5 * dot(y, y);
+            }
+            block.scale().factor_times(white, &mut work.scores[c * d * n..(c + 1) * d * n]);
+        }
+        work.score.fill(0.0);
+        for s in 0..n {
+            for c in 0..k {
+                work.logs[c] = self.weights.log()[c] + work.log_components[c * n + s];
+            }
+            let log_q = log_sum_exp(&work.logs);
+            batch.log_q[s] = log_q;
+            for c in 0..k {
+                let r = (work.logs[c] - log_q).exp();
+                work.responsibility[c * n + s] = r;
+                axpy(r, &work.scores[(c * n + s) * d..(c * n + s + 1) * d], &mut work.score[s * d..(s + 1) * d]);
+            }
+        }
+        batch.kept.fill(true);
+        if work.plan.curvature.wants_centre() {
+            for (c, block) in self.components.iter().enumerate() {
+                let centre = batch.centre(c);
+                batch.draws.get_mut(centre).copy_from_slice(block.column(0));
+            }
+        }
+    }
+
+    /// Weights of E_c[·] by the scheme; a dropped draw has weight zero and the others of its sum share what it had.
+    pub(super) fn weigh_draws(&self, work: &mut MogWork, batch: &Batch) -> bool {
+        let (n, k, m) = (work.n, self.components.len(), work.plan.n_draws);
+        if work.plan.sampling == Sampling::OwnDraws {
+            for c in 0..k {
+                let own = c * m..(c + 1) * m;
+                let n_kept = batch.kept[own.clone()].iter().filter(|kept| **kept).count();
+                if n_kept == 0 {
+                    return false;
+                }
+                for s in own {
+                    work.weight[s] = if batch.kept[s] { 1.0 / n_kept as f64 } else { 0.0 };
+                }
+            }
+            return true;
+        }
+        let n_kept = batch.n_kept();
+        if n_kept == 0 {
+            return false;
+        }
+        for s in 0..n {
+            // Scheme M: δ_c/n = q_c/(n q); scheme D: q_c/Σ_k m q_k.
+            let log_base = match work.plan.sampling {
+                Sampling::Mixture => batch.log_q[s] + (n_kept as f64).ln(),
+                _ => {
+                    for c in 0..k {
+                        work.logs[c] = work.log_components[c * n + s];
+                    }
+                    log_sum_exp(&work.logs) + (m as f64 * n_kept as f64 / n as f64).ln()
+                }
+            };
+            for c in 0..k {
+                let weight = (work.log_components[c * n + s] - log_base).exp();
+                work.weight[c * n + s] = if batch.kept[s] { weight } else { 0.0 };
+            }
+        }
+        true
+    }
+}

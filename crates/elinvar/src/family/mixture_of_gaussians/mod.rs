@@ -1,0 +1,215 @@
+//! q(z) = Σ_c π_c N(z | μ_c, Σ_c): the finite mixture of Gaussians (spec 01).
+
+mod density;
+mod draw;
+mod gradient;
+
+use draw::MogWork;
+
+use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest};
+use crate::Error;
+use crate::block::{Full, LocationBlock, LocationGradient, LogWeights, Move, ScaleMatrix};
+use crate::estimate::Sampling;
+use crate::random::Purpose;
+use crate::target::{Contraction, Covariance, Evaluations, Prior};
+
+/// A mixture of Gaussians with weights as normalised logarithms.
+///
+/// Paper: §4.1, eq. (15)–(16), App. B.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MixtureOfGaussians<S = Full> {
+    weights: LogWeights,
+    components: Vec<LocationBlock<S>>,
+}
+
+/// Gradient of the bound of a mixture.
+#[derive(Clone, Debug)]
+pub struct MogGradient {
+    /// For each component ∇_{μ_c} L / π_c and E_c[∇²h].
+    pub components: Vec<LocationGradient>,
+    /// E_c[h], up to a constant common to all components.
+    pub expected_h: Vec<f64>,
+}
+
+impl<S: ScaleMatrix> MixtureOfGaussians<S> {
+    /// The mixture with these weights and components, each a block with one column.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the numbers or dimensions do not agree.
+    pub fn new(weights: LogWeights, components: Vec<LocationBlock<S>>) -> Result<Self, Error> {
+        if weights.len() != components.len() || components.is_empty() {
+            return Err(Error::Shape { what: "components", expected: weights.len().max(1), found: components.len() });
+        }
+        let dim = components[0].dim();
+        for block in &components {
+            if block.dim() != dim {
+                return Err(Error::Shape { what: "dimension of a component", expected: dim, found: block.dim() });
+            }
+            if block.n_columns() != 1 {
+                return Err(Error::Shape { what: "columns of a component's B", expected: 1, found: block.n_columns() });
+            }
+        }
+        Ok(Self { weights, components })
+    }
+
+    /// log π.
+    pub fn weights(&self) -> &LogWeights {
+        &self.weights
+    }
+
+    /// The components' (μ_c, P_c).
+    pub fn components(&self) -> &[LocationBlock<S>] {
+        &self.components
+    }
+}
+
+impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
+    type Work = MogWork;
+    type Gradient = MogGradient;
+
+    fn family(&self) -> Family {
+        Family { kind: Kind::Mog { components: self.components.len() }, covariance: S::COVARIANCE }
+    }
+
+    fn dim(&self) -> usize {
+        self.components[0].dim()
+    }
+
+    fn covariance_kind(&self) -> Covariance {
+        S::COVARIANCE
+    }
+
+    fn n_blocks(&self) -> usize {
+        self.components.len()
+    }
+
+    fn work(&self, plan: &DrawPlan) -> MogWork {
+        MogWork::new(&self.components, plan)
+    }
+
+    fn batch(&self, plan: &DrawPlan) -> Batch {
+        let k = self.components.len();
+        Batch::new(self.dim(), k * plan.n_draws, 0, if plan.curvature.wants_centre() { k } else { 0 })
+    }
+
+    fn gradient_buffer(&self) -> MogGradient {
+        MogGradient {
+            components: self.components.iter().map(LocationGradient::like).collect(),
+            expected_h: vec![0.0; self.components.len()],
+        }
+    }
+
+    fn draw(&self, seed: u64, purpose: Purpose, step: u64, work: &mut MogWork, batch: &mut Batch) {
+        self.fill_noise(seed, purpose, step, work);
+        self.place(work, batch);
+    }
+
+    fn weigh(&self, work: &mut MogWork, batch: &Batch) -> bool {
+        self.weigh_draws(work, batch)
+    }
+
+    fn contraction<'w>(&self, work: &'w MogWork) -> Contraction<'w> {
+        match work.plan.sampling {
+            Sampling::OwnDraws => Contraction::own(&work.weight, work.plan.n_draws),
+            Sampling::Mixture | Sampling::Stratified => Contraction::shared(&work.weight, work.n),
+        }
+    }
+
+    fn elbo(&self, log_p: &[f64], prior: Prior, work: &MogWork, batch: &Batch) -> (f64, f64) {
+        if work.plan.sampling == Sampling::Mixture {
+            return super::batch::mean_difference(log_p, prior, batch, 0..batch.n);
+        }
+        let m = work.plan.n_draws;
+        let (mut value, mut variance) = (0.0, 0.0);
+        for c in 0..self.components.len() {
+            let weight = self.weights.weight(c);
+            let (mean, error) = super::batch::mean_difference(log_p, prior, batch, c * m..(c + 1) * m);
+            value += weight * mean;
+            variance += weight * weight * error * error;
+        }
+        (value, variance.sqrt())
+    }
+
+    fn gradient(
+        &self,
+        evaluations: &Evaluations,
+        curvature: &[f64],
+        prior: Prior,
+        work: &mut MogWork,
+        batch: &Batch,
+        out: &mut MogGradient,
+    ) -> bool {
+        self.accumulate(evaluations, curvature, prior, work, batch, out);
+        out.components.iter().all(LocationGradient::is_finite) && out.expected_h.iter().all(|h| h.is_finite())
+    }
+
+    /// All components move from the same old state; then the weights.
+    fn step(&mut self, gradient: &MogGradient, request: StepRequest, work: &mut MogWork) -> f64 {
+        let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
+        let mut taken = f64::INFINITY;
+        for (block, gradient) in self.components.iter_mut().zip(&gradient.components) {
+            taken = taken.min(block.advance(gradient, &[1.0], &[1.0], wanted, &mut work.location));
+        }
+        self.weights.advance(&gradient.expected_h, request.mixing_beta, request.max_kl, &mut work.next_weights);
+        taken
+    }
+
+    /// The metric of component c is π_c times the Gaussian one, and its gradient π_c times what is stored (spec 01 §1.2).
+    fn inner(&self, one: &MogGradient, two: &MogGradient, work: &mut MogWork) -> f64 {
+        let mut sum = 0.0;
+        let centre = |h: &[f64]| h.iter().enumerate().map(|(c, h)| self.weights.weight(c) * h).sum::<f64>();
+        let (mean_one, mean_two) = (centre(&one.expected_h), centre(&two.expected_h));
+        for (c, block) in self.components.iter().enumerate() {
+            let weight = self.weights.weight(c);
+            sum += weight * block.inner(&one.components[c], &two.components[c], &[1.0], &mut work.location);
+            sum += weight * (one.expected_h[c] - mean_one) * (two.expected_h[c] - mean_two);
+        }
+        sum
+    }
+
+    fn log_density(&self, z: &[f64]) -> f64 {
+        crate::special::log_sum_exp(&self.log_joint(z))
+    }
+
+    fn score(&self, z: &[f64], out: &mut [f64]) {
+        self.score_at(z, out);
+    }
+
+    fn hessian(&self, z: &[f64], out: &mut [f64]) {
+        self.hessian_at(z, out);
+    }
+
+    fn mean(&self) -> Vec<f64> {
+        self.mean_vector()
+    }
+
+    fn covariance(&self) -> Vec<f64> {
+        self.covariance_matrix()
+    }
+
+    fn entropy(&self) -> Option<f64> {
+        None
+    }
+
+    fn expected_log_prior(&self, prior: Prior) -> f64 {
+        self.prior_value(prior)
+    }
+
+    fn state(&self) -> State {
+        State::of(self.family(), &self.components, self.weights.log().to_vec())
+    }
+
+    fn from_state(state: &State) -> Result<Self, Error> {
+        let Kind::Mog { components } = state.family.kind else {
+            return Err(Error::Unsupported {
+                wanted: format!("reading `{}` as `mog`", state.family),
+                instead: "read it as the family it is".into(),
+            });
+        };
+        if components != state.blocks.len() {
+            return Err(Error::Shape { what: "components", expected: components, found: state.blocks.len() });
+        }
+        let weights = LogWeights::restore(state.log_weights.clone())?;
+        Self::new(weights, state.blocks(1)?)
+    }
+}

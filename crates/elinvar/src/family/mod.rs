@@ -1,0 +1,111 @@
+//! The approximations: how they draw, how they turn evaluations into a gradient, how they move.
+
+mod any;
+mod batch;
+mod choice;
+mod factor_gaussian;
+mod mean_variance_mixture;
+mod mixture_of_gaussians;
+mod state;
+
+pub use any::AnyApproximation;
+pub use batch::{Batch, DrawPlan};
+pub use choice::{Family, Kind};
+pub use factor_gaussian::FactorGaussian;
+pub use mean_variance_mixture::{
+    ExponentiallyModifiedGaussian, Gaussian, MeanVarianceMixture, Nig, SkewGaussian, StudentT, SymmetricNig,
+};
+pub use mixture_of_gaussians::MixtureOfGaussians;
+pub use state::{BlockState, State};
+
+use crate::Error;
+use crate::random::Purpose;
+use crate::rule::Rule;
+use crate::target::{Contraction, Covariance, Evaluations, Prior};
+
+/// What a step was asked to do.
+#[derive(Clone, Copy, Debug)]
+pub struct StepRequest {
+    /// The rule for precisions and locations.
+    pub rule: Rule,
+    /// β of the blocks (B, P).
+    pub beta: f64,
+    /// β of the mixture weights.
+    pub mixing_beta: f64,
+    /// Bound on the KL divergence of each block's step.
+    pub max_kl: Option<f64>,
+}
+
+/// A family of distributions with the steps of an iteration: draw, weigh, differentiate, move.
+///
+/// The order of calls is [`draw`](Approximation::draw), evaluation of the target at the batch,
+/// [`weigh`](Approximation::weigh) (again whenever the kept draws change), [`gradient`](Approximation::gradient),
+/// [`step`](Approximation::step). None of these allocates.
+pub trait Approximation: Clone + Send + Sync + Sized {
+    /// Memory for one batch.
+    type Work: Send;
+    /// Gradient of the bound in the family's block coordinates.
+    type Gradient: Clone + Send;
+
+    /// Which family this is, as data.
+    fn family(&self) -> Family;
+    /// Number of coordinates.
+    fn dim(&self) -> usize;
+    /// Full or diagonal.
+    fn covariance_kind(&self) -> Covariance;
+    /// Number of components with a curvature of their own.
+    fn n_blocks(&self) -> usize;
+
+    /// Memory for batches drawn as the plan says.
+    fn work(&self, plan: &DrawPlan) -> Self::Work;
+    /// A batch of the right shape.
+    fn batch(&self, plan: &DrawPlan) -> Batch;
+    /// A gradient of the right shape.
+    fn gradient_buffer(&self) -> Self::Gradient;
+
+    /// Fills the batch with draws and log q; a pure function of the state, the plan and (seed, purpose, step).
+    fn draw(&self, seed: u64, purpose: Purpose, step: u64, work: &mut Self::Work, batch: &mut Batch);
+    /// Recomputes the weights of the draws from `batch.kept`; false if a block has no draw left.
+    fn weigh(&self, work: &mut Self::Work, batch: &Batch) -> bool;
+    /// The weighted sums of Hessians that [`Approximation::gradient`] needs.
+    fn contraction<'w>(&self, work: &'w Self::Work) -> Contraction<'w>;
+    /// ELBO of the batch with its Monte Carlo standard error; `log_p` is log p without the declared prior.
+    fn elbo(&self, log_p: &[f64], prior: Prior, work: &Self::Work, batch: &Batch) -> (f64, f64);
+    /// The gradient of the bound; false if it is not finite.
+    fn gradient(
+        &self,
+        evaluations: &Evaluations,
+        curvature: &[f64],
+        prior: Prior,
+        work: &mut Self::Work,
+        batch: &Batch,
+        out: &mut Self::Gradient,
+    ) -> bool;
+    /// Moves along the natural gradient; returns the smallest β taken by a block (0: some block stayed where it was).
+    fn step(&mut self, gradient: &Self::Gradient, request: StepRequest, work: &mut Self::Work) -> f64;
+    /// g₁ᵀF⁻¹g₂ in the Fisher metric of the joint.
+    fn inner(&self, one: &Self::Gradient, two: &Self::Gradient, work: &mut Self::Work) -> f64;
+
+    /// log q(z).
+    fn log_density(&self, z: &[f64]) -> f64;
+    /// ∇log q(z).
+    fn score(&self, z: &[f64], out: &mut [f64]);
+    /// ∇²log q(z), a full d × d matrix.
+    fn hessian(&self, z: &[f64], out: &mut [f64]);
+    /// E\[z\].
+    fn mean(&self) -> Vec<f64>;
+    /// Cov\[z\], a full d × d matrix.
+    fn covariance(&self) -> Vec<f64>;
+    /// The entropy where the spec has a rule for it; `None`: average −log q over draws.
+    fn entropy(&self) -> Option<f64>;
+    /// E\[log prior(z)\] in closed form.
+    fn expected_log_prior(&self, prior: Prior) -> f64;
+
+    /// The parameters as plain data.
+    fn state(&self) -> State;
+    /// The member of the family with these parameters.
+    ///
+    /// # Errors
+    /// If the data are not of this family or outside its domain.
+    fn from_state(state: &State) -> Result<Self, Error>;
+}

@@ -1,0 +1,126 @@
+//! Everything a fit can be told, as plain data.
+
+use serde::{Deserialize, Serialize};
+
+use super::stop::Stop;
+use crate::Error;
+use crate::estimate::{Curvature, MixingWeights, Sampling};
+use crate::family::DrawPlan;
+use crate::random::Noise;
+use crate::rule::{Rule, StepSize};
+use crate::target::Target;
+
+/// The choices of a fit; two runs with the same target, start and plan give the same bits.
+///
+/// ```
+/// use elinvar::Plan;
+///
+/// let plan = Plan { n_draws: 32, seed: 7, ..Plan::default() };
+/// let text = serde_json::to_string(&plan).unwrap();
+/// assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// Draws per step and component.
+    pub n_draws: usize,
+    /// Where the normals of the draws come from.
+    pub noise: Noise,
+    /// Where the draws of a mixture come from.
+    pub sampling: Sampling,
+    /// Number of data items per step; `None`: all of them.
+    pub minibatch: Option<usize>,
+    /// Where second-order information comes from.
+    pub curvature: Curvature,
+    /// Options I, II and III of spec 00 §0.5.
+    pub weights: MixingWeights,
+    /// How a gradient becomes a step.
+    pub rule: Rule,
+    /// Step size of locations and precisions.
+    pub step_size: StepSize,
+    /// Step size of mixture weights.
+    pub mixing_step_size: StepSize,
+    /// Bound on the KL divergence, in nats, between a block before and after a step.
+    pub max_kl: Option<f64>,
+    /// When to stop.
+    pub stop: Stop,
+    /// Seed of every random number of the run.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        let step_size = StepSize::Power { initial: 0.7, delay: 20.0, exponent: 0.6 };
+        Self {
+            n_draws: 16,
+            noise: Noise::QuasiMonteCarlo,
+            sampling: Sampling::OwnDraws,
+            minibatch: None,
+            curvature: Curvature::Auto,
+            weights: MixingWeights::Conditional,
+            rule: Rule::Retraction,
+            step_size,
+            mixing_step_size: step_size,
+            max_kl: Some(1.0),
+            stop: Stop::default(),
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    /// The part of the plan that shapes a batch.
+    pub fn draw_plan(&self) -> DrawPlan {
+        DrawPlan {
+            n_draws: self.n_draws,
+            noise: self.noise,
+            sampling: self.sampling,
+            curvature: self.curvature,
+            weights: self.weights,
+        }
+    }
+
+    /// The plan with every automatic choice made for this target, checked.
+    ///
+    /// # Errors
+    /// A sentence about the first choice that is not possible.
+    pub fn resolve(&self, target: &dyn Target) -> Result<Plan, Error> {
+        let mut plan = self.clone();
+        if plan.n_draws == 0 {
+            return Err(Error::Domain { parameter: "n_draws", value: 0.0, reason: "a step needs at least one draw" });
+        }
+        plan.step_size.check("step_size")?;
+        plan.mixing_step_size.check("mixing_step_size")?;
+        plan.stop.check()?;
+        if let Some(bound) = plan.max_kl
+            && !(bound > 0.0)
+        {
+            return Err(Error::Domain { parameter: "max_kl", value: bound, reason: "the bound is a positive number of nats" });
+        }
+        let has_hessian = target.second_order().is_some();
+        match plan.curvature {
+            Curvature::Auto if has_hessian => plan.curvature = Curvature::Hessian,
+            Curvature::Auto => plan.curvature = Curvature::Stein { control_variate: true },
+            Curvature::Hessian if !has_hessian => {
+                return Err(Error::Unsupported {
+                    wanted: "curvature `hessian` for a target without second derivatives".into(),
+                    instead: "use `stein`, which needs gradients only, or give the target a Hessian".into(),
+                });
+            }
+            _ => {}
+        }
+        if let Some(size) = plan.minibatch {
+            let Some(n_rows) = target.n_rows() else {
+                return Err(Error::Unsupported {
+                    wanted: "a mini-batch of a target that is not a sum over data items".into(),
+                    instead: "leave `minibatch` out, or implement `Target::n_rows`".into(),
+                });
+            };
+            if size == 0 || size > n_rows {
+                let reason = "a mini-batch has between 1 and as many items as the data";
+                return Err(Error::Domain { parameter: "minibatch", value: size as f64, reason });
+            }
+        }
+        Ok(plan)
+    }
+}

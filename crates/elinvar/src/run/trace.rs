@@ -1,0 +1,39 @@
+//! What happened in each step.
+
+use serde::{Deserialize, Serialize};
+
+/// How often the target was asked, by what it was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Points at which log p was evaluated.
+    pub log_density: u64,
+    /// Points at which ∇log p was evaluated.
+    pub gradient: u64,
+    /// Points at which ∇²log p was evaluated.
+    pub hessian: u64,
+    /// Points that were dropped because something was not finite there.
+    pub dropped: u64,
+}
+
+/// One step of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Index of the step, from 0.
+    pub index: u64,
+    /// The ELBO before the step, estimated from its draws.
+    pub elbo: Option<f64>,
+    /// Its Monte Carlo standard error, as if the draws were independent.
+    pub elbo_se: Option<f64>,
+    /// β of the schedule.
+    pub beta: f64,
+    /// The smallest β that a block took; smaller than `beta` after halving or by the KL bound, 0 if a block stayed.
+    pub taken: f64,
+    /// Estimated remaining gain in nats with its standard error, where it is known.
+    pub remaining: Option<(f64, f64)>,
+    /// Draws dropped in this step.
+    pub dropped: u64,
+    /// Evaluations so far.
+    pub counts: Counts,
+    /// Seconds so far.
+    pub seconds: f64,
+}
