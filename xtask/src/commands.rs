@@ -1,0 +1,159 @@
+//! The tasks, as lists of commands, and the loop that runs them.
+
+use std::fmt;
+use std::process::Command;
+use std::time::Instant;
+
+/// A thing that can be asked for.
+pub(crate) struct Task {
+    /// What is typed.
+    pub(crate) name: &'static str,
+    /// The optional argument, as the help shows it.
+    pub(crate) argument: Option<&'static str>,
+    /// One line for the help.
+    pub(crate) about: &'static str,
+    /// The commands, in order, for the arguments that follow the name.
+    pub(crate) commands: fn(&[String]) -> Vec<Cargo>,
+}
+
+impl Task {
+    /// Says what is wrong with the arguments that follow the name, if anything is.
+    pub(crate) fn check(&self, rest: &[String]) -> Result<(), String> {
+        let allowed = usize::from(self.argument.is_some());
+        match rest.get(allowed) {
+            Some(extra) => Err(format!("\"{}\" does not take the argument \"{extra}\"", self.name)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// All tasks.
+pub(crate) const TASKS: &[Task] = &[
+    Task {
+        name: "test",
+        argument: None,
+        about: "everything that must pass before a commit: format, lints, tests, docs",
+        commands: |_| [format_check(), lint(), vec![no_default_features(), tests()], docs()].concat(),
+    },
+    Task { name: "fmt", argument: None, about: "formats all sources", commands: |_| vec![cargo("fmt --all")] },
+    Task { name: "lint", argument: None, about: "clippy with warnings as errors", commands: |_| lint() },
+    Task { name: "docs", argument: None, about: "the documentation, private items included", commands: |_| docs() },
+    Task {
+        name: "bench",
+        argument: Some("[name]"),
+        about: "runs a benchmark program (default: step) with optimisation",
+        commands: |rest| vec![bench(rest.first().map_or("step", String::as_str))],
+    },
+    Task {
+        name: "accuracy",
+        argument: None,
+        about: "the slow statistical checks",
+        commands: |_| vec![cargo("test --release -p elinvar --test accuracy -- --ignored")],
+    },
+];
+
+fn format_check() -> Vec<Cargo> {
+    vec![cargo("fmt --all --check")]
+}
+
+fn lint() -> Vec<Cargo> {
+    vec![cargo("clippy --workspace --all-targets --all-features -- -D warnings")]
+}
+
+fn no_default_features() -> Cargo {
+    cargo("check -p elinvar --no-default-features")
+}
+
+fn tests() -> Cargo {
+    cargo("test --workspace --all-features")
+}
+
+fn docs() -> Vec<Cargo> {
+    let all = cargo("doc --workspace --no-deps --all-features --document-private-items");
+    vec![Cargo { environment: Some(("RUSTDOCFLAGS", "-D warnings")), ..all }]
+}
+
+fn bench(name: &str) -> Cargo {
+    cargo(&format!("run --release -p elinvar --example bench_{name}"))
+}
+
+/// A call of cargo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cargo {
+    environment: Option<(&'static str, &'static str)>,
+    arguments: Vec<String>,
+}
+
+fn cargo(arguments: &str) -> Cargo {
+    Cargo { environment: None, arguments: arguments.split(' ').map(str::to_string).collect() }
+}
+
+impl fmt::Display for Cargo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((name, value)) = self.environment {
+            write!(f, "{name}=\"{value}\" ")?;
+        }
+        write!(f, "cargo {}", self.arguments.join(" "))
+    }
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Every command succeeded.
+    Passed,
+    /// A command failed, and the rest were not run.
+    Failed,
+}
+
+/// Prints and runs the commands until one fails; ends with a line that says how it went and how long it took.
+pub(crate) fn run(task: &str, commands: &[Cargo]) -> Outcome {
+    let start = Instant::now();
+    // Under cargo, CARGO is the very cargo that runs us, whatever toolchain that is.
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    for (index, command) in commands.iter().enumerate() {
+        eprintln!("\n$ {command}");
+        let mut process = Command::new(&program);
+        process.args(&command.arguments).envs(command.environment);
+        let problem = match process.status() {
+            Ok(status) if status.success() => continue,
+            Ok(status) => status.to_string(),
+            Err(error) => format!("it could not be started: {error}"),
+        };
+        let (step, total, seconds) = (index + 1, commands.len(), start.elapsed().as_secs_f64());
+        eprintln!("\nxtask {task}: step {step} of {total} failed after {seconds:.1} s: {command} ({problem})");
+        return Outcome::Failed;
+    }
+    let (total, seconds) = (commands.len(), start.elapsed().as_secs_f64());
+    eprintln!("\nxtask {task}: all {total} steps passed in {seconds:.1} s");
+    Outcome::Passed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_runs_the_gates_in_order() {
+        let task = TASKS.iter().find(|task| task.name == "test").unwrap();
+        let lines: Vec<String> = (task.commands)(&[]).iter().map(Cargo::to_string).collect();
+        assert_eq!(
+            lines,
+            [
+                "cargo fmt --all --check",
+                "cargo clippy --workspace --all-targets --all-features -- -D warnings",
+                "cargo check -p elinvar --no-default-features",
+                "cargo test --workspace --all-features",
+                "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --all-features --document-private-items",
+            ]
+        );
+    }
+
+    #[test]
+    fn arguments_that_a_task_does_not_take_are_refused() {
+        let extra = ["now".to_string()];
+        for task in TASKS {
+            assert_eq!(task.check(&extra).is_ok(), task.argument.is_some(), "{}", task.name);
+        }
+    }
+}
