@@ -2,7 +2,7 @@
 //!
 //! [`Table`] reads a CSV file (comma, semicolon or tab, found by itself; a header is required) into row-major `f64`.
 //! [`RegressionData`] takes the target and the features out of it and checks what a regression model needs.
-//! [`split`] and [`read_row_numbers`] make training and test rows.
+//! [`split()`] and [`read_row_numbers`] make training and test rows.
 //!
 //! ```
 //! use elinvar_data::{Outcome, RegressionData, Selection};
