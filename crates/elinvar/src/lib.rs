@@ -3,6 +3,7 @@
 mod error;
 pub mod law;
 mod linalg;
+pub mod random;
 pub mod target;
 
 pub use error::Error;

@@ -1,0 +1,228 @@
+//! The noise from which a batch of draws is made: how ε and w of the draws depend on each other.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::gamma_quantile::GammaQuantile;
+use super::sobol::{SobolNormals, normal_quantile};
+use super::stream::{Purpose, Stream};
+use crate::Error;
+use crate::law::MixingNoise;
+
+/// How the draws of a batch depend on each other; each single draw has the same law under all three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Noise {
+    /// Independent draws.
+    Independent,
+    /// Pairs with the same w and with ε, −ε: averages of odd functions of ε are exact.
+    Antithetic,
+    /// Scrambled Sobol points: the draws of a batch fill the space evenly.
+    QuasiMonteCarlo,
+}
+
+impl Noise {
+    /// All schemes.
+    pub const ALL: [Self; 3] = [Self::Independent, Self::Antithetic, Self::QuasiMonteCarlo];
+
+    /// The word for it in files and commands.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Independent => "independent",
+            Self::Antithetic => "antithetic",
+            Self::QuasiMonteCarlo => "quasi_monte_carlo",
+        }
+    }
+}
+
+impl fmt::Display for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Noise {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|noise| noise.name() == word).ok_or_else(|| Error::Unsupported {
+            wanted: format!("noise {word:?}"),
+            instead: format!("use {}, {} or {}", Self::ALL[0], Self::ALL[1], Self::ALL[2]),
+        })
+    }
+}
+
+/// Sobol coordinates in front of those of ε, kept for w.
+const MIXING_COORDINATES: usize = 2;
+
+// Streams of one batch.
+const EPS: u32 = 1;
+const COORDINATES: u32 = 2;
+const MIXING: u32 = 3;
+
+/// The noise of batches of n draws in d dimensions; allocates only in [`NoiseSource::new`].
+///
+/// ```
+/// use elinvar::law::MixingNoise;
+/// use elinvar::random::{Noise, NoiseSource, Purpose};
+///
+/// let (dim, n) = (3, 8);
+/// let mut source = NoiseSource::new(Noise::QuasiMonteCarlo, dim, n);
+/// let mut eps = vec![0.0; dim * n];
+/// source.begin(1, Purpose::Draws, 0, 0);
+/// source.fill_eps(&mut eps);
+/// let exponential: Vec<f64> = (0..n).map(|s| -source.mixing(s).uniform().ln()).collect();
+/// assert!(exponential.iter().filter(|&&w| w < 2f64.ln()).count() == n / 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct NoiseSource {
+    noise: Noise,
+    dim: usize,
+    n: usize,
+    batch: (u64, Purpose, u64, u32),
+    mixing: Stream,
+    /// The state of `mixing` before the first draw of an antithetic pair.
+    pair: Stream,
+    sobol: Option<SobolNormals>,
+    /// The Sobol coordinates of each draw that are kept for w.
+    coordinates: Box<[[f64; MIXING_COORDINATES]]>,
+    quantile: Option<GammaQuantile>,
+}
+
+impl NoiseSource {
+    /// Prepares batches of n draws in `dim` dimensions; [`NoiseSource::begin`] comes next.
+    pub fn new(noise: Noise, dim: usize, n: usize) -> Self {
+        let quasi = noise == Noise::QuasiMonteCarlo;
+        let batch = (0, Purpose::Draws, 0, 0);
+        let stream = Stream::open(0, Purpose::Draws, 0, 0);
+        Self {
+            noise,
+            dim,
+            n,
+            batch,
+            mixing: stream.clone(),
+            pair: stream,
+            sobol: quasi.then(|| SobolNormals::new(dim + MIXING_COORDINATES, n)),
+            coordinates: vec![[0.5; MIXING_COORDINATES]; if quasi { n } else { 0 }].into(),
+            quantile: None,
+        }
+    }
+
+    /// The scheme.
+    pub fn noise(&self) -> Noise {
+        self.noise
+    }
+
+    /// Number of draws in a batch.
+    pub fn n_draws(&self) -> usize {
+        self.n
+    }
+
+    /// Turns to the batch of this (seed, purpose, step, block).
+    pub fn begin(&mut self, seed: u64, purpose: Purpose, step: u64, block: u32) {
+        self.batch = (seed, purpose, step, block);
+        self.mixing = self.open(MIXING);
+        if let Some(sobol) = &mut self.sobol {
+            let mut stream = Stream::open_lane(seed, purpose, step, block, COORDINATES);
+            for j in 0..MIXING_COORDINATES {
+                sobol.column(j, &mut stream, |s, u| self.coordinates[s][j] = u);
+            }
+        }
+    }
+
+    /// Fills ε of the batch, draw s in `eps[s * d..(s + 1) * d]`; a second call gives the same numbers.
+    ///
+    /// # Panics
+    /// If `eps` does not have d × n places.
+    pub fn fill_eps(&mut self, eps: &mut [f64]) {
+        assert_eq!(eps.len(), self.dim * self.n, "d × n");
+        let mut stream = self.open(EPS);
+        match (&mut self.sobol, self.noise) {
+            (Some(sobol), _) => {
+                sobol.fill_normal(MIXING_COORDINATES..MIXING_COORDINATES + self.dim, &mut stream, eps);
+            }
+            (None, Noise::Antithetic) if self.dim > 0 => {
+                for pair in eps.chunks_mut(2 * self.dim) {
+                    let (first, second) = pair.split_at_mut(self.dim);
+                    stream.fill_normal(first);
+                    for (b, a) in second.iter_mut().zip(&*first) {
+                        *b = -a;
+                    }
+                }
+            }
+            (None, _) => stream.fill_normal(eps),
+        }
+    }
+
+    /// The random numbers for w of draw s; draws are asked for in the order 0, 1, …, n − 1.
+    ///
+    /// # Panics
+    /// If s is not below n.
+    pub fn mixing(&mut self, s: usize) -> DrawNoise<'_> {
+        assert!(s < self.n, "draw {s} of {}", self.n);
+        if self.noise == Noise::Antithetic {
+            if s.is_multiple_of(2) {
+                self.pair.clone_from(&self.mixing);
+            } else {
+                self.mixing.clone_from(&self.pair);
+            }
+        }
+        let (coordinates, used) = match self.coordinates.get(s) {
+            Some(&coordinates) => (coordinates, 0),
+            None => ([0.5; MIXING_COORDINATES], MIXING_COORDINATES),
+        };
+        DrawNoise { stream: &mut self.mixing, quantile: &mut self.quantile, coordinates, used }
+    }
+
+    fn open(&self, lane: u32) -> Stream {
+        let (seed, purpose, step, block) = self.batch;
+        Stream::open_lane(seed, purpose, step, block, lane)
+    }
+}
+
+/// The random numbers from which w of one draw is made.
+///
+/// Under [`Noise::QuasiMonteCarlo`] the first two numbers asked for are quantiles at the Sobol coordinates of the draw;
+/// all others come from the stream of the batch.
+#[derive(Debug)]
+pub struct DrawNoise<'a> {
+    stream: &'a mut Stream,
+    /// The quantile function used last: in a batch the shape is the same for all draws.
+    quantile: &'a mut Option<GammaQuantile>,
+    coordinates: [f64; MIXING_COORDINATES],
+    used: usize,
+}
+
+impl DrawNoise<'_> {
+    fn coordinate(&mut self) -> Option<f64> {
+        let u = self.coordinates.get(self.used).copied();
+        self.used += usize::from(u.is_some());
+        u
+    }
+}
+
+impl MixingNoise for DrawNoise<'_> {
+    fn uniform(&mut self) -> f64 {
+        self.coordinate().unwrap_or_else(|| self.stream.uniform())
+    }
+
+    fn normal(&mut self) -> f64 {
+        match self.coordinate() {
+            Some(u) => normal_quantile(u),
+            None => self.stream.normal(),
+        }
+    }
+
+    fn gamma(&mut self, shape: f64) -> f64 {
+        let Some(u) = self.coordinate() else { return self.stream.gamma(shape) };
+        if self.quantile.as_ref().is_none_or(|known| known.shape() != shape) {
+            *self.quantile = GammaQuantile::new(shape);
+        }
+        self.quantile.as_ref().map_or(f64::NAN, |known| known.at(u))
+    }
+}
+
+#[cfg(test)]
+mod tests;
