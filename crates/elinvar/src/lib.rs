@@ -3,6 +3,7 @@
 mod error;
 pub mod law;
 mod linalg;
+pub mod posterior;
 pub mod random;
 pub mod target;
 
