@@ -6,7 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::gamma_quantile::GammaQuantile;
-use super::sobol::{SobolNormals, normal_quantile};
+use super::normal_quantile::normal_quantile;
+use super::sobol::SobolNormals;
 use super::stream::{Purpose, Stream};
 use crate::Error;
 use crate::law::MixingNoise;

@@ -122,10 +122,10 @@ impl Stream {
     /// If `out` is longer than `indices`.
     pub fn sample_without_replacement(&mut self, indices: &mut [u32], out: &mut [u32]) {
         assert!(out.len() <= indices.len(), "{} distinct indices of {}", out.len(), indices.len());
-        for i in 0..out.len() {
+        for (i, place) in out.iter_mut().enumerate() {
             let j = i + self.below((indices.len() - i) as u32) as usize;
             indices.swap(i, j);
-            out[i] = j as u32;
+            *place = j as u32;
         }
         // Later exchanges touch positions above i only, so place i still holds what was chosen for it.
         for i in (0..out.len()).rev() {
