@@ -1,0 +1,11 @@
+//! Special functions, implicit derivatives and quadrature rules that stay accurate where the algorithms need them (spec 08).
+
+pub mod bessel_k;
+pub mod gamma;
+pub mod implicit;
+pub mod logistic;
+pub mod mean_mixture_entropy;
+pub mod normal;
+pub mod normal_quantile;
+pub mod quadrature;
+pub mod radial;
