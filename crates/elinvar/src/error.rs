@@ -36,6 +36,14 @@ pub enum Error {
         /// The first pivot that is not positive.
         pivot: usize,
     },
+    /// A data item cannot be used.
+    #[error("{place}: {problem}")]
+    Data {
+        /// Where it is, for example a row and a column.
+        place: String,
+        /// What is wrong and what to do.
+        problem: String,
+    },
     /// A combination of choices that does not exist.
     #[error("{wanted} is not available here; {instead}")]
     Unsupported {

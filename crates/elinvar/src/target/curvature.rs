@@ -104,6 +104,11 @@ impl<'a> CurvatureMut<'a> {
         &mut self.entries[k * n..(k + 1) * n]
     }
 
+    /// The entries of all matrices, one after the other.
+    pub fn as_mut_slice(&mut self) -> &mut [f64] {
+        self.entries
+    }
+
     /// Adds `c x xᵀ` to matrix `k`.
     pub fn add_outer(&mut self, k: usize, c: f64, x: &[f64]) {
         let dim = self.dim;

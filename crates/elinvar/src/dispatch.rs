@@ -1,0 +1,48 @@
+//! Chooses at run time between the code for every machine of the architecture and the code for AVX2 with FMA.
+//!
+//! The choice depends on the machine only, so a program gives the same bits whenever it runs on the same machine;
+//! machines with and without FMA differ in the last places.
+#![allow(unsafe_code, reason = "a function compiled for more instructions may only be called after asking the processor")]
+
+use crate::model::kernels;
+
+/// A kernel over (y, η → slope, value, curvature), compiled for AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::kernels;
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn logistic(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+        kernels::logistic::<true>(y, eta, value, curvature);
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn poisson(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+        kernels::poisson::<true>(y, eta, value, curvature);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2_and_fma() -> bool {
+    std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
+}
+
+/// [`kernels::logistic`] with the best instructions of this machine.
+pub(crate) fn logistic_block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2_and_fma() {
+        // SAFETY: the processor has just been found to support AVX2 and FMA, the only condition of the call.
+        return unsafe { avx2::logistic(y, eta, value, curvature) };
+    }
+    kernels::logistic::<false>(y, eta, value, curvature);
+}
+
+/// [`kernels::poisson`] with the best instructions of this machine.
+pub(crate) fn poisson_block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2_and_fma() {
+        // SAFETY: the processor has just been found to support AVX2 and FMA, the only condition of the call.
+        return unsafe { avx2::poisson(y, eta, value, curvature) };
+    }
+    kernels::poisson::<false>(y, eta, value, curvature);
+}

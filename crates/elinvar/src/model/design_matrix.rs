@@ -1,0 +1,111 @@
+//! A table of features.
+
+use crate::Error;
+
+/// A row-major N × d matrix of finite numbers with named columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DesignMatrix {
+    rows: Vec<f64>,
+    names: Vec<String>,
+}
+
+impl DesignMatrix {
+    /// The matrix whose rows follow each other in `rows`.
+    ///
+    /// # Errors
+    /// If there is no row or no column, if `rows` is not a whole number of rows, if the number of names is wrong or if an
+    /// entry is not finite.
+    pub fn new(rows: Vec<f64>, n_cols: usize, names: Vec<String>) -> Result<Self, Error> {
+        if n_cols == 0 || rows.is_empty() {
+            return Err(Error::Data {
+                place: "design matrix".into(),
+                problem: "there are no rows or no columns; give at least one of each".into(),
+            });
+        }
+        if names.len() != n_cols {
+            return Err(Error::Shape { what: "column names", expected: n_cols, found: names.len() });
+        }
+        let n_rows = rows.len() / n_cols;
+        if rows.len() != n_rows * n_cols {
+            return Err(Error::Shape {
+                what: "entries of the design matrix (rows × columns)",
+                expected: (n_rows + 1) * n_cols,
+                found: rows.len(),
+            });
+        }
+        if let Some(i) = rows.iter().position(|v| !v.is_finite()) {
+            return Err(Error::Data {
+                place: format!("row {}, column `{}`", i / n_cols + 1, names[i % n_cols]),
+                problem: format!("{} is not a finite number; remove the row or fill it in", rows[i]),
+            });
+        }
+        Ok(Self { rows, names })
+    }
+
+    /// The same matrix with a first column of ones called `intercept`.
+    pub fn with_intercept(self) -> Self {
+        let d = self.n_cols();
+        let mut rows = Vec::with_capacity(self.rows.len() + self.n_rows());
+        for row in self.rows.chunks_exact(d) {
+            rows.push(1.0);
+            rows.extend_from_slice(row);
+        }
+        let mut names = Vec::with_capacity(d + 1);
+        names.push("intercept".to_owned());
+        names.extend(self.names);
+        Self { rows, names }
+    }
+
+    /// N.
+    pub fn n_rows(&self) -> usize {
+        self.rows.len() / self.names.len()
+    }
+
+    /// d.
+    pub fn n_cols(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        let d = self.n_cols();
+        &self.rows[i * d..(i + 1) * d]
+    }
+
+    /// Rows `range`, one after the other.
+    pub fn rows(&self, range: std::ops::Range<usize>) -> &[f64] {
+        let d = self.n_cols();
+        &self.rows[range.start * d..range.end * d]
+    }
+
+    /// Names of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(n: usize) -> Vec<String> {
+        (1..=n).map(|i| format!("x{i}")).collect()
+    }
+
+    #[test]
+    fn the_intercept_comes_first() {
+        let x = DesignMatrix::new(vec![1.5, 2.0, 3.0, 4.0], 2, names(2)).unwrap().with_intercept();
+        assert_eq!((x.n_rows(), x.n_cols()), (2, 3));
+        assert_eq!((x.row(0), x.row(1)), (&[1.0, 1.5, 2.0][..], &[1.0, 3.0, 4.0][..]));
+        assert_eq!(x.names(), ["intercept", "x1", "x2"]);
+    }
+
+    #[test]
+    fn wrong_shapes_and_infinite_entries_are_named() {
+        assert!(matches!(DesignMatrix::new(vec![1.0; 5], 2, names(2)), Err(Error::Shape { found: 5, .. })));
+        assert!(matches!(DesignMatrix::new(vec![1.0; 4], 2, names(3)), Err(Error::Shape { found: 3, .. })));
+        assert!(DesignMatrix::new(vec![], 2, names(2)).is_err());
+        let message = DesignMatrix::new(vec![1.0, 2.0, 3.0, f64::NAN], 2, names(2)).unwrap_err().to_string();
+        assert!(message.contains("row 2") && message.contains("`x2`"), "{message}");
+    }
+}

@@ -1,0 +1,280 @@
+//! Generalised linear models: Σ_n ℓ(y_n, x_nᵀz), its gradient and its contracted Hessians in one pass over the rows.
+//!
+//! Rows are taken in blocks: η = X Z is one product for all draws, a kernel turns η into value, slope ℓ′ and curvature ℓ″,
+//! the gradient is Xᵀ ℓ′, and contraction k is Xᵀ diag(Σ_s w_ks ℓ″_s) X. Large problems are cut into a fixed number of
+//! chunks of rows whose sums are added in order: the result depends on neither the number of threads nor on whether
+//! threads exist.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::DesignMatrix;
+use super::kernels;
+use crate::Error;
+use crate::linalg::{SMALL, axpy, products};
+use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch};
+
+/// Chunks of rows of a large problem.
+const N_CHUNKS: usize = 8;
+/// Number of multiplications N·d·S from which the rows are cut into chunks: about ten times the cost of waking a thread.
+const LARGE: usize = 1 << 19;
+
+/// ℓ(y, η) elementwise.
+pub(super) trait Likelihood: Send + Sync {
+    /// Writes ℓ, replaces η by ∂ℓ/∂η and writes ∂²ℓ/∂η².
+    fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]);
+}
+
+/// A generalised linear model with the prior N(0, I/precision) on all coefficients.
+#[derive(Clone, Debug)]
+pub(super) struct Glm<L> {
+    x: DesignMatrix,
+    y: Vec<f64>,
+    /// What ℓ leaves out of log p(y | η), one number per row, or empty.
+    constants: Vec<f64>,
+    prior_precision: f64,
+    likelihood: PhantomData<L>,
+}
+
+/// What one pass computes.
+#[derive(Clone, Copy)]
+struct Pass<'a> {
+    draws: Draws<'a>,
+    rows: Rows<'a>,
+    evaluate: bool,
+    contraction: Option<(Contraction<'a>, Covariance)>,
+}
+
+/// Where the sums of a pass go; slices that are not wanted are empty.
+struct Sums<'a> {
+    log_p: &'a mut [f64],
+    grad: &'a mut [f64],
+    curvature: &'a mut [f64],
+}
+
+impl<L: Likelihood> Glm<L> {
+    pub(super) fn new(x: DesignMatrix, y: Vec<f64>, constants: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
+        if y.len() != x.n_rows() {
+            return Err(Error::Shape { what: "responses (one per row)", expected: x.n_rows(), found: y.len() });
+        }
+        check_precision(prior_precision)?;
+        Ok(Self { x, y, constants, prior_precision, likelihood: PhantomData })
+    }
+
+    pub(super) fn design(&self) -> &DesignMatrix {
+        &self.x
+    }
+
+    pub(super) fn responses(&self) -> &[f64] {
+        &self.y
+    }
+
+    pub(super) fn prior(&self) -> Prior {
+        Prior::Gaussian { precision: self.prior_precision, leading: self.x.n_cols() }
+    }
+
+    pub(super) fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) {
+        let (log_p, grad, scratch) = out.parts_mut();
+        let pass = Pass { draws, rows, evaluate: true, contraction: None };
+        self.run(pass, scratch, Sums { log_p, grad, curvature: &mut [] });
+    }
+
+    pub(super) fn contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        scratch: &mut Scratch,
+        mut out: CurvatureMut<'_>,
+    ) {
+        let pass = Pass { draws, rows, evaluate: false, contraction: Some((contraction, out.covariance())) };
+        self.run(pass, scratch, Sums { log_p: &mut [], grad: &mut [], curvature: out.as_mut_slice() });
+    }
+
+    pub(super) fn evaluate_and_contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        out: &mut Evaluations,
+        mut curvature: CurvatureMut<'_>,
+    ) {
+        let (log_p, grad, scratch) = out.parts_mut();
+        let pass = Pass { draws, rows, evaluate: true, contraction: Some((contraction, curvature.covariance())) };
+        self.run(pass, scratch, Sums { log_p, grad, curvature: curvature.as_mut_slice() });
+    }
+
+    pub(super) fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
+        let d = self.x.n_cols();
+        let chunks = n_chunks(self.x.n_rows(), d, n_draws);
+        let partial = if chunks > 1 { n_draws * (d + 1) + n_contractions * d * d } else { 0 };
+        chunks * (work_len(d, n_draws, true, n_contractions > 0) + partial)
+    }
+
+    fn run(&self, pass: Pass<'_>, scratch: &mut Scratch, sums: Sums<'_>) {
+        let (d, n_draws) = (self.x.n_cols(), pass.draws.len());
+        assert_eq!(pass.draws.dim(), d, "draws have the dimension of the model");
+        let n = pass.rows.len(self.x.n_rows());
+        let work = work_len(d, n_draws, matches!(pass.rows, Rows::Subset(_)), pass.contraction.is_some());
+        let n_values = if pass.evaluate { n_draws } else { 0 };
+        let log_p = &mut sums.log_p[..n_values];
+        let grad = &mut sums.grad[..n_values * d];
+        let chunks = n_chunks(n, d, n_draws);
+        log_p.fill(0.0);
+        grad.fill(0.0);
+        if chunks == 1 {
+            let sums = Sums { log_p, grad, curvature: &mut *sums.curvature };
+            self.run_chunk(pass, 0..n, scratch.take(work), sums);
+        } else {
+            let lengths = [work, n_values, n_values * d, sums.curvature.len()];
+            let stride = lengths.iter().sum();
+            let memory = scratch.take(chunks * stride);
+            self.run_chunks(pass, 0..chunks, n, memory, lengths);
+            for part in memory.chunks_exact(stride) {
+                let partial = split(part, lengths);
+                axpy(1.0, partial[1], log_p);
+                axpy(1.0, partial[2], grad);
+                axpy(1.0, partial[3], sums.curvature);
+            }
+        }
+        if let Some((_, Covariance::Full)) = pass.contraction {
+            sums.curvature.chunks_exact_mut(d * d).for_each(|matrix| products::mirror_lower(d, matrix));
+        }
+    }
+
+    fn run_chunks(&self, pass: Pass<'_>, chunks: Range<usize>, n: usize, memory: &mut [f64], lengths: [usize; 4]) {
+        if chunks.len() == 1 {
+            let (work, partial) = memory.split_at_mut(lengths[0]);
+            partial.fill(0.0);
+            let (log_p, partial) = partial.split_at_mut(lengths[1]);
+            let (grad, curvature) = partial.split_at_mut(lengths[2]);
+            let rows = chunks.start * n / N_CHUNKS..chunks.end * n / N_CHUNKS;
+            return self.run_chunk(pass, rows, work, Sums { log_p, grad, curvature });
+        }
+        let middle = chunks.start + chunks.len() / 2;
+        let stride = lengths.iter().sum::<usize>();
+        let (left, right) = memory.split_at_mut((middle - chunks.start) * stride);
+        join(
+            || self.run_chunks(pass, chunks.start..middle, n, left, lengths),
+            || self.run_chunks(pass, middle..chunks.end, n, right, lengths),
+        );
+    }
+
+    fn run_chunk(&self, pass: Pass<'_>, range: Range<usize>, work: &mut [f64], sums: Sums<'_>) {
+        let (d, n_draws) = (self.x.n_cols(), pass.draws.len());
+        let block = block_rows(n_draws);
+        let kept = if pass.contraction.is_some() { n_draws } else { 1 };
+        let (eta, work) = work.split_at_mut(block * n_draws);
+        let (curvature, work) = work.split_at_mut(block * kept);
+        let (value, work) = work.split_at_mut(block);
+        let (weights, work) = work.split_at_mut(if pass.contraction.is_some() { block } else { 0 });
+        let (scaled, gathered) = work.split_at_mut(if pass.contraction.is_some() { scaled_len(d, block) } else { 0 });
+        for start in range.clone().step_by(block) {
+            let n = block.min(range.end - start);
+            let (x, y, constant) = self.gather(pass.rows, start..start + n, gathered);
+            let eta = &mut eta[..n * n_draws];
+            products::rows_times(x, d, pass.draws.as_slice(), eta);
+            for (s, eta) in eta.chunks_exact_mut(n).enumerate() {
+                let at = if kept > 1 { s * n } else { 0 };
+                L::block(y, eta, &mut value[..n], &mut curvature[at..at + n]);
+                if pass.evaluate {
+                    sums.log_p[s] += kernels::sum(&value[..n]) + constant;
+                }
+            }
+            if pass.evaluate {
+                products::add_rows_transposed_times(x, d, eta, sums.grad);
+            }
+            let Some((contraction, covariance)) = pass.contraction else { continue };
+            let weights = &mut weights[..n];
+            for (k, out) in sums.curvature.chunks_exact_mut(covariance.n_entries(d)).enumerate() {
+                weights.fill(0.0);
+                for (s, weight) in contraction.draws(k).zip(contraction.weights(k)) {
+                    // A dropped draw has weight zero; its curvature may be infinite.
+                    if *weight != 0.0 {
+                        axpy(*weight, &curvature[s * n..(s + 1) * n], weights);
+                    }
+                }
+                match covariance {
+                    Covariance::Full => products::add_weighted_gram(x, d, weights, scaled, out),
+                    Covariance::Diagonal => add_weighted_squares(x, d, weights, out),
+                }
+            }
+        }
+    }
+
+    /// The rows, responses and the sum of constants of items `range` of the selection.
+    fn gather<'a>(&'a self, rows: Rows<'_>, range: Range<usize>, memory: &'a mut [f64]) -> (&'a [f64], &'a [f64], f64) {
+        let Rows::Subset(indices) = rows else {
+            let constant = if self.constants.is_empty() { 0.0 } else { kernels::sum(&self.constants[range.clone()]) };
+            return (self.x.rows(range.clone()), &self.y[range], constant);
+        };
+        let (d, n) = (self.x.n_cols(), range.len());
+        let (x, y) = memory.split_at_mut(n * d);
+        let y = &mut y[..n];
+        let mut constant = 0.0;
+        for ((index, row), response) in indices[range].iter().zip(x.chunks_exact_mut(d)).zip(y.iter_mut()) {
+            let index = *index as usize;
+            row.copy_from_slice(self.x.row(index));
+            *response = self.y[index];
+            constant += self.constants.get(index).copied().unwrap_or(0.0);
+        }
+        (x, y, constant)
+    }
+}
+
+/// Checks δ > 0.
+pub(super) fn check_precision(precision: f64) -> Result<(), Error> {
+    if precision > 0.0 && precision.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Domain { parameter: "prior precision", value: precision, reason: "it must be positive and finite" })
+}
+
+/// Rows of a block: enough for the matrix product, few enough for η and ℓ″ of all draws to stay in the cache.
+fn block_rows(n_draws: usize) -> usize {
+    (4096 / n_draws.max(1)).clamp(64, products::GRAM_BLOCK)
+}
+
+fn scaled_len(d: usize, block: usize) -> usize {
+    if d > SMALL { block * d } else { 0 }
+}
+
+fn work_len(d: usize, n_draws: usize, subset: bool, contract: bool) -> usize {
+    let block = block_rows(n_draws);
+    let eta_and_value = block * (n_draws + 1);
+    let curvature = if contract { block * (n_draws + 1) + scaled_len(d, block) } else { block };
+    eta_and_value + curvature + if subset { block * (d + 1) } else { 0 }
+}
+
+fn n_chunks(n: usize, d: usize, n_draws: usize) -> usize {
+    if n.saturating_mul(d).saturating_mul(n_draws) >= LARGE { N_CHUNKS } else { 1 }
+}
+
+fn split(part: &[f64], lengths: [usize; 4]) -> [&[f64]; 4] {
+    let mut rest = part;
+    lengths.map(|length| {
+        let (head, tail) = rest.split_at(length);
+        rest = tail;
+        head
+    })
+}
+
+/// The diagonal of Xᵀ diag(w) X, added to `out`.
+fn add_weighted_squares(x: &[f64], d: usize, w: &[f64], out: &mut [f64]) {
+    for (row, weight) in x.chunks_exact(d).zip(w) {
+        for (entry, value) in out.iter_mut().zip(row) {
+            *entry += weight * value * value;
+        }
+    }
+}
+
+#[cfg(feature = "parallel")]
+fn join(left: impl FnOnce() + Send, right: impl FnOnce() + Send) {
+    rayon::join(left, right);
+}
+
+#[cfg(not(feature = "parallel"))]
+fn join(left: impl FnOnce(), right: impl FnOnce()) {
+    left();
+    right();
+}

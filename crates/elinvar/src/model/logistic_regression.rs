@@ -1,0 +1,160 @@
+//! Logistic regression.
+
+use super::DesignMatrix;
+use super::glm::{Glm, Likelihood};
+use crate::target::{
+    Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
+};
+use crate::{Error, dispatch};
+
+/// Labels y_n = ±1 with p(y_n | z) = σ(y_n x_nᵀz), and the prior z ~ N(0, I/δ) on every coefficient (spec 09 §9.1).
+///
+/// Σ_n log σ(t_n) with t_n = y_n x_nᵀz; gradient Σ y_n σ(−t_n) x_n; Hessian −Σ σ(t_n) σ(−t_n) x_n x_nᵀ.
+///
+/// ```
+/// use elinvar::model::{DesignMatrix, LogisticRegression};
+/// use elinvar::target::Target;
+///
+/// let x = DesignMatrix::new(vec![-1.0, 0.5, 2.0], 1, vec!["dose".into()])?.with_intercept();
+/// let model = LogisticRegression::from_labels(x, vec![0.0, 1.0, 1.0], 0.1)?;
+/// assert_eq!(model.names(), ["intercept", "dose"]);
+/// # Ok::<(), elinvar::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LogisticRegression {
+    glm: Glm<Bernoulli>,
+}
+
+#[derive(Clone, Debug)]
+struct Bernoulli;
+
+impl Likelihood for Bernoulli {
+    #[inline]
+    fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+        dispatch::logistic_block(y, eta, value, curvature);
+    }
+}
+
+impl LogisticRegression {
+    /// The model for labels −1 and +1.
+    ///
+    /// # Errors
+    /// If the number of labels is not the number of rows, a label is neither −1 nor +1, or δ is not positive.
+    pub fn new(x: DesignMatrix, y: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
+        check_labels(&y, [-1.0, 1.0])?;
+        Ok(Self { glm: Glm::new(x, y, Vec::new(), prior_precision)? })
+    }
+
+    /// The model for labels 0 and 1.
+    ///
+    /// # Errors
+    /// If the number of labels is not the number of rows, a label is neither 0 nor 1, or δ is not positive.
+    pub fn from_labels(x: DesignMatrix, labels: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
+        check_labels(&labels, [0.0, 1.0])?;
+        Self::new(x, labels.into_iter().map(|label| 2.0 * label - 1.0).collect(), prior_precision)
+    }
+
+    /// The features.
+    pub fn design(&self) -> &DesignMatrix {
+        self.glm.design()
+    }
+
+    /// The labels, −1 or +1.
+    pub fn responses(&self) -> &[f64] {
+        self.glm.responses()
+    }
+}
+
+fn check_labels(labels: &[f64], allowed: [f64; 2]) -> Result<(), Error> {
+    match labels.iter().position(|label| !allowed.contains(label)) {
+        None => Ok(()),
+        Some(i) => Err(Error::Data {
+            place: format!("label of row {}", i + 1),
+            problem: format!("{} is neither {} nor {}", labels[i], allowed[0], allowed[1]),
+        }),
+    }
+}
+
+impl Target for LogisticRegression {
+    fn dim(&self) -> usize {
+        self.design().n_cols()
+    }
+
+    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+        self.glm.evaluate(draws, rows, out);
+        Ok(())
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        Some(self.design().n_rows())
+    }
+
+    fn prior(&self) -> Prior {
+        self.glm.prior()
+    }
+
+    fn second_order(&self) -> Option<&dyn SecondOrder> {
+        Some(self)
+    }
+
+    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
+        self.glm.scratch_len(n_draws, n_contractions)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.design().names().to_vec()
+    }
+}
+
+impl SecondOrder for LogisticRegression {
+    fn contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        scratch: &mut Scratch,
+        out: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        self.glm.contract(draws, rows, contraction, scratch, out);
+        Ok(())
+    }
+
+    fn evaluate_and_contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        out: &mut Evaluations,
+        curvature: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        self.glm.evaluate_and_contract(draws, rows, contraction, out, curvature);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_checked_and_both_codings_agree() {
+        let x = || DesignMatrix::new(vec![0.3, -1.2, 2.0], 1, vec!["x".into()]).unwrap();
+        let message = LogisticRegression::new(x(), vec![1.0, 0.0, -1.0], 1.0).unwrap_err().to_string();
+        assert!(message.contains("row 2"), "{message}");
+        assert!(LogisticRegression::from_labels(x(), vec![1.0, f64::NAN, 0.0], 1.0).is_err());
+        assert!(LogisticRegression::new(x(), vec![1.0; 2], 1.0).is_err());
+        assert!(LogisticRegression::new(x(), vec![1.0; 3], 0.0).is_err());
+        let a = LogisticRegression::new(x(), vec![1.0, -1.0, 1.0], 1.0).unwrap();
+        let b = LogisticRegression::from_labels(x(), vec![1.0, 0.0, 1.0], 1.0).unwrap();
+        assert_eq!(a.responses(), b.responses());
+    }
+
+    #[test]
+    fn a_far_draw_keeps_a_finite_density() {
+        let x = DesignMatrix::new(vec![1.0, -1.0], 1, vec!["x".into()]).unwrap();
+        let model = LogisticRegression::new(x, vec![1.0, 1.0], 1.0).unwrap();
+        let mut out = Evaluations::new(1, 1);
+        model.evaluate(Draws::new(1, &[1e5]), Rows::All, &mut out).unwrap();
+        assert!((out.log_p()[0] + 1e5).abs() < 1e-9 && (out.grad(0)[0] + 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,146 @@
+//! Poisson regression with a log link.
+
+use super::DesignMatrix;
+use super::glm::{Glm, Likelihood};
+use crate::target::{
+    Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
+};
+use crate::{Error, dispatch};
+
+/// Counts y_n ~ Poisson(e^{x_nᵀz}), and the prior z ~ N(0, I/δ) on every coefficient.
+///
+/// Σ_n y_n η_n − e^{η_n} − log y_n! with η_n = x_nᵀz; gradient Σ (y_n − e^{η_n}) x_n; Hessian −Σ e^{η_n} x_n x_nᵀ.
+/// A draw at which e^η overflows has log p = −∞.
+#[derive(Clone, Debug)]
+pub struct PoissonRegression {
+    glm: Glm<Poisson>,
+}
+
+#[derive(Clone, Debug)]
+struct Poisson;
+
+impl Likelihood for Poisson {
+    #[inline]
+    fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+        dispatch::poisson_block(y, eta, value, curvature);
+    }
+}
+
+impl PoissonRegression {
+    /// The model for counts 0, 1, 2, ….
+    ///
+    /// # Errors
+    /// If the number of counts is not the number of rows, a count is not a whole number ≥ 0, or δ is not positive.
+    pub fn new(x: DesignMatrix, counts: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
+        let is_count = |y: &f64| y.is_finite() && *y >= 0.0 && y.fract() == 0.0;
+        if let Some(i) = counts.iter().position(|y| !is_count(y)) {
+            return Err(Error::Data {
+                place: format!("count of row {}", i + 1),
+                problem: format!("{} is not a whole number ≥ 0", counts[i]),
+            });
+        }
+        let constants = counts.iter().map(|y| -libm::lgamma(y + 1.0)).collect();
+        Ok(Self { glm: Glm::new(x, counts, constants, prior_precision)? })
+    }
+
+    /// The features.
+    pub fn design(&self) -> &DesignMatrix {
+        self.glm.design()
+    }
+
+    /// The counts.
+    pub fn responses(&self) -> &[f64] {
+        self.glm.responses()
+    }
+}
+
+impl Target for PoissonRegression {
+    fn dim(&self) -> usize {
+        self.design().n_cols()
+    }
+
+    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+        self.glm.evaluate(draws, rows, out);
+        Ok(())
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        Some(self.design().n_rows())
+    }
+
+    fn prior(&self) -> Prior {
+        self.glm.prior()
+    }
+
+    fn second_order(&self) -> Option<&dyn SecondOrder> {
+        Some(self)
+    }
+
+    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
+        self.glm.scratch_len(n_draws, n_contractions)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.design().names().to_vec()
+    }
+}
+
+impl SecondOrder for PoissonRegression {
+    fn contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        scratch: &mut Scratch,
+        out: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        self.glm.contract(draws, rows, contraction, scratch, out);
+        Ok(())
+    }
+
+    fn evaluate_and_contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        out: &mut Evaluations,
+        curvature: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        self.glm.evaluate_and_contract(draws, rows, contraction, out, curvature);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Covariance;
+
+    #[test]
+    fn an_overflowing_draw_does_not_touch_the_others() {
+        let x = DesignMatrix::new((0..40).map(|i| (i as f64).sin()).collect(), 2, vec!["a".into(), "b".into()]).unwrap();
+        let model = PoissonRegression::new(x, (0..20).map(|i| f64::from(i % 4)).collect(), 1.0).unwrap();
+        let (good, both) = ([0.3, -0.2], [0.3, -0.2, 2000.0, 100.0]);
+        let (mut alone, mut pair) = (Evaluations::new(2, 1), Evaluations::new(2, 2));
+        model.evaluate(Draws::new(2, &good), Rows::All, &mut alone).unwrap();
+        model.evaluate(Draws::new(2, &both), Rows::All, &mut pair).unwrap();
+        assert!((alone.log_p()[0] - pair.log_p()[0]).abs() < 1e-12 && !pair.log_p()[1].is_finite());
+        assert!(pair.grad(0).iter().zip(alone.grad(0)).all(|(a, b)| (a - b).abs() < 1e-12));
+        let mut entries = [0.0; 4];
+        let curvature = CurvatureMut::new(Covariance::Full, 2, &mut entries);
+        let contraction = Contraction::shared(&[1.0, 0.0], 2);
+        model.contract(Draws::new(2, &both), Rows::All, contraction, &mut Scratch::default(), curvature).unwrap();
+        assert!(entries.iter().all(|v| v.is_finite() && *v != 0.0));
+    }
+
+    #[test]
+    fn the_density_at_zero_is_known() {
+        let x = DesignMatrix::new(vec![1.0, 2.0], 1, vec!["x".into()]).unwrap();
+        let model = PoissonRegression::new(x.clone(), vec![0.0, 3.0], 1.0).unwrap();
+        let mut out = Evaluations::new(1, 1);
+        model.evaluate(Draws::new(1, &[0.0]), Rows::All, &mut out).unwrap();
+        assert!((out.log_p()[0] - (-2.0 - 6f64.ln())).abs() < 1e-14);
+        assert!((out.grad(0)[0] - (-1.0 + 2.0 * 2.0)).abs() < 1e-14);
+        assert!(PoissonRegression::new(x, vec![0.5, 1.0], 1.0).unwrap_err().to_string().contains("row 1"));
+    }
+}
