@@ -63,6 +63,18 @@ impl<'a> Contraction<'a> {
         k * self.stride..k * self.stride + self.per_row
     }
 
+    /// The sums that use draw `s`, with its weight in each.
+    pub fn of_draw(&self, s: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let Self { weights, per_row, stride } = *self;
+        let sums = if stride == 0 {
+            if s < per_row { 0..weights.len() / per_row } else { 0..0 }
+        } else {
+            let k = s / per_row;
+            if k < weights.len() / per_row { k..k + 1 } else { 0..0 }
+        };
+        sums.map(move |k| (k, weights[k * per_row + s - k * stride]))
+    }
+
     /// The weights of sum `k`, one for each of its draws.
     pub fn weights(&self, k: usize) -> &'a [f64] {
         &self.weights[k * self.per_row..(k + 1) * self.per_row]
@@ -141,6 +153,25 @@ impl<'a> CurvatureMut<'a> {
                 for (i, entry) in self.entries_mut(k).iter_mut().enumerate() {
                     *entry += c * matrix[i * dim + i];
                 }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Contraction;
+
+    #[test]
+    fn the_sums_of_a_draw_are_the_draws_of_the_sums_read_the_other_way() {
+        let weights = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        for contraction in [Contraction::shared(&weights, 2), Contraction::own(&weights, 2)] {
+            for s in 0..8 {
+                let by_sum: Vec<(usize, f64)> = (0..contraction.len())
+                    .filter(|k| contraction.draws(*k).contains(&s))
+                    .map(|k| (k, contraction.weights(k)[s - contraction.draws(k).start]))
+                    .collect();
+                assert_eq!(contraction.of_draw(s).collect::<Vec<_>>(), by_sum);
             }
         }
     }

@@ -3,12 +3,21 @@
 mod curvature;
 mod draws;
 mod evaluations;
+mod memory;
+pub(crate) mod pointwise;
 mod prior;
+mod transform;
+mod transforms;
 
 pub use curvature::{Contraction, Covariance, CurvatureMut};
 pub use draws::{DrawBuffer, Draws};
 pub use evaluations::{Evaluations, Scratch};
+pub use pointwise::{
+    FromFn, FromFns, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, from_fn, from_fns,
+};
 pub use prior::Prior;
+pub use transform::Transform;
+pub use transforms::Transforms;
 
 /// The data items that an evaluation sums over.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +110,16 @@ pub trait Target: Sync {
     fn names(&self) -> Vec<String> {
         (1..=self.dim()).map(|i| format!("z{i}")).collect()
     }
+
+    /// The map from z to the scale on which results are reported.
+    fn transforms(&self) -> Transforms {
+        Transforms::identity(self.dim())
+    }
+
+    /// Names of the coordinates on the scale of [`Target::transforms`].
+    fn constrained_names(&self) -> Vec<String> {
+        self.names()
+    }
 }
 
 /// Second derivatives of a target, contracted over draws.
@@ -109,6 +128,9 @@ pub trait Target: Sync {
 /// `Xᵀ diag(r) X` per contraction instead of one per draw.
 pub trait SecondOrder: Target {
     /// Adds Σ_s weight[k][s] ∇²log p(z_s) to `out` (which arrives zeroed) for each contraction k, without the declared prior.
+    ///
+    /// A draw of weight zero adds nothing, whatever its Hessian: this is how a dropped draw is left out. A draw of another
+    /// weight at which the Hessian does not exist makes its sums NaN.
     ///
     /// # Errors
     /// A [`TargetError`] when the second derivatives cannot be computed.

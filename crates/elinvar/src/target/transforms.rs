@@ -1,0 +1,229 @@
+//! A list of transforms that covers all coordinates of z.
+
+use serde::{Deserialize, Serialize};
+
+use super::Transform;
+use crate::Error;
+
+/// Transforms applied to consecutive coordinates; in files a list.
+///
+/// ```
+/// use elinvar::target::{Transform, Transforms};
+///
+/// let transforms = Transforms::new(vec![Transform::Identity, Transform::Log, Transform::Simplex { len: 3 }])?;
+/// let mut x = [0.0; 5];
+/// transforms.constrain(&[1.5, 0.0, 0.0, 0.0], &mut x);
+/// assert_eq!((transforms.dim(), x[0], x[1]), (4, 1.5, 1.0));
+/// assert!(x[2..].iter().all(|v| (v - 1.0 / 3.0).abs() < 1e-15));
+/// # Ok::<(), elinvar::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Transform>", into = "Vec<Transform>")]
+pub struct Transforms {
+    blocks: Vec<Transform>,
+}
+
+/// A transform with the coordinates it uses.
+pub(crate) struct Block {
+    pub(crate) transform: Transform,
+    pub(crate) z: std::ops::Range<usize>,
+    pub(crate) x: std::ops::Range<usize>,
+}
+
+impl Transforms {
+    /// The transforms `blocks`, one after the other.
+    ///
+    /// # Errors
+    /// If there is none, or one of them is not valid.
+    pub fn new(blocks: Vec<Transform>) -> Result<Self, Error> {
+        if blocks.is_empty() {
+            return Err(Error::Shape { what: "transforms", expected: 1, found: 0 });
+        }
+        blocks.iter().try_for_each(Transform::validate)?;
+        Ok(Self { blocks })
+    }
+
+    /// No constraint on `dim` coordinates.
+    pub fn identity(dim: usize) -> Self {
+        Self { blocks: vec![Transform::Identity; dim] }
+    }
+
+    /// The transforms in order.
+    pub fn as_slice(&self) -> &[Transform] {
+        &self.blocks
+    }
+
+    /// Whether x = z.
+    pub fn is_identity(&self) -> bool {
+        self.blocks.iter().all(|t| *t == Transform::Identity)
+    }
+
+    /// Number of coordinates of z.
+    pub fn dim(&self) -> usize {
+        self.blocks.iter().map(Transform::dim).sum()
+    }
+
+    /// Number of coordinates of x.
+    pub fn n_constrained(&self) -> usize {
+        self.blocks.iter().map(Transform::n_constrained).sum()
+    }
+
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
+        let (mut z, mut x) = (0, 0);
+        self.blocks.iter().map(move |transform| {
+            let block =
+                Block { transform: *transform, z: z..z + transform.dim(), x: x..x + transform.n_constrained() };
+            (z, x) = (block.z.end, block.x.end);
+            block
+        })
+    }
+
+    /// Writes x(z).
+    pub fn constrain(&self, z: &[f64], x: &mut [f64]) {
+        self.blocks().for_each(|b| b.transform.constrain(&z[b.z], &mut x[b.x]));
+    }
+
+    /// Writes z(x).
+    ///
+    /// # Errors
+    /// If x is outside the constraints or a length is wrong.
+    pub fn unconstrain(&self, x: &[f64], z: &mut [f64]) -> Result<(), Error> {
+        if x.len() != self.n_constrained() {
+            return Err(Error::Shape { what: "constrained values", expected: self.n_constrained(), found: x.len() });
+        }
+        if z.len() != self.dim() {
+            return Err(Error::Shape { what: "unconstrained values", expected: self.dim(), found: z.len() });
+        }
+        self.blocks().try_for_each(|b| b.transform.unconstrain(&x[b.x], &mut z[b.z]))
+    }
+
+    /// log |∂x/∂z|.
+    pub fn log_jacobian(&self, z: &[f64]) -> f64 {
+        self.blocks().map(|b| b.transform.log_jacobian(&z[b.z])).sum()
+    }
+
+    /// Adds the gradient of the log-Jacobian to `grad`.
+    pub fn add_log_jacobian_gradient(&self, z: &[f64], grad: &mut [f64]) {
+        self.blocks().for_each(|b| b.transform.add_log_jacobian_gradient(&z[b.z.clone()], &mut grad[b.z]));
+    }
+
+    /// Adds the Hessian of the log-Jacobian, which is diagonal, to a d × d matrix.
+    pub fn add_log_jacobian_hessian(&self, z: &[f64], hessian: &mut [f64]) {
+        let d = self.dim();
+        for b in self.blocks() {
+            for k in 0..b.z.len() {
+                let at = b.z.start + k;
+                hessian[at * d + at] += b.transform.log_jacobian_curvature(&z[b.z.clone()], k);
+            }
+        }
+    }
+
+    /// Length of the memory for [`Transforms::jacobian`].
+    pub(crate) fn jacobian_len(&self) -> usize {
+        self.blocks.iter().map(|t| t.dim() * t.n_constrained()).sum()
+    }
+
+    /// Writes the blocks of ∂x/∂z, one after the other, each column by column.
+    pub(crate) fn jacobian(&self, z: &[f64], x: &[f64], mut out: &mut [f64]) {
+        for b in self.blocks() {
+            let (block, rest) = out.split_at_mut(b.z.len() * b.x.len());
+            b.transform.jacobian(&z[b.z], &x[b.x], block);
+            out = rest;
+        }
+    }
+}
+
+impl TryFrom<Vec<Transform>> for Transforms {
+    type Error = Error;
+
+    fn try_from(blocks: Vec<Transform>) -> Result<Self, Error> {
+        Self::new(blocks)
+    }
+}
+
+impl From<Transforms> for Vec<Transform> {
+    fn from(transforms: Transforms) -> Self {
+        transforms.blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_kind() -> Transforms {
+        Transforms::new(vec![
+            Transform::Identity,
+            Transform::Log,
+            Transform::Logit,
+            Transform::Interval { low: -2.0, high: 5.0 },
+            Transform::Ordered { len: 3 },
+            Transform::Simplex { len: 4 },
+        ])
+        .unwrap()
+    }
+
+    const Z: [f64; 10] = [0.3, -0.7, 0.4, 1.1, -0.2, 0.5, -0.9, 0.8, -0.3, 0.25];
+
+    #[test]
+    fn unconstrain_inverts_constrain() {
+        let transforms = every_kind();
+        let (mut x, mut z) = ([0.0; 11], [0.0; 10]);
+        transforms.constrain(&Z, &mut x);
+        transforms.unconstrain(&x, &mut z).unwrap();
+        assert!(z.iter().zip(&Z).all(|(a, b)| (a - b).abs() < 1e-14), "{z:?}");
+        assert!((x[7..].iter().sum::<f64>() - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_jacobian_agrees_with_differences_and_its_determinant_with_the_logarithm() {
+        let transforms = every_kind();
+        let (mut x, mut jacobian) = ([0.0; 11], vec![0.0; transforms.jacobian_len()]);
+        transforms.constrain(&Z, &mut x);
+        transforms.jacobian(&Z, &x, &mut jacobian);
+        let mut offset = 0;
+        let mut log_det = 0.0;
+        for b in transforms.blocks() {
+            for j in 0..b.z.len() {
+                let (mut up, mut down, mut x_up, mut x_down) = (Z, Z, [0.0; 11], [0.0; 11]);
+                up[b.z.start + j] += 1e-5;
+                down[b.z.start + j] -= 1e-5;
+                transforms.constrain(&up, &mut x_up);
+                transforms.constrain(&down, &mut x_down);
+                for i in 0..b.x.len() {
+                    let difference = (x_up[b.x.start + i] - x_down[b.x.start + i]) / 2e-5;
+                    assert!((jacobian[offset + j * b.x.len() + i] - difference).abs() < 1e-9);
+                }
+                // Every block is lower triangular in the first entries of x.
+                log_det += jacobian[offset + j * b.x.len() + j].ln();
+            }
+            offset += b.z.len() * b.x.len();
+        }
+        assert!((transforms.log_jacobian(&Z) - log_det).abs() < 1e-13);
+    }
+
+    #[test]
+    fn files_hold_a_list_and_refuse_an_empty_interval() {
+        let text = serde_json::to_string(&every_kind()).unwrap();
+        assert!(text.starts_with(r#"["identity","log","logit",{"interval":{"low":-2.0,"high":5.0}}"#), "{text}");
+        assert_eq!(serde_json::from_str::<Transforms>(&text).unwrap(), every_kind());
+        assert!(serde_json::from_str::<Transforms>(r#"[{"interval":{"low":1.0,"high":1.0}}]"#).is_err());
+        assert!(serde_json::from_str::<Transforms>(r#"[{"simplex":{"len":1}}]"#).is_err());
+        assert!(serde_json::from_str::<Transforms>("[]").is_err());
+    }
+
+    #[test]
+    fn points_outside_the_constraints_are_refused() {
+        for (transform, x) in [
+            (Transform::Log, vec![0.0]),
+            (Transform::Logit, vec![1.0]),
+            (Transform::Interval { low: 0.0, high: 2.0 }, vec![2.5]),
+            (Transform::Ordered { len: 2 }, vec![1.0, 1.0]),
+            (Transform::Simplex { len: 2 }, vec![0.5, 0.6]),
+            (Transform::Identity, vec![f64::NAN]),
+        ] {
+            let transforms = Transforms::new(vec![transform]).unwrap();
+            assert!(transforms.unconstrain(&x, &mut vec![0.0; transforms.dim()]).is_err(), "{transform:?}");
+        }
+    }
+}
