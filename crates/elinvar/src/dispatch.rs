@@ -2,7 +2,10 @@
 //!
 //! The choice depends on the machine only, so a program gives the same bits whenever it runs on the same machine;
 //! machines with and without FMA differ in the last places.
-#![allow(unsafe_code, reason = "a function compiled for more instructions may only be called after asking the processor")]
+#![allow(
+    unsafe_code,
+    reason = "a function compiled for more instructions may only be called after asking the processor"
+)]
 
 use crate::model::kernels;
 

@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn an_overflowing_draw_does_not_touch_the_others() {
-        let x = DesignMatrix::new((0..40).map(|i| (i as f64).sin()).collect(), 2, vec!["a".into(), "b".into()]).unwrap();
+        let x =
+            DesignMatrix::new((0..40).map(|i| (i as f64).sin()).collect(), 2, vec!["a".into(), "b".into()]).unwrap();
         let model = PoissonRegression::new(x, (0..20).map(|i| f64::from(i % 4)).collect(), 1.0).unwrap();
         let (good, both) = ([0.3, -0.2], [0.3, -0.2, 2000.0, 100.0]);
         let (mut alone, mut pair) = (Evaluations::new(2, 1), Evaluations::new(2, 2));

@@ -140,6 +140,15 @@ impl<'a> CurvatureMut<'a> {
         }
     }
 
+    /// Adds `c I` to matrix `k`.
+    pub fn add_identity(&mut self, k: usize, c: f64) {
+        let step = match self.covariance {
+            Covariance::Full => self.dim + 1,
+            Covariance::Diagonal => 1,
+        };
+        self.entries_mut(k).iter_mut().step_by(step).for_each(|entry| *entry += c);
+    }
+
     /// Adds `c` times a full column-major matrix (its diagonal, when this view is diagonal) to matrix `k`.
     pub fn add_matrix(&mut self, k: usize, c: f64, matrix: &[f64]) {
         let dim = self.dim;

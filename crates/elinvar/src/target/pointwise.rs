@@ -304,7 +304,9 @@ mod tests {
         let mut entries = [0.0, 0.0];
         let weights = [0.5, 0.0, 0.5, 0.5, 1.0, 0.0];
         let curvature = CurvatureMut::new(Covariance::Full, 1, &mut entries);
-        target.contract(draws, Rows::All, Contraction::shared(&weights, 3), &mut Scratch::default(), curvature).unwrap();
+        target
+            .contract(draws, Rows::All, Contraction::shared(&weights, 3), &mut Scratch::default(), curvature)
+            .unwrap();
         assert!(entries[0] == -2.0 && entries[1].is_nan());
 
         let target = PointwiseSecondOrder(Half { recoverable: false });

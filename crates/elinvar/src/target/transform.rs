@@ -133,7 +133,9 @@ impl Transform {
             Transform::Log => return Err(outside("constrained value", x[0], "it must be positive")),
             Transform::Logit if x[0] > 0.0 && x[0] < 1.0 => z[0] = (x[0] / (1.0 - x[0])).ln(),
             Transform::Logit => return Err(outside("constrained value", x[0], "it must lie between 0 and 1")),
-            Transform::Interval { low, high } if x[0] > low && x[0] < high => z[0] = ((x[0] - low) / (high - x[0])).ln(),
+            Transform::Interval { low, high } if x[0] > low && x[0] < high => {
+                z[0] = ((x[0] - low) / (high - x[0])).ln()
+            }
             Transform::Interval { .. } => {
                 return Err(outside("constrained value", x[0], "it must lie inside its interval"));
             }

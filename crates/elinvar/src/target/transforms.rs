@@ -71,8 +71,7 @@ impl Transforms {
     pub(crate) fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
         let (mut z, mut x) = (0, 0);
         self.blocks.iter().map(move |transform| {
-            let block =
-                Block { transform: *transform, z: z..z + transform.dim(), x: x..x + transform.n_constrained() };
+            let block = Block { transform: *transform, z: z..z + transform.dim(), x: x..x + transform.n_constrained() };
             (z, x) = (block.z.end, block.x.end);
             block
         })

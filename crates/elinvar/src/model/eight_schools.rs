@@ -1,0 +1,163 @@
+//! The eight-schools hierarchical model.
+
+use super::half_cauchy::log_half_cauchy;
+use crate::target::pointwise::second_order_target;
+use crate::target::{PointwiseHessian, PointwiseTarget, TargetError, Transform, Transforms};
+
+/// Estimated effects of coaching (Rubin, Estimation in parallel randomized experiments, J. Educ. Stat. 6, 1981).
+const EFFECTS: [f64; N] = [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0];
+const STANDARD_ERRORS: [f64; N] = [15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0];
+const N: usize = 8;
+const SCALE: f64 = 5.0;
+
+/// How the effects of the schools are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parametrisation {
+    /// By themselves, θ_j.
+    Centred,
+    /// By their standardised deviations, θ_j = μ + τ η_j.
+    NonCentred,
+}
+
+/// y_j ~ N(θ_j, s_j²), θ_j ~ N(μ, τ²), μ ~ N(0, 5²), τ ~ half-Cauchy(0, 5); z = (μ, log τ, θ or η).
+///
+/// All constants are included: the normaliser is the marginal likelihood of the data, for both parametrisations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EightSchools {
+    parametrisation: Parametrisation,
+}
+
+impl EightSchools {
+    /// The model in one of its two forms.
+    pub fn new(parametrisation: Parametrisation) -> Self {
+        Self { parametrisation }
+    }
+
+    /// log N(μ | 0, 5²) + log p(log τ) and the part common to both forms of the gradient.
+    fn prior(z: &[f64], grad: &mut [f64]) -> f64 {
+        let [value, slope, _] = log_half_cauchy(z[1], SCALE);
+        grad[0] = -z[0] / (SCALE * SCALE);
+        grad[1] = slope;
+        log_normal(z[0] / SCALE) - SCALE.ln() + value
+    }
+
+    fn school_names(&self) -> impl Iterator<Item = String> + use<> {
+        let letter = match self.parametrisation {
+            Parametrisation::Centred => "theta",
+            Parametrisation::NonCentred => "eta",
+        };
+        (1..=N).map(move |j| format!("{letter}{j}"))
+    }
+}
+
+/// log N(t | 0, 1).
+fn log_normal(t: f64) -> f64 {
+    -0.5 * (t * t + std::f64::consts::TAU.ln())
+}
+
+impl PointwiseTarget for EightSchools {
+    fn dim(&self) -> usize {
+        N + 2
+    }
+
+    fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
+        let mut log_p = Self::prior(z, grad);
+        let (mu, tau) = (z[0], z[1].exp());
+        for j in 0..N {
+            let (y, s) = (EFFECTS[j], STANDARD_ERRORS[j]);
+            match self.parametrisation {
+                Parametrisation::Centred => {
+                    let theta = z[2 + j];
+                    let (residual, deviation) = ((y - theta) / s, (theta - mu) / tau);
+                    log_p += log_normal(residual) - s.ln() + log_normal(deviation) - z[1];
+                    grad[2 + j] = residual / s - deviation / tau;
+                    grad[0] += deviation / tau;
+                    grad[1] += deviation * deviation - 1.0;
+                }
+                Parametrisation::NonCentred => {
+                    let eta = z[2 + j];
+                    let residual = (y - mu - tau * eta) / s;
+                    log_p += log_normal(residual) - s.ln() + log_normal(eta);
+                    grad[2 + j] = tau * residual / s - eta;
+                    grad[0] += residual / s;
+                    grad[1] += tau * eta * residual / s;
+                }
+            }
+        }
+        Ok(log_p)
+    }
+
+    fn names(&self) -> Vec<String> {
+        ["mu".to_owned(), "log_tau".to_owned()].into_iter().chain(self.school_names()).collect()
+    }
+
+    fn transforms(&self) -> Transforms {
+        let mut blocks = vec![Transform::Identity; N + 2];
+        blocks[1] = Transform::Log;
+        Transforms::new(blocks).expect("identity and log need no constants")
+    }
+
+    fn constrained_names(&self) -> Vec<String> {
+        ["mu".to_owned(), "tau".to_owned()].into_iter().chain(self.school_names()).collect()
+    }
+}
+
+impl PointwiseHessian for EightSchools {
+    fn hessian(&self, z: &[f64], hessian: &mut [f64]) -> Result<(), TargetError> {
+        const D: usize = N + 2;
+        let (mu, tau) = (z[0], z[1].exp());
+        hessian.fill(0.0);
+        hessian[0] = -1.0 / (SCALE * SCALE);
+        hessian[D + 1] = log_half_cauchy(z[1], SCALE)[2];
+        for j in 0..N {
+            let (y, s) = (EFFECTS[j], STANDARD_ERRORS[j]);
+            // Second derivatives of the terms of school j in (μ, μ), (μ, log τ), (log τ, log τ), (school, ·).
+            let [mm, mt, tt, ms, ts, ss] = match self.parametrisation {
+                Parametrisation::Centred => {
+                    let (prec, deviation) = (1.0 / (tau * tau), (z[2 + j] - mu) / tau);
+                    let cross = 2.0 * deviation / tau;
+                    [-prec, -cross, -2.0 * deviation * deviation, prec, cross, -1.0 / (s * s) - prec]
+                }
+                Parametrisation::NonCentred => {
+                    let (prec, eta) = (1.0 / (s * s), z[2 + j]);
+                    let (slope, score) = (tau * eta, (y - mu - tau * eta) * prec);
+                    [
+                        -prec,
+                        -prec * slope,
+                        slope * score - prec * slope * slope,
+                        -prec * tau,
+                        tau * score - prec * tau * slope,
+                        -prec * tau * tau - 1.0,
+                    ]
+                }
+            };
+            hessian[0] += mm;
+            hessian[1] += mt;
+            hessian[D + 1] += tt;
+            hessian[2 + j] = ms;
+            hessian[D + 2 + j] = ts;
+            hessian[(2 + j) * D + 2 + j] = ss;
+        }
+        crate::linalg::products::mirror_lower(D, hessian);
+        Ok(())
+    }
+}
+
+second_order_target!([] EightSchools, this => this);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_forms_are_one_density_in_two_coordinates() {
+        let eta_form = [3.0f64, 0.8, 0.3, -0.2, 1.0, -1.3, 0.4, 0.0, 2.0, -0.6];
+        let mut theta_form = eta_form;
+        let tau = eta_form[1].exp();
+        theta_form[2..].iter_mut().for_each(|v| *v = 3.0 + tau * *v);
+        let mut grad = [0.0; 10];
+        let a = EightSchools::new(Parametrisation::NonCentred).gradient(&eta_form, &mut grad).unwrap();
+        let b = EightSchools::new(Parametrisation::Centred).gradient(&theta_form, &mut grad).unwrap();
+        assert!((a - (b + 8.0 * eta_form[1])).abs() < 1e-12, "{a} {b}");
+    }
+}

@@ -1,0 +1,131 @@
+//! A multivariate Gaussian target.
+
+use crate::Error;
+use crate::linalg::{cholesky, dot, products};
+use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError};
+
+/// N(m, P⁻¹), times a constant: log p(z) = log Z + ½ log|P| − (d/2) log 2π − ½ (z−m)ᵀP(z−m).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gaussian {
+    mean: Vec<f64>,
+    prec: Vec<f64>,
+    log_peak: f64,
+}
+
+impl Gaussian {
+    /// The normalised density (log Z = 0) with mean m and precision P, a symmetric d × d matrix.
+    ///
+    /// # Errors
+    /// If a size is wrong, P is not symmetric or not positive definite.
+    pub fn new(mean: Vec<f64>, precision: Vec<f64>) -> Result<Self, Error> {
+        let d = mean.len();
+        if let Some(bad) = mean.iter().find(|v| !v.is_finite()) {
+            return Err(Error::Domain { parameter: "mean", value: *bad, reason: "it must be finite" });
+        }
+        let log_det = log_det(d, &precision, "the precision of the Gaussian")?;
+        let log_peak = 0.5 * (log_det - d as f64 * std::f64::consts::TAU.ln());
+        Ok(Self { mean, prec: precision, log_peak })
+    }
+
+    /// The same density times Z.
+    pub fn with_log_normaliser(self, log_z: f64) -> Self {
+        Self { log_peak: self.log_peak + log_z, ..self }
+    }
+
+    /// m.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// P, column by column.
+    pub fn precision(&self) -> &[f64] {
+        &self.prec
+    }
+}
+
+/// log|A| of a symmetric positive definite d × d matrix.
+pub(super) fn log_det(d: usize, matrix: &[f64], what: &'static str) -> Result<f64, Error> {
+    let l = factor(d, matrix, what)?;
+    Ok(cholesky::log_det(d, &l))
+}
+
+/// The lower Cholesky factor of a symmetric positive definite d × d matrix.
+pub(super) fn factor(d: usize, matrix: &[f64], what: &'static str) -> Result<Vec<f64>, Error> {
+    if d == 0 || matrix.len() != d * d {
+        return Err(Error::Shape { what, expected: d.max(1) * d.max(1), found: matrix.len() });
+    }
+    for j in 0..d {
+        for i in 0..j {
+            let (a, b) = (matrix[j * d + i], matrix[i * d + j]);
+            if (a - b).abs() > 1e-12 * (a.abs() + b.abs()) {
+                return Err(Error::Domain { parameter: what, value: a, reason: "the matrix must be symmetric" });
+            }
+        }
+    }
+    let mut l = vec![0.0; d * d];
+    cholesky::factor(d, matrix, &mut l, &mut cholesky::Workspace::new(d))
+        .map_err(|pivot| Error::NotPositiveDefinite { what, pivot })?;
+    Ok(l)
+}
+
+impl Target for Gaussian {
+    fn dim(&self) -> usize {
+        self.mean.len()
+    }
+
+    fn evaluate(&self, draws: Draws<'_>, _rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+        let d = self.dim();
+        let (log_p, grad, scratch) = out.parts_mut();
+        let grad = &mut grad[..draws.len() * d];
+        let deviation = scratch.take(draws.len() * d);
+        for (row, z) in deviation.chunks_exact_mut(d).zip(draws.iter()) {
+            row.iter_mut().zip(z.iter().zip(&self.mean)).for_each(|(r, (z, m))| *r = m - z);
+        }
+        grad.fill(0.0);
+        products::add_product(&self.prec, deviation, d, d, draws.len(), grad);
+        for ((log_p, g), r) in log_p.iter_mut().zip(grad.chunks_exact(d)).zip(deviation.chunks_exact(d)) {
+            *log_p = self.log_peak - 0.5 * dot(g, r);
+        }
+        Ok(())
+    }
+
+    fn second_order(&self) -> Option<&dyn SecondOrder> {
+        Some(self)
+    }
+
+    fn scratch_len(&self, n_draws: usize, _n_contractions: usize) -> usize {
+        n_draws * self.dim()
+    }
+}
+
+impl SecondOrder for Gaussian {
+    fn contract(
+        &self,
+        _draws: Draws<'_>,
+        _rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        _scratch: &mut Scratch,
+        mut out: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        for k in 0..contraction.len() {
+            out.add_matrix(k, -contraction.weights(k).iter().sum::<f64>(), &self.prec);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_the_known_constant_and_bad_precisions_are_refused() {
+        let target = Gaussian::new(vec![1.0, -1.0], vec![4.0, 0.0, 0.0, 9.0]).unwrap().with_log_normaliser(2.0);
+        let mut out = Evaluations::new(2, 1);
+        target.evaluate(Draws::new(2, &[1.0, -1.0]), Rows::All, &mut out).unwrap();
+        assert!((out.log_p()[0] - (2.0 + 6f64.ln() - std::f64::consts::TAU.ln())).abs() < 1e-14);
+        assert!(Gaussian::new(vec![0.0; 2], vec![1.0, 2.0, 2.0, 1.0]).is_err());
+        assert!(Gaussian::new(vec![0.0; 2], vec![1.0, 0.2, 0.1, 1.0]).is_err());
+        assert!(Gaussian::new(vec![0.0; 2], vec![1.0]).is_err());
+    }
+}
