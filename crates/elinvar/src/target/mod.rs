@@ -1,7 +1,10 @@
 //! What is approximated: an unnormalised log density on ℝᵈ, evaluated on batches of draws.
 
+mod constrained;
 mod curvature;
 mod draws;
+#[cfg(feature = "dual")]
+mod dual;
 mod evaluations;
 mod memory;
 pub(crate) mod pointwise;
@@ -9,8 +12,11 @@ mod prior;
 mod transform;
 mod transforms;
 
+pub use constrained::Constrained;
 pub use curvature::{Contraction, Covariance, CurvatureMut};
 pub use draws::{DrawBuffer, Draws};
+#[cfg(feature = "dual")]
+pub use dual::{Dual, DualDensity, DualNum};
 pub use evaluations::{Evaluations, Scratch};
 pub use pointwise::{
     FromFn, FromFns, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, from_fn, from_fns,
