@@ -5,6 +5,7 @@ mod dispatch;
 mod error;
 pub mod estimate;
 pub mod family;
+mod file;
 pub mod law;
 mod linalg;
 pub mod model;
@@ -17,4 +18,5 @@ pub mod target;
 
 pub use error::Error;
 pub use family::Family;
-pub use run::Plan;
+pub use posterior::Posterior;
+pub use run::{Plan, fit, fit_from, fit_observed};

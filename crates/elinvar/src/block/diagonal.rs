@@ -167,7 +167,8 @@ mod tests {
                 assert!((a.precision[i] - b.precision[i * d + i]).abs() < 1e-13);
             }
             assert!((diagonal.divergence(&mut a) - full.divergence(&mut b)).abs() < 1e-13);
-            let (ta, tb) = (diagonal.trace_product(&g, &p, &mut a), full.trace_product(&spread(&g), &spread(&p), &mut b));
+            let (ta, tb) =
+                (diagonal.trace_product(&g, &p, &mut a), full.trace_product(&spread(&g), &spread(&p), &mut b));
             assert!((ta - tb).abs() < 1e-13);
         }
     }

@@ -27,7 +27,11 @@ impl ScaleMatrix for Full {
 
     fn from_precision(dim: usize, entries: Vec<f64>) -> Result<Self, Error> {
         if entries.len() != dim * dim {
-            return Err(Error::Shape { what: "entries of a full precision", expected: dim * dim, found: entries.len() });
+            return Err(Error::Shape {
+                what: "entries of a full precision",
+                expected: dim * dim,
+                found: entries.len(),
+            });
         }
         let mut factor = vec![0.0; dim * dim];
         cholesky::factor(dim, &entries, &mut factor, &mut cholesky::Workspace::new(dim))

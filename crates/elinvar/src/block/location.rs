@@ -150,7 +150,8 @@ impl<S: ScaleMatrix> LocationBlock<S> {
             if let Some(bound) = wanted.max_kl
                 && kl > bound
             {
-                beta = largest_step(beta, bound, 0.05, |beta| self.attempt(gradient, omega, wanted, beta, true, scratch));
+                beta =
+                    largest_step(beta, bound, 0.05, |beta| self.attempt(gradient, omega, wanted, beta, true, scratch));
                 if beta == 0.0 || self.attempt(gradient, omega, wanted, beta, true, scratch).is_none() {
                     return 0.0;
                 }
@@ -193,7 +194,8 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         let mut location = 0.0;
         for j in 0..r {
             for k in 0..r {
-                location += omega[j * r + k] * dot(&scratch.white[j * d..(j + 1) * d], &scratch.white[k * d..(k + 1) * d]);
+                location +=
+                    omega[j * r + k] * dot(&scratch.white[j * d..(j + 1) * d], &scratch.white[k * d..(k + 1) * d]);
             }
         }
         let kl = 0.5 * (self.scale.divergence(&mut scratch.candidate) + location);

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::rule::largest_step;
-use crate::special::log_sum_exp;
+use crate::special::logistic::log_sum_exp;
 
 /// log π_c with Σ π_c = 1. No component is singled out: differences log(π_c/π_K) are the natural parameters (spec 01 §1.3).
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,11 @@ impl LogWeights {
     pub fn new(mut log: Vec<f64>) -> Result<Self, Error> {
         let total = log_sum_exp(&log);
         if !total.is_finite() || log.iter().any(|v| v.is_nan()) {
-            return Err(Error::Domain { parameter: "log weight", value: total, reason: "weights are positive numbers" });
+            return Err(Error::Domain {
+                parameter: "log weight",
+                value: total,
+                reason: "weights are positive numbers",
+            });
         }
         log.iter_mut().for_each(|v| *v -= total);
         Ok(Self { log })

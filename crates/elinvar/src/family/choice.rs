@@ -155,7 +155,9 @@ impl Family {
             Kind::Nig { lambda } | Kind::Snig { lambda } if !(lambda > 0.0 && lambda.is_finite()) => {
                 domain("lambda", lambda, "the inverse-Gaussian shape is a positive number")
             }
-            Kind::RankK { rank: 0 } => domain("rank", 0.0, "a factor covariance needs at least one column; use `gaussian`"),
+            Kind::RankK { rank: 0 } => {
+                domain("rank", 0.0, "a factor covariance needs at least one column; use `gaussian`")
+            }
             Kind::Mog { components: 0 } => domain("components", 0.0, "a mixture needs at least one component"),
             _ => Ok(()),
         }

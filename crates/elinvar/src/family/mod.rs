@@ -9,6 +9,7 @@ mod mixture_of_gaussians;
 mod state;
 
 pub use any::AnyApproximation;
+pub(crate) use any::with_approximation;
 pub use batch::{Batch, DrawPlan};
 pub use choice::{Family, Kind};
 pub use factor_gaussian::FactorGaussian;
@@ -55,6 +56,23 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     fn covariance_kind(&self) -> Covariance;
     /// Number of components with a curvature of their own.
     fn n_blocks(&self) -> usize;
+
+    /// Whether the declared prior has a closed form under this family.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] with what to use instead.
+    fn check_prior(&self, prior: Prior) -> Result<(), Error> {
+        match prior {
+            Prior::StudentT { .. } if self.family().name() != "student_t" => Err(Error::Unsupported {
+                wanted: format!("a t prior that shares w with `{}`", self.family()),
+                instead: "use `student_t`, or evaluate the prior as part of the target".into(),
+            }),
+            Prior::Gaussian { leading, .. } if leading > self.dim() => {
+                Err(Error::Shape { what: "coordinates under the prior", expected: self.dim(), found: leading })
+            }
+            _ => Ok(()),
+        }
+    }
 
     /// Memory for batches drawn as the plan says.
     fn work(&self, plan: &DrawPlan) -> Self::Work;

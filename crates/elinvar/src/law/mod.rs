@@ -3,6 +3,20 @@
 //! The family is z | w ~ N(μ + u(w) α, s(w) Σ), w ~ q(w) (spec 00 §0.5). With P = Σ⁻¹, Q = (z−μ)ᵀP(z−μ), L = (z−μ)ᵀPα and
 //! κ = αᵀPα, all that the algorithms ask of q(w) is a function of (Q, L, κ, d). There is no linear algebra here.
 
+mod exponential;
+mod half_normal;
+mod inverse_gamma;
+mod inverse_gaussian;
+mod point_mass;
+mod reciprocal_inverse_gaussian;
+
+pub use exponential::Exponential;
+pub use half_normal::HalfNormal;
+pub use inverse_gamma::InverseGamma;
+pub use inverse_gaussian::InverseGaussian;
+pub use point_mass::PointMass;
+pub use reciprocal_inverse_gaussian::ReciprocalInverseGaussian;
+
 /// The three scalars of a point, and the dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forms {
@@ -86,6 +100,8 @@ pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
     const NAME: &'static str;
     /// Whether u(w) is not identically zero, that is, whether α exists.
     const SHIFTED: bool;
+    /// Whether [`MixingLaw::entropy`] is known. A law without it has u ∝ s, so that u/s is constant given z.
+    const EXACT_ENTROPY: bool = true;
 
     /// The free constant of the law (a or λ), if it has one.
     fn parameter(&self) -> Option<f64>;
@@ -108,6 +124,10 @@ pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
     fn log_marginal(&self, forms: Forms) -> f64;
     /// The entropy, where it is known up to a one-dimensional integral; `None`: log q must be averaged over draws.
     fn entropy(&self, kappa: f64, dim: usize) -> Option<Entropy>;
+    /// e(κ) alone, where the entropy is known.
+    fn entropy_slope(&self, kappa: f64) -> Option<f64> {
+        self.entropy(kappa, 1).map(|entropy| entropy.slope)
+    }
     /// log q(w), for the exact view of the theory; zero for a point mass.
     fn log_mixing_density(&self, w: f64) -> f64;
 }

@@ -1,5 +1,199 @@
-//! What is done with a fitted approximation: judging it, correcting it, drawing from it.
+//! The result of a fit: a distribution that can be sampled, evaluated, summarised, saved and judged.
 
+mod diagnose;
 mod pareto;
+mod summary;
 
+pub use diagnose::{Diagnostics, Estimate, WeightedDraws};
 pub use pareto::{LogMeanExp, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
+pub use summary::ParameterSummary;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::family::{AnyApproximation, Approximation, DrawPlan, Family, State, with_approximation};
+use crate::file::{self, Header};
+use crate::random::Purpose;
+use crate::run::{Counts, Plan, Step, StopReason};
+use crate::target::{DrawBuffer, Target, Transforms};
+
+/// Draws are made this many at a time.
+const CHUNK: usize = 1024;
+
+/// A fitted approximation with the record of how it came about.
+#[derive(Clone, Debug)]
+pub struct Posterior {
+    approximation: AnyApproximation,
+    record: Record,
+}
+
+/// What a fit file holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Record {
+    #[serde(flatten)]
+    header: Header,
+    state: State,
+    names: Vec<String>,
+    constrained_names: Vec<String>,
+    transforms: Transforms,
+    plan: Plan,
+    stop_reason: StopReason,
+    counts: Counts,
+    seconds: f64,
+    diagnostics: Option<Diagnostics>,
+    trace: Vec<Step>,
+}
+
+impl Posterior {
+    const FORMAT: &'static str = "elinvar-fit";
+
+    pub(crate) fn of_run(
+        target: &dyn Target,
+        approximation: AnyApproximation,
+        plan: &Plan,
+        stop_reason: StopReason,
+        counts: Counts,
+        seconds: f64,
+        trace: Vec<Step>,
+    ) -> Self {
+        let record = Record {
+            header: Header::new(Self::FORMAT),
+            state: approximation.state(),
+            names: target.names(),
+            constrained_names: target.constrained_names(),
+            transforms: target.transforms(),
+            plan: plan.clone(),
+            stop_reason,
+            counts,
+            seconds,
+            diagnostics: None,
+            trace,
+        };
+        Self { approximation, record }
+    }
+
+    /// The family.
+    pub fn family(&self) -> Family {
+        self.record.state.family
+    }
+
+    /// The distribution itself.
+    pub fn approximation(&self) -> &AnyApproximation {
+        &self.approximation
+    }
+
+    /// Number of coordinates of z.
+    pub fn dim(&self) -> usize {
+        self.approximation.dim()
+    }
+
+    /// Names of the coordinates of z.
+    pub fn names(&self) -> &[String] {
+        &self.record.names
+    }
+
+    /// Names of the parameters on the constrained scale.
+    pub fn constrained_names(&self) -> &[String] {
+        &self.record.constrained_names
+    }
+
+    /// From z to the constrained scale.
+    pub fn transforms(&self) -> &Transforms {
+        &self.record.transforms
+    }
+
+    /// The plan of the fit, every automatic choice made.
+    pub fn plan(&self) -> &Plan {
+        &self.record.plan
+    }
+
+    /// Why the fit ended.
+    pub fn stop_reason(&self) -> StopReason {
+        self.record.stop_reason
+    }
+
+    /// Whether the fit ended because there was nothing left to gain.
+    pub fn converged(&self) -> bool {
+        self.record.stop_reason == StopReason::Converged
+    }
+
+    /// How often the target was asked during the fit.
+    pub fn counts(&self) -> Counts {
+        self.record.counts
+    }
+
+    /// Seconds the fit took.
+    pub fn seconds(&self) -> f64 {
+        self.record.seconds
+    }
+
+    /// The steps of the fit.
+    pub fn trace(&self) -> &[Step] {
+        &self.record.trace
+    }
+
+    /// log q(z).
+    pub fn log_density(&self, z: &[f64]) -> f64 {
+        self.approximation.log_density(z)
+    }
+
+    /// `n` independent draws of z and log q at each.
+    pub fn sample_with_log_density(&self, n: usize, seed: u64) -> (DrawBuffer, Vec<f64>) {
+        let d = self.dim();
+        let (mut draws, mut log_q) = (DrawBuffer::zeros(d, n), vec![0.0; n]);
+        with_approximation!(&self.approximation, q => {
+            let n_components = q.n_blocks();
+            let plan = DrawPlan::independent(CHUNK.div_ceil(n_components));
+            let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+            let mut done = 0;
+            let mut chunk = 0;
+            while done < n {
+                q.draw(seed, Purpose::Sample, chunk, &mut work, &mut batch);
+                let take = batch.n.min(n - done);
+                draws.as_mut_slice()[done * d..(done + take) * d]
+                    .copy_from_slice(&batch.draws.view().as_slice()[..take * d]);
+                log_q[done..done + take].copy_from_slice(&batch.log_q[..take]);
+                done += take;
+                chunk += 1;
+            }
+        });
+        (draws, log_q)
+    }
+
+    /// `n` independent draws of z.
+    pub fn sample(&self, n: usize, seed: u64) -> DrawBuffer {
+        self.sample_with_log_density(n, seed).0
+    }
+
+    /// The diagnostics of the last [`Posterior::diagnose`], which are saved with the fit.
+    pub fn diagnostics(&self) -> Option<&Diagnostics> {
+        self.record.diagnostics.as_ref()
+    }
+
+    /// Writes one self-contained file; a crash at any moment leaves the old file or the new one.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        file::write(path.as_ref(), &self.record)
+    }
+
+    /// Reads a fit file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] or [`Error::File`], with what is wrong with a file that is damaged, of another kind or of a newer version.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let record: Record = file::read(path, Self::FORMAT)?;
+        let damaged =
+            |problem: String| Error::File { path: path.into(), problem: format!("the file is damaged: {problem}") };
+        let approximation = AnyApproximation::from_state(&record.state).map_err(|e| damaged(e.to_string()))?;
+        let dim = approximation.dim();
+        if record.names.len() != dim || record.transforms.dim() != dim {
+            return Err(damaged(format!("it names {} coordinates of {dim}", record.names.len())));
+        }
+        Ok(Self { approximation, record })
+    }
+}

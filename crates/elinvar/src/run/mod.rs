@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod fit;
+mod mode;
 mod plan;
 mod remaining;
 mod start;

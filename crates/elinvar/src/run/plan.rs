@@ -95,7 +95,11 @@ impl Plan {
         if let Some(bound) = plan.max_kl
             && !(bound > 0.0)
         {
-            return Err(Error::Domain { parameter: "max_kl", value: bound, reason: "the bound is a positive number of nats" });
+            return Err(Error::Domain {
+                parameter: "max_kl",
+                value: bound,
+                reason: "the bound is a positive number of nats",
+            });
         }
         let has_hessian = target.second_order().is_some();
         match plan.curvature {

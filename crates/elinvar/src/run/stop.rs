@@ -36,7 +36,11 @@ impl Stop {
     pub(super) fn check(&self) -> Result<(), Error> {
         let refuse = |parameter, value, reason| Err(Error::Domain { parameter, value, reason });
         if self.remaining_nats.is_nan() || self.remaining_nats < 0.0 {
-            return refuse("stop.remaining_nats", self.remaining_nats, "the tolerance is a number of nats, zero or more");
+            return refuse(
+                "stop.remaining_nats",
+                self.remaining_nats,
+                "the tolerance is a number of nats, zero or more",
+            );
         }
         if self.check_every == 0 {
             return refuse("stop.check_every", 0.0, "the gain is estimated every so many steps, at least 1");

@@ -1,5 +1,7 @@
 //! Digamma-type combinations and log-gamma differences without cancellation (spec 08 §8.2, spec 02 §2.1).
 
+use super::normal::HALF_LOG_TWO_PI;
+
 /// dl(a) = ψ(a) − log a, a > 0.
 pub fn digamma_minus_log(a: f64) -> f64 {
     let (mut a, mut shift) = (a, 0.0);
@@ -91,6 +93,15 @@ pub fn ln_gamma_ratio(a: f64, x: f64) -> f64 {
     shift + a * log1p_minus(y) + (x - 0.5) * y.ln_1p() - x / (12.0 * a * b) + stirling_tail(b) - stirling_tail(a)
 }
 
+/// log Γ(a) − {(a − ½) log a − a + ½ log 2π}, the remainder of Stirling's formula, a > 0.
+pub fn stirling_remainder(a: f64) -> f64 {
+    if a < 10.0 {
+        ln_gamma(a) - ((a - 0.5) * a.ln() - a + HALF_LOG_TWO_PI)
+    } else {
+        1.0 / (12.0 * a) + stirling_tail(a)
+    }
+}
+
 /// log B(a, b) = log Γ(a) + log Γ(b) − log Γ(a + b).
 pub fn ln_beta(a: f64, b: f64) -> f64 {
     let (small, large) = if a < b { (a, b) } else { (b, a) };
@@ -154,6 +165,12 @@ mod tests {
         assert!((ln_gamma_ratio(0.5, 100.0) / exact - 1.0).abs() < 1e-14);
         assert!((ln_beta(2.0, 3.0) - (1.0f64 / 12.0).ln()).abs() < 1e-15);
         assert!((ln_beta(1e10, 0.5) - (0.5 * std::f64::consts::PI.ln() - 0.5 * 1e10f64.ln())).abs() < 1e-10);
+    }
+
+    #[test]
+    fn stirling_remainder_joins_and_decays() {
+        assert!((stirling_remainder(10f64.next_down()) - stirling_remainder(10.0)).abs() < 1e-14);
+        assert!((stirling_remainder(1e6) * 12e6 - 1.0).abs() < 1e-12);
     }
 
     #[test]

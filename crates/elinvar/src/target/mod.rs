@@ -7,6 +7,7 @@ mod draws;
 mod dual;
 mod evaluations;
 mod memory;
+mod minibatch;
 pub(crate) mod pointwise;
 mod prior;
 mod transform;
@@ -18,6 +19,7 @@ pub use draws::{DrawBuffer, Draws};
 #[cfg(feature = "dual")]
 pub use dual::{Dual, DualDensity, DualNum};
 pub use evaluations::{Evaluations, Scratch};
+pub use minibatch::Minibatch;
 pub use pointwise::{
     FromFn, FromFns, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, from_fn, from_fns,
 };

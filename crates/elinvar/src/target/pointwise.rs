@@ -1,8 +1,6 @@
 //! Targets written as a function of one point.
 
-use super::{
-    Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError, Transforms,
-};
+use super::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, Target, TargetError, Transforms};
 
 /// A log density with its gradient at one point of ℝᵈ.
 pub trait PointwiseTarget: Sync {

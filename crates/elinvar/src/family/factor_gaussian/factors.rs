@@ -10,7 +10,7 @@ use crate::random::{NoiseSource, Purpose};
 
 /// Factors of I + AᵀPA = M Mᵀ, so that W = M⁻ᵀM⁻¹, with white = LᵀA and X = PA M⁻ᵀ.
 #[derive(Debug)]
-pub struct Factors {
+pub(super) struct Factors {
     rank: usize,
     /// LᵀA, d × k.
     pub(super) white: Vec<f64>,
@@ -64,12 +64,6 @@ impl Factors {
             let pivot = self.m[j * k + j];
             column.iter_mut().for_each(|v| *v /= pivot);
         }
-    }
-
-    /// t ← W t.
-    pub(super) fn apply_w(&self, t: &mut [f64]) {
-        cholesky::solve_factor(self.rank, &self.m, t);
-        cholesky::solve_factor_transposed(self.rank, &self.m, t);
     }
 
     /// log |(Σ + AAᵀ)⁻¹| = log|P| + log|W|.

@@ -3,7 +3,7 @@
 mod factors;
 mod gradient;
 
-use factors::{Factors, FactorWork};
+use factors::{FactorWork, Factors};
 
 use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest};
 use crate::Error;

@@ -9,7 +9,9 @@ use draw::MixtureWork;
 use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest};
 use crate::Error;
 use crate::block::{Full, LocationBlock, LocationGradient, Move, ScaleMatrix};
-use crate::law::{Exponential, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian};
+use crate::law::{
+    Exponential, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian,
+};
 use crate::random::Purpose;
 use crate::target::{Contraction, Covariance, Evaluations, Prior};
 
@@ -74,7 +76,7 @@ macro_rules! law_of_kind {
 }
 
 law_of_kind!(PointMass, Kind::Gaussian => Ok(PointMass), _law => Kind::Gaussian);
-law_of_kind!(InverseGamma, Kind::StudentT { a } => InverseGamma::new(a), law => Kind::StudentT { a: law.a() });
+law_of_kind!(InverseGamma, Kind::StudentT { a } => InverseGamma::new(a), law => Kind::StudentT { a: law.shape() });
 law_of_kind!(HalfNormal, Kind::Skew => Ok(HalfNormal), _law => Kind::Skew);
 law_of_kind!(Exponential, Kind::Emg => Ok(Exponential), _law => Kind::Emg);
 law_of_kind!(InverseGaussian, Kind::Nig { lambda } => InverseGaussian::new(lambda), law => Kind::Nig { lambda: law.lambda() });

@@ -3,7 +3,7 @@
 use super::MixtureOfGaussians;
 use crate::block::{Full, ScaleMatrix};
 use crate::linalg::{axpy, dot};
-use crate::special::log_sum_exp;
+use crate::special::logistic::log_sum_exp;
 use crate::target::Covariance;
 
 impl<S: ScaleMatrix> MixtureOfGaussians<S> {
@@ -14,7 +14,9 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
         let logs = self.components.iter().zip(self.weights.log()).map(|(block, log_pi)| {
             let difference: Vec<f64> = z.iter().zip(block.column(0)).map(|(z, mu)| z - mu).collect();
             block.scale().whiten(&difference, &mut white);
-            log_pi + 0.5 * (block.scale().log_det_precision() - d as f64 * std::f64::consts::TAU.ln() - dot(&white, &white))
+            log_pi
+                + 0.5
+                    * (block.scale().log_det_precision() - d as f64 * std::f64::consts::TAU.ln() - dot(&white, &white))
         });
         logs.collect()
     }

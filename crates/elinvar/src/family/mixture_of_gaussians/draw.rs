@@ -7,7 +7,7 @@ use crate::family::{Batch, DrawPlan};
 use crate::linalg::products::GRAM_BLOCK;
 use crate::linalg::{axpy, dot};
 use crate::random::{NoiseSource, Purpose, Stream};
-use crate::special::log_sum_exp;
+use crate::special::logistic::log_sum_exp;
 
 /// Blocks of a stream above this are used for labels, below it for the noise of a component.
 const LABEL_BLOCK: u32 = 1 << 20;

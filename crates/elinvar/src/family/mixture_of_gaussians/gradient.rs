@@ -54,7 +54,15 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
                 weight: &work.weight[row.clone()],
                 price: &work.weight[row],
             };
-            add_curvature::<S>(work.plan.curvature, d, hessian, &input, &mut work.spare, &mut work.gram, &mut gradient.g);
+            add_curvature::<S>(
+                work.plan.curvature,
+                d,
+                hessian,
+                &input,
+                &mut work.spare,
+                &mut work.gram,
+                &mut gradient.g,
+            );
             if let Prior::Gaussian { precision, leading } = prior {
                 axpy(-precision, &self.components[c].column(0)[..leading], &mut gradient.b[..leading]);
                 S::add_identity(d, precision, leading, &mut gradient.g);

@@ -168,7 +168,7 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
     }
 
     fn log_density(&self, z: &[f64]) -> f64 {
-        crate::special::log_sum_exp(&self.log_joint(z))
+        crate::special::logistic::log_sum_exp(&self.log_joint(z))
     }
 
     fn score(&self, z: &[f64], out: &mut [f64]) {

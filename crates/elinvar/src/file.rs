@@ -1,0 +1,73 @@
+//! Files of the library: JSON with a header that says what they are, written whole or not at all.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The newest layout this version reads and writes.
+const SCHEMA: u32 = 1;
+
+/// The first fields of every file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Header {
+    format: String,
+    schema: u32,
+    elinvar: String,
+}
+
+impl Header {
+    pub(crate) fn new(format: &str) -> Self {
+        Self { format: format.into(), schema: SCHEMA, elinvar: env!("CARGO_PKG_VERSION").into() }
+    }
+}
+
+/// Writes `value` to a temporary file beside `path` and renames it.
+pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
+    let io = |source| Error::Io { path: path.into(), source };
+    let text = serde_json::to_vec_pretty(value).map_err(|e| io(e.into()))?;
+    let mut temporary = PathBuf::from(path).into_os_string();
+    temporary.push(".part");
+    let temporary = PathBuf::from(temporary);
+    let written = std::fs::File::create(&temporary).and_then(|mut file| {
+        file.write_all(&text)?;
+        file.write_all(b"\n")?;
+        file.sync_all()
+    });
+    written.and_then(|()| std::fs::rename(&temporary, path)).map_err(|source| {
+        // What could not be finished is not left behind; that it may not exist at all is no further error.
+        let _ = std::fs::remove_file(&temporary);
+        io(source)
+    })
+}
+
+/// Reads a file of the given format.
+pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: &str) -> Result<T, Error> {
+    let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.into(), source })?;
+    let problem = |problem: String| Error::File { path: path.into(), problem };
+    if bytes.is_empty() {
+        return Err(problem(format!("the file is empty, not an {format} file; write it again")));
+    }
+    let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|e| {
+        problem(if e.is_eof() {
+            format!("the file ends too early (line {}); it was cut off while being copied or written", e.line())
+        } else {
+            format!("this is not an {format} file (line {}, column {}: not JSON)", e.line(), e.column())
+        })
+    })?;
+    let found = value.get("format").and_then(|v| v.as_str()).unwrap_or("none");
+    if found != format {
+        return Err(problem(format!("this is not an {format} file (its `format` is {found:?})")));
+    }
+    let schema = value.get("schema").and_then(serde_json::Value::as_u64).unwrap_or(0);
+    if schema > u64::from(SCHEMA) {
+        let by = value.get("elinvar").and_then(|v| v.as_str()).unwrap_or("a newer version");
+        return Err(problem(format!(
+            "the file has schema {schema}, written by elinvar {by}; this version reads up to {SCHEMA}: update elinvar"
+        )));
+    }
+    serde_json::from_value(value).map_err(|e| problem(format!("the file is damaged: {e}")))
+}

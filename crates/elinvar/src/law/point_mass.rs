@@ -1,0 +1,58 @@
+//! No mixing at all: the Gaussian.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use crate::special::normal::HALF_LOG_TWO_PI;
+
+/// w = 1 with probability one: z ~ N(μ, Σ).
+///
+/// Paper: §2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PointMass;
+
+impl MixingLaw for PointMass {
+    const NAME: &'static str = "gaussian";
+    const SHIFTED: bool = false;
+
+    fn parameter(&self) -> Option<f64> {
+        None
+    }
+
+    fn sample<N: MixingNoise + ?Sized>(&self, _noise: &mut N) -> f64 {
+        1.0
+    }
+
+    fn shift(&self, _w: f64) -> f64 {
+        0.0
+    }
+
+    fn scale(&self, _w: f64) -> f64 {
+        1.0
+    }
+
+    fn moments(&self) -> Moments {
+        Moments { u: 0.0, uu: 0.0, s: 1.0, inv_s: 1.0, u_inv_s: 0.0, uu_inv_s: 0.0 }
+    }
+
+    fn conditional(&self, _forms: Forms) -> Conditional {
+        Conditional { s: 1.0, inv_s: 1.0, ..Conditional::default() }
+    }
+
+    fn log_marginal(&self, forms: Forms) -> f64 {
+        -(forms.dim as f64) * HALF_LOG_TWO_PI - 0.5 * forms.q
+    }
+
+    fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
+        Some(Entropy { value: gaussian_entropy(dim), slope: 0.0 })
+    }
+
+    fn log_mixing_density(&self, _w: f64) -> f64 {
+        0.0
+    }
+}
+
+/// ½ d log(2πe), the entropy of N(0, I).
+pub(super) fn gaussian_entropy(dim: usize) -> f64 {
+    dim as f64 * (HALF_LOG_TWO_PI + 0.5)
+}

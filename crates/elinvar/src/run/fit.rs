@@ -1,0 +1,87 @@
+//! From a target and a family to a posterior in one call.
+
+use std::ops::ControlFlow;
+
+use super::{Counts, Plan, Run, Step, StopReason, start};
+use crate::Error;
+use crate::family::{AnyApproximation, Approximation, Family, with_approximation};
+use crate::posterior::Posterior;
+use crate::target::Target;
+
+/// Fits `family` to `target`.
+///
+/// ```
+/// use elinvar::model::Banana;
+/// use elinvar::{Family, Plan};
+///
+/// let posterior = elinvar::fit(&Banana::default(), Family::skew(), &Plan::default())?;
+/// assert!(posterior.converged());
+/// # Ok::<(), elinvar::Error>(())
+/// ```
+///
+/// # Errors
+/// A sentence about what does not fit together, or the target's own error.
+pub fn fit(target: &dyn Target, family: Family, plan: &Plan) -> Result<Posterior, Error> {
+    fit_observed(target, family, plan, &mut |_| ControlFlow::Continue(()))
+}
+
+/// [`fit`], showing each step to `observe`, which may end the run.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_observed(
+    target: &dyn Target,
+    family: Family,
+    plan: &Plan,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+) -> Result<Posterior, Error> {
+    let (approximation, counts) = start(target, family, plan)?;
+    with_approximation!(approximation, q => run_to_the_end(target, q, plan, counts, observe))
+}
+
+/// Fits from a given start.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_from(
+    target: &dyn Target,
+    start: AnyApproximation,
+    plan: &Plan,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+) -> Result<Posterior, Error> {
+    with_approximation!(start, q => run_to_the_end(target, q, plan, Counts::default(), observe))
+}
+
+fn run_to_the_end<A: Approximation>(
+    target: &dyn Target,
+    q: A,
+    plan: &Plan,
+    counts: Counts,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+) -> Result<Posterior, Error>
+where
+    AnyApproximation: From<A>,
+{
+    let mut run = Run::new(target, q, plan)?;
+    run.counts = counts;
+    let reason = run.fit(observe)?;
+    Ok(run.finish(reason))
+}
+
+impl<A: Approximation> Run<'_, A>
+where
+    AnyApproximation: From<A>,
+{
+    /// The posterior that the run has reached.
+    pub fn finish(self, reason: StopReason) -> Posterior {
+        Posterior::of_run(
+            self.target,
+            self.q.clone().into(),
+            &self.plan,
+            reason,
+            self.counts,
+            self.seconds(),
+            self.trace,
+        )
+    }
+}
