@@ -50,7 +50,6 @@ impl InverseGaussian {
 impl MixingLaw for InverseGaussian {
     const NAME: &'static str = "nig";
     const SHIFTED: bool = true;
-    const EXACT_ENTROPY: bool = false;
 
     fn parameter(&self) -> Option<f64> {
         Some(self.lambda)
