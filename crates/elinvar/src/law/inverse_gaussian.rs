@@ -50,6 +50,7 @@ impl InverseGaussian {
 impl MixingLaw for InverseGaussian {
     const NAME: &'static str = "nig";
     const SHIFTED: bool = true;
+    const EXACT_ENTROPY: bool = false;
 
     fn parameter(&self) -> Option<f64> {
         Some(self.lambda)
