@@ -37,6 +37,7 @@ impl GaussianMixture {
         {
             let l = factor(d, cov, "the covariance of a component")?;
             cholesky::inverse(d, &l, prec, &mut workspace);
+            products::mirror_lower(d, prec);
             mixture.log_peaks[c] -= 0.5 * cholesky::log_det(d, &l);
         }
         Ok(mixture)

@@ -3,6 +3,7 @@
 use super::memory::with_memory;
 use super::{PointwiseHessian, PointwiseTarget, TargetError, Transform, Transforms};
 use crate::Error;
+use crate::linalg::products::mirror_lower;
 use crate::linalg::{axpy, dot};
 
 /// The density of z when x(z) has the density of the model: log p(x(z)) + log |∂x/∂z|.
@@ -134,6 +135,8 @@ impl<M: PointwiseHessian> PointwiseHessian for Constrained<M> {
                 }
             }
             self.transforms.add_log_jacobian_hessian(z, hessian);
+            // JᵀHJ rounds differently in its two triangles.
+            mirror_lower(d, hessian);
             Ok(())
         })
     }

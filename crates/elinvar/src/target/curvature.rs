@@ -128,13 +128,14 @@ impl<'a> CurvatureMut<'a> {
             Covariance::Full => {
                 for (column, xj) in self.entries_mut(k).chunks_exact_mut(dim).zip(x) {
                     for (entry, xi) in column.iter_mut().zip(x) {
-                        *entry += c * xi * xj;
+                        // In this order both triangles round alike.
+                        *entry += c * (xi * xj);
                     }
                 }
             }
             Covariance::Diagonal => {
                 for (entry, xi) in self.entries_mut(k).iter_mut().zip(x) {
-                    *entry += c * xi * xi;
+                    *entry += c * (xi * xi);
                 }
             }
         }

@@ -74,6 +74,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// The largest length that has been asked for.
+    pub fn high_water_mark(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// `len` numbers of unspecified value; grows at the first use and never shrinks.
     pub fn take(&mut self, len: usize) -> &mut [f64] {
         if self.buffer.len() < len {

@@ -1,0 +1,211 @@
+use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target};
+
+use crate::registered::{Case, cases, numbers};
+use crate::tolerance::{EXACT, FD1, FD2};
+
+const N_DRAWS: usize = 6;
+
+fn points(case: &Case, seed: u64) -> Vec<f64> {
+    let d = case.centre.len();
+    numbers(d * N_DRAWS, seed).iter().enumerate().map(|(i, v)| case.centre[i % d] + case.scale * v).collect()
+}
+
+fn evaluate(target: &dyn Target, z: &[f64], rows: Rows<'_>) -> Evaluations {
+    let mut out = Evaluations::new(target.dim(), z.len() / target.dim());
+    target.evaluate(Draws::new(target.dim(), z), rows, &mut out).unwrap();
+    let used = out.scratch_mut().high_water_mark();
+    let promised = target.scratch_len(out.len(), 0);
+    assert!(used <= promised, "evaluate used {used} numbers of scratch, promised were {promised}");
+    out
+}
+
+fn contract(
+    target: &dyn SecondOrder,
+    z: &[f64],
+    rows: Rows<'_>,
+    contraction: Contraction<'_>,
+    covariance: Covariance,
+) -> Vec<f64> {
+    let d = target.dim();
+    let mut entries = vec![0.0; contraction.len() * covariance.n_entries(d)];
+    let mut scratch = Scratch::default();
+    let out = CurvatureMut::new(covariance, d, &mut entries);
+    target.contract(Draws::new(d, z), rows, contraction, &mut scratch, out).unwrap();
+    let promised = target.scratch_len(z.len() / d, contraction.len());
+    let used = scratch.high_water_mark();
+    assert!(used <= promised, "contract used {used} numbers of scratch, promised were {promised}");
+    entries
+}
+
+fn hessian(target: &dyn SecondOrder, z: &[f64]) -> Vec<f64> {
+    contract(target, z, Rows::All, Contraction::shared(&[1.0], 1), Covariance::Full)
+}
+
+fn assert_close(name: &str, what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len(), "{name}: {what}");
+    let size = expected.iter().fold(1.0f64, |m, v| m.max(v.abs()));
+    for (i, (a, b)) in found.iter().zip(expected).enumerate() {
+        assert!((a - b).abs() <= tolerance * size, "{name}: {what} {i}: {a} and {b} (size {size})");
+    }
+}
+
+/// Five-point first differences of a function with several values.
+fn differences(z: &[f64], i: usize, f: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let h = 1e-3;
+    let at = |steps: f64| {
+        let mut moved = z.to_vec();
+        moved[i] += steps * h;
+        f(&moved)
+    };
+    let (a, b, c, d) = (at(-2.0), at(-1.0), at(1.0), at(2.0));
+    (0..a.len()).map(|k| (a[k] - 8.0 * b[k] + 8.0 * c[k] - d[k]) / (12.0 * h)).collect()
+}
+
+#[test]
+fn names_and_transforms_fit_the_dimension() {
+    for case in cases() {
+        let (target, transforms) = (&case.target, case.target.transforms());
+        assert_eq!(target.names().len(), target.dim(), "{}", case.name);
+        assert_eq!(transforms.dim(), target.dim(), "{}", case.name);
+        assert_eq!(target.constrained_names().len(), transforms.n_constrained(), "{}", case.name);
+    }
+}
+
+#[test]
+fn the_gradient_agrees_with_differences_of_the_value() {
+    for case in cases() {
+        let z = &points(&case, 1)[..case.target.dim()];
+        let grad = evaluate(&*case.target, z, Rows::All).grads().to_vec();
+        let by_differences: Vec<f64> = (0..z.len())
+            .map(|i| differences(z, i, |z| evaluate(&*case.target, z, Rows::All).log_p().to_vec())[0])
+            .collect();
+        assert_close(case.name, "gradient", &grad, &by_differences, FD1);
+    }
+}
+
+#[test]
+fn the_hessian_agrees_with_differences_of_the_gradient() {
+    for case in cases() {
+        let Some(second_order) = case.target.second_order() else { continue };
+        let z = &points(&case, 2)[..case.target.dim()];
+        let by_differences: Vec<f64> = (0..z.len())
+            .flat_map(|i| differences(z, i, |z| evaluate(&*case.target, z, Rows::All).grads().to_vec()))
+            .collect();
+        assert_close(case.name, "Hessian", &hessian(second_order, z), &by_differences, FD2);
+    }
+}
+
+#[test]
+fn a_batch_agrees_with_its_draws_one_by_one() {
+    for case in cases() {
+        let (d, z) = (case.target.dim(), points(&case, 3));
+        let batch = evaluate(&*case.target, &z, Rows::All);
+        for (s, z) in z.chunks_exact(d).enumerate() {
+            let one = evaluate(&*case.target, z, Rows::All);
+            assert_close(case.name, "log p", &batch.log_p()[s..=s], one.log_p(), EXACT);
+            assert_close(case.name, "gradient", batch.grad(s), one.grads(), EXACT);
+        }
+    }
+}
+
+#[test]
+fn a_contraction_is_the_weighted_sum_of_hessians() {
+    for case in cases() {
+        let Some(second_order) = case.target.second_order() else { continue };
+        let (d, z) = (case.target.dim(), points(&case, 4));
+        let hessians: Vec<Vec<f64>> = z.chunks_exact(d).map(|z| hessian(second_order, z)).collect();
+        let mut weights = numbers(3 * N_DRAWS, 5);
+        weights[1] = 0.0;
+        let shared = contract(second_order, &z, Rows::All, Contraction::shared(&weights, N_DRAWS), Covariance::Full);
+        let mut own = contract(second_order, &z, Rows::All, Contraction::own(&weights[..N_DRAWS], 2), Covariance::Full);
+        for k in 0..3 {
+            let sum = |draws: std::ops::Range<usize>, weights: &[f64]| {
+                let mut sum = vec![0.0; d * d];
+                for (s, weight) in draws.zip(weights) {
+                    sum.iter_mut().zip(&hessians[s]).for_each(|(sum, h)| *sum += weight * h);
+                }
+                sum
+            };
+            let all = sum(0..N_DRAWS, &weights[k * N_DRAWS..(k + 1) * N_DRAWS]);
+            assert_close(case.name, "shared draws", &shared[k * d * d..(k + 1) * d * d], &all, EXACT);
+            let pair = sum(2 * k..2 * k + 2, &weights[2 * k..2 * k + 2]);
+            assert_close(case.name, "own draws", &own[k * d * d..(k + 1) * d * d], &pair, EXACT);
+        }
+        let few = contract(second_order, &z, Rows::All, Contraction::shared(&weights[..2], 2), Covariance::Full);
+        own.truncate(d * d);
+        assert_close(case.name, "the first draws only", &few, &own, EXACT);
+        for matrix in shared.chunks_exact(d * d) {
+            assert!((0..d * d).all(|at| matrix[at] == matrix[at % d * d + at / d]), "{}: not symmetric", case.name);
+        }
+    }
+}
+
+#[test]
+fn a_diagonal_contraction_is_the_diagonal_of_the_full_one() {
+    for case in cases() {
+        let Some(second_order) = case.target.second_order() else { continue };
+        let (d, z, weights) = (case.target.dim(), points(&case, 6), numbers(2 * N_DRAWS, 7));
+        let contraction = Contraction::shared(&weights, N_DRAWS);
+        let full = contract(second_order, &z, Rows::All, contraction, Covariance::Full);
+        let diagonal = contract(second_order, &z, Rows::All, contraction, Covariance::Diagonal);
+        let expected: Vec<f64> = (0..2 * d).map(|i| full[i / d * d * d + i % d * (d + 1)]).collect();
+        assert_close(case.name, "diagonal", &diagonal, &expected, EXACT);
+    }
+}
+
+#[test]
+fn sums_over_subsets_add_up_and_the_order_of_rows_does_not_matter() {
+    for case in cases() {
+        let Some(n) = case.target.n_rows() else { continue };
+        let second_order = case.target.second_order().expect("models with rows have second derivatives");
+        let (z, weights) = (points(&case, 8), numbers(2 * N_DRAWS, 9));
+        let all_of = |rows: Rows<'_>| {
+            let out = evaluate(&*case.target, &z, rows);
+            let contraction = Contraction::shared(&weights, N_DRAWS);
+            let curvature = contract(second_order, &z, rows, contraction, Covariance::Full);
+            [out.log_p().to_vec(), out.grads().to_vec(), curvature]
+        };
+        let full = all_of(Rows::All);
+        let backwards: Vec<u32> = (0..n as u32).rev().collect();
+        for (a, b) in all_of(Rows::Subset(&backwards)).iter().zip(&full) {
+            assert_close(case.name, "rows backwards", a, b, EXACT);
+        }
+        let mut sums = full.clone().map(|part| vec![0.0; part.len()]);
+        for remainder in 0..3 {
+            let rows: Vec<u32> = (0..n as u32).filter(|i| i % 3 == remainder).collect();
+            for (sum, part) in sums.iter_mut().zip(all_of(Rows::Subset(&rows))) {
+                sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+        }
+        for (a, b) in sums.iter().zip(&full) {
+            assert_close(case.name, "sum of subsets", a, b, EXACT);
+        }
+    }
+}
+
+#[test]
+fn one_pass_gives_the_same_bits_as_two() {
+    for case in cases() {
+        let Some(second_order) = case.target.second_order() else { continue };
+        let (d, z, weights) = (case.target.dim(), points(&case, 10), numbers(3 * N_DRAWS, 11));
+        let n = case.target.n_rows().unwrap_or(1);
+        let some: Vec<u32> = (0..n as u32).step_by(2).collect();
+        for rows in [Rows::All, Rows::Subset(&some)] {
+            for covariance in [Covariance::Full, Covariance::Diagonal] {
+                for contraction in [Contraction::shared(&weights, N_DRAWS), Contraction::own(&weights[..N_DRAWS], 2)] {
+                    let separate = evaluate(&*case.target, &z, rows);
+                    let curvature = contract(second_order, &z, rows, contraction, covariance);
+                    let mut out = Evaluations::new(d, N_DRAWS);
+                    let mut entries = vec![0.0; curvature.len()];
+                    let view = CurvatureMut::new(covariance, d, &mut entries);
+                    second_order.evaluate_and_contract(Draws::new(d, &z), rows, contraction, &mut out, view).unwrap();
+                    assert_eq!(out.log_p(), separate.log_p(), "{}", case.name);
+                    assert_eq!(out.grads(), separate.grads(), "{}", case.name);
+                    assert_eq!(entries, curvature, "{}", case.name);
+                    let promised = case.target.scratch_len(N_DRAWS, contraction.len());
+                    assert!(out.scratch_mut().high_water_mark() <= promised, "{}: scratch", case.name);
+                }
+            }
+        }
+    }
+}

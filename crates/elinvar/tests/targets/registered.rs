@@ -1,0 +1,160 @@
+//! The targets under test.
+
+use elinvar::model::{
+    Banana, BetaBinomial, DesignMatrix, EightSchools, Funnel, Gaussian, GaussianMixture, LinearRegression,
+    LogisticRegression, Parametrisation, PoissonRegression,
+};
+use elinvar::target::{Constrained, PointwiseSecondOrder, Target, Transform, Transforms, from_fn, from_fns};
+
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) target: Box<dyn Target>,
+    /// The points of the tests are `centre + scale · (numbers between −1 and 1)`.
+    pub(crate) centre: Vec<f64>,
+    pub(crate) scale: f64,
+}
+
+fn case(name: &'static str, target: impl Target + 'static, scale: f64) -> Case {
+    let centre = vec![0.0; target.dim()];
+    Case { name, target: Box::new(target), centre, scale }
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        case("logistic, d = 3", logistic(100, 3), 1.0),
+        case("logistic, d = 20, several blocks", logistic(700, 20), 0.5),
+        case("logistic, d = 20, in chunks", logistic(6000, 20), 0.5),
+        case("poisson, d = 3", poisson(100, 3), 0.5),
+        case("poisson, d = 18", poisson(600, 18), 0.3),
+        case("linear, d = 3", linear(50, 3), 0.7),
+        case("linear, d = 21", linear(900, 20), 0.7),
+        case("gaussian", Gaussian::new(numbers(4, 1), spd(4, 2)).unwrap().with_log_normaliser(1.5), 2.0),
+        case("gaussian, d = 25", Gaussian::new(numbers(25, 3), spd(25, 4)).unwrap(), 2.0),
+        case("mixture", mixture(3, 4), 2.0),
+        case("mixture, isotropic", GaussianMixture::isotropic(3, scaled(4.0, numbers(15, 5))).unwrap(), 4.0),
+        Case { centre: vec![-6.8, 8.0], ..case("beta-binomial", BetaBinomial::cancer_mortality(), 1.0) },
+        Case { centre: vec![0.0, -2.0], ..case("beta-binomial, small K", BetaBinomial::cancer_mortality(), 1.0) },
+        case("eight schools, centred", EightSchools::new(Parametrisation::Centred), 1.0),
+        case("eight schools, non-centred", EightSchools::new(Parametrisation::NonCentred), 1.0),
+        case("banana", Banana::new(1.7, 0.4).unwrap(), 2.0),
+        case("funnel", Funnel::new(5).unwrap(), 1.5),
+        case("closure", from_fn(2, quartic), 1.0),
+        case("two closures", from_fns(2, quartic, quartic_hessian), 1.0),
+        case("constrained", PointwiseSecondOrder(every_constraint()), 0.8),
+        #[cfg(feature = "dual")]
+        case("dual numbers", PointwiseSecondOrder(elinvar::target::Dual(dual::Logistic)), 1.0),
+    ]
+}
+
+/// n numbers between −1 and 1.
+pub(crate) fn numbers(n: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    (0..n + 4).map(|_| next()).skip(4).collect()
+}
+
+fn scaled(factor: f64, values: Vec<f64>) -> Vec<f64> {
+    values.into_iter().map(|v| factor * v).collect()
+}
+
+/// A positive definite d × d matrix.
+fn spd(d: usize, seed: u64) -> Vec<f64> {
+    let a = numbers(d * d, seed);
+    let mut matrix = vec![0.0; d * d];
+    for i in 0..d {
+        for j in 0..d {
+            matrix[j * d + i] =
+                (0..d).map(|k| a[i * d + k] * a[j * d + k]).sum::<f64>() + if i == j { 0.5 } else { 0.0 };
+        }
+    }
+    matrix
+}
+
+pub(crate) fn design(n: usize, d: usize) -> DesignMatrix {
+    let names = (1..=d).map(|j| format!("x{j}")).collect();
+    DesignMatrix::new(numbers(n * d, 11), d, names).unwrap()
+}
+
+pub(crate) fn logistic(n: usize, d: usize) -> LogisticRegression {
+    let labels = numbers(n, 12).into_iter().map(|v| f64::from(u8::from(v > 0.2))).collect();
+    LogisticRegression::from_labels(design(n, d), labels, 0.3).unwrap()
+}
+
+pub(crate) fn poisson(n: usize, d: usize) -> PoissonRegression {
+    let counts = numbers(n, 13).into_iter().map(|v| (3.0 * v.abs()).floor()).collect();
+    PoissonRegression::new(design(n, d), counts, 0.3).unwrap()
+}
+
+fn linear(n: usize, d: usize) -> LinearRegression {
+    let y = numbers(n, 14).into_iter().map(|v| 30.0 + 2.0 * v).collect();
+    LinearRegression::new(design(n, d), y, 0.3).unwrap().with_noise_scale(1.5).unwrap()
+}
+
+fn mixture(d: usize, n: usize) -> GaussianMixture {
+    let weights: Vec<f64> = (1..=n).map(|c| c as f64).collect();
+    let covariances: Vec<f64> = (0..n).flat_map(|c| spd(d, 20 + c as u64)).collect();
+    GaussianMixture::new(&weights, scaled(2.0, numbers(n * d, 15)), &covariances).unwrap()
+}
+
+/// log p = −z₁⁴ + z₁²z₂ − z₂².
+fn quartic(z: &[f64], grad: &mut [f64]) -> f64 {
+    grad[0] = -4.0 * z[0].powi(3) + 2.0 * z[0] * z[1];
+    grad[1] = z[0] * z[0] - 2.0 * z[1];
+    -z[0].powi(4) + z[0] * z[0] * z[1] - z[1] * z[1]
+}
+
+fn quartic_hessian(z: &[f64], hessian: &mut [f64]) {
+    hessian.copy_from_slice(&[-12.0 * z[0] * z[0] + 2.0 * z[1], 2.0 * z[0], 2.0 * z[0], -2.0]);
+}
+
+/// A function of eleven constrained coordinates in which every pair interacts.
+fn every_constraint() -> Constrained<impl elinvar::target::PointwiseHessian> {
+    let model = from_fns(
+        11,
+        |x, grad| {
+            let total: f64 = x.iter().enumerate().map(|(i, v)| (1.0 + 0.1 * i as f64) * v).sum();
+            grad.iter_mut().enumerate().for_each(|(i, g)| *g = (1.0 + 0.1 * i as f64) * total.cos() - 0.6 * x[i]);
+            total.sin() - 0.3 * x.iter().map(|v| v * v).sum::<f64>()
+        },
+        |x, hessian| {
+            let total: f64 = x.iter().enumerate().map(|(i, v)| (1.0 + 0.1 * i as f64) * v).sum();
+            for (at, entry) in hessian.iter_mut().enumerate() {
+                let (i, j) = (at % 11, at / 11);
+                *entry = -(1.0 + 0.1 * i as f64) * (1.0 + 0.1 * j as f64) * total.sin();
+                *entry -= if i == j { 0.6 } else { 0.0 };
+            }
+        },
+    );
+    let transforms = Transforms::new(vec![
+        Transform::Identity,
+        Transform::Log,
+        Transform::Simplex { len: 4 },
+        Transform::Logit,
+        Transform::Interval { low: -1.0, high: 2.0 },
+        Transform::Ordered { len: 3 },
+    ]);
+    Constrained::new(model.0, transforms.unwrap()).unwrap()
+}
+
+#[cfg(feature = "dual")]
+mod dual {
+    use elinvar::target::{DualDensity, DualNum};
+
+    /// Four labels, three coefficients.
+    pub(super) struct Logistic;
+
+    impl DualDensity for Logistic {
+        fn dim(&self) -> usize {
+            3
+        }
+
+        fn log_density<D: DualNum<Primitive = f64> + Copy>(&self, z: &[D]) -> D {
+            let x = [[0.3, -1.0, 0.5], [1.0, 0.2, -0.4], [-0.7, 0.9, 1.1], [0.1, 0.1, -0.8]];
+            let y = [1.0, -1.0, 1.0, 1.0];
+            x.iter().zip(y).map(|(x, y)| -((z[0] * x[0] + z[1] * x[1] + z[2] * x[2]) * -y).exp().ln_1p()).sum()
+        }
+    }
+}
