@@ -56,11 +56,15 @@ pub(crate) fn add_product(a: &[f64], b: &[f64], m: usize, k: usize, n: usize, ou
 /// Number of rows that are scaled and multiplied at a time; also the scratch length in units of d.
 pub(crate) const GRAM_BLOCK: usize = 256;
 
+/// Up to this many rows of dimension up to [`SMALL`] are added one by one; with 32 rows the library is as fast, with 256
+/// three times faster.
+const FEW_ROWS: usize = 16;
+
 /// Lower triangle of out += Xᵀ diag(w) X for a row-major X (n × d); `scratch` holds min(n, GRAM_BLOCK)·d numbers.
 ///
 /// With the draws as columns of a d × n matrix R this is R diag(w) Rᵀ.
 pub(crate) fn add_weighted_gram(x: &[f64], d: usize, w: &[f64], scratch: &mut [f64], out: &mut [f64]) {
-    if d <= SMALL {
+    if d <= SMALL && w.len() <= FEW_ROWS {
         for (row, weight) in x.chunks_exact(d).zip(w) {
             for (j, out_column) in out.chunks_exact_mut(d).enumerate() {
                 super::axpy(weight * row[j], &row[j..], &mut out_column[j..]);
@@ -174,7 +178,8 @@ mod tests {
     #[test]
     fn products_agree_with_the_definition_on_both_sides_of_the_switch() {
         for d in [1, 2, 7, SMALL, SMALL + 1, 40] {
-            let (n, s) = (300, 5);
+            for n in [10, 300] {
+            let s = 5;
             let (x, z, w, r) = (numbers(n * d, 1), numbers(d * s, 2), numbers(n, 3), numbers(n * s, 4));
             let mut xz = vec![0.0; n * s];
             rows_times(&x, d, &z, &mut xz);
@@ -216,6 +221,7 @@ mod tests {
                     let e: f64 = 1.0 + (0..d).map(|j| a[j * d + i] * z[k * d + j]).sum::<f64>();
                     assert_close(&[product[k * d + i]], &[e]);
                 }
+            }
             }
         }
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::DesignMatrix;
 use super::kernels;
 use crate::Error;
-use crate::linalg::{SMALL, axpy, products};
+use crate::linalg::{axpy, products};
 use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch};
 
 /// Chunks of rows of a large problem.
@@ -168,7 +168,7 @@ impl<L: Likelihood> Glm<L> {
         let (curvature, work) = work.split_at_mut(block * kept);
         let (value, work) = work.split_at_mut(block);
         let (weights, work) = work.split_at_mut(if pass.contraction.is_some() { block } else { 0 });
-        let (scaled, gathered) = work.split_at_mut(if pass.contraction.is_some() { scaled_len(d, block) } else { 0 });
+        let (scaled, gathered) = work.split_at_mut(if pass.contraction.is_some() { block * d } else { 0 });
         for start in range.clone().step_by(block) {
             let n = block.min(range.end - start);
             let (x, y, constant) = self.gather(pass.rows, start..start + n, gathered);
@@ -235,14 +235,10 @@ fn block_rows(n_draws: usize) -> usize {
     (4096 / n_draws.max(1)).clamp(64, products::GRAM_BLOCK)
 }
 
-fn scaled_len(d: usize, block: usize) -> usize {
-    if d > SMALL { block * d } else { 0 }
-}
-
 fn work_len(d: usize, n_draws: usize, subset: bool, contract: bool) -> usize {
     let block = block_rows(n_draws);
     let eta_and_value = block * (n_draws + 1);
-    let curvature = if contract { block * (n_draws + 1) + scaled_len(d, block) } else { block };
+    let curvature = if contract { block * (n_draws + 1) + block * d } else { block };
     eta_and_value + curvature + if subset { block * (d + 1) } else { 0 }
 }
 

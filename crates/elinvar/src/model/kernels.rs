@@ -225,7 +225,8 @@ mod tests {
         let start: Vec<f64> = grid(-6.0, 6.0, n - 1).collect();
         let y: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let (mut eta, mut value, mut curvature) = (start.clone(), vec![0.0; n], vec![0.0; n]);
-        let mut time = |name: &str, f: &mut dyn FnMut(&mut [f64], &mut [f64], &mut [f64])| {
+        type Kernel<'a> = &'a mut dyn FnMut(&mut [f64], &mut [f64], &mut [f64]);
+        let mut time = |name: &str, f: Kernel<'_>| {
             let mut best = f64::INFINITY;
             for _ in 0..2000 {
                 eta.copy_from_slice(&start);

@@ -5,7 +5,7 @@ use super::gaussian::factor;
 use super::glm::check_precision;
 use super::half_cauchy::log_half_cauchy;
 use crate::Error;
-use crate::linalg::{SMALL, axpy, cholesky, dot, products};
+use crate::linalg::{axpy, cholesky, dot, products};
 use crate::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
     Transform, Transforms,
@@ -118,8 +118,7 @@ impl LinearRegression {
 
     fn memory_len(&self) -> usize {
         let p = self.n_coefficients();
-        let scaled = if p > SMALL { products::GRAM_BLOCK * p } else { 0 };
-        p * p + p + 1 + 2 * p + products::GRAM_BLOCK * (p + 1) + scaled
+        p * p + p + 1 + 2 * p + products::GRAM_BLOCK * (2 * p + 1)
     }
 
     /// (XᵀX, Xᵀr, rᵀr) of the selection, and memory for (v, a).

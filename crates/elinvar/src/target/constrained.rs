@@ -147,7 +147,9 @@ mod tests {
     use super::*;
     use crate::target::pointwise::{FromFn, from_fn};
 
-    fn model(dim: usize, f: fn(&[f64], &mut [f64]) -> f64) -> FromFn<fn(&[f64], &mut [f64]) -> f64> {
+    type Function = fn(&[f64], &mut [f64]) -> f64;
+
+    fn model(dim: usize, f: Function) -> FromFn<Function> {
         from_fn(dim, f).0
     }
 

@@ -115,7 +115,8 @@ impl<M: PointwiseTarget> Target for Pointwise<M> {
     }
 }
 
-/// Implements [`Target`] and [`SecondOrder`] for a type through its [`PointwiseHessian`]: `model` names the pointwise part.
+/// Implements [`Target`] and [`SecondOrder`](super::SecondOrder) for a type through the [`PointwiseHessian`] that the
+/// expression names.
 macro_rules! second_order_target {
     ([$($generics:tt)*] $type:ty, $this:ident => $model:expr) => {
         impl<$($generics)*> $crate::target::Target for $type {
@@ -258,7 +259,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Covariance;
+    use crate::target::{Covariance, SecondOrder};
 
     /// log p = −z²; fails as told at negative points.
     struct Half {

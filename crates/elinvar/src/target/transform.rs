@@ -109,12 +109,13 @@ impl Transform {
             }
             Transform::Simplex { .. } => {
                 let mut rest = 1.0;
-                for k in 0..z.len() {
+                let (last, first) = x.split_last_mut().expect("a simplex has at least two entries");
+                for (k, x) in first.iter_mut().enumerate() {
                     let v = stick(z, k);
-                    x[k] = v * rest;
+                    *x = v * rest;
                     rest *= 1.0 - v;
                 }
-                x[z.len()] = rest;
+                *last = rest;
             }
         }
     }
