@@ -179,49 +179,50 @@ mod tests {
     fn products_agree_with_the_definition_on_both_sides_of_the_switch() {
         for d in [1, 2, 7, SMALL, SMALL + 1, 40] {
             for n in [10, 300] {
-            let s = 5;
-            let (x, z, w, r) = (numbers(n * d, 1), numbers(d * s, 2), numbers(n, 3), numbers(n * s, 4));
-            let mut xz = vec![0.0; n * s];
-            rows_times(&x, d, &z, &mut xz);
-            let expected: Vec<f64> = (0..s)
-                .flat_map(|k| (0..n).map(move |i| (i, k)))
-                .map(|(i, k)| crate::linalg::dot(&x[i * d..(i + 1) * d], &z[k * d..(k + 1) * d]))
-                .collect();
-            assert_close(&xz, &expected);
+                let s = 5;
+                let (x, z, w, r) = (numbers(n * d, 1), numbers(d * s, 2), numbers(n, 3), numbers(n * s, 4));
+                let mut xz = vec![0.0; n * s];
+                rows_times(&x, d, &z, &mut xz);
+                let expected: Vec<f64> = (0..s)
+                    .flat_map(|k| (0..n).map(move |i| (i, k)))
+                    .map(|(i, k)| crate::linalg::dot(&x[i * d..(i + 1) * d], &z[k * d..(k + 1) * d]))
+                    .collect();
+                assert_close(&xz, &expected);
 
-            let mut xr = vec![0.0; d * s];
-            add_rows_transposed_times(&x, d, &r, &mut xr);
-            let expected: Vec<f64> = (0..s)
-                .flat_map(|k| (0..d).map(move |j| (j, k)))
-                .map(|(j, k)| (0..n).map(|i| x[i * d + j] * r[k * n + i]).sum())
-                .collect();
-            assert_close(&xr, &expected);
+                let mut xr = vec![0.0; d * s];
+                add_rows_transposed_times(&x, d, &r, &mut xr);
+                let expected: Vec<f64> = (0..s)
+                    .flat_map(|k| (0..d).map(move |j| (j, k)))
+                    .map(|(j, k)| (0..n).map(|i| x[i * d + j] * r[k * n + i]).sum())
+                    .collect();
+                assert_close(&xr, &expected);
 
-            let (mut gram, mut sym) = (vec![0.0; d * d], vec![0.0; d * d]);
-            let mut scratch = vec![0.0; GRAM_BLOCK * d];
-            let y = numbers(n * d, 5);
-            add_weighted_gram(&x, d, &w, &mut scratch, &mut gram);
-            add_symmetrised(&x, &y, d, &w, &mut scratch, &mut sym);
-            mirror_lower(d, &mut gram);
-            mirror_lower(d, &mut sym);
-            for i in 0..d {
-                for j in 0..d {
-                    let g: f64 = (0..n).map(|k| w[k] * x[k * d + i] * x[k * d + j]).sum();
-                    let h: f64 =
-                        (0..n).map(|k| 0.5 * w[k] * (x[k * d + i] * y[k * d + j] + y[k * d + i] * x[k * d + j])).sum();
-                    assert_close(&[gram[j * d + i], sym[j * d + i]], &[g, h]);
-                }
-            }
-
-            let mut product = vec![1.0; d * s];
-            let a = numbers(d * d, 6);
-            add_product(&a, &z, d, d, s, &mut product);
-            for k in 0..s {
+                let (mut gram, mut sym) = (vec![0.0; d * d], vec![0.0; d * d]);
+                let mut scratch = vec![0.0; GRAM_BLOCK * d];
+                let y = numbers(n * d, 5);
+                add_weighted_gram(&x, d, &w, &mut scratch, &mut gram);
+                add_symmetrised(&x, &y, d, &w, &mut scratch, &mut sym);
+                mirror_lower(d, &mut gram);
+                mirror_lower(d, &mut sym);
                 for i in 0..d {
-                    let e: f64 = 1.0 + (0..d).map(|j| a[j * d + i] * z[k * d + j]).sum::<f64>();
-                    assert_close(&[product[k * d + i]], &[e]);
+                    for j in 0..d {
+                        let g: f64 = (0..n).map(|k| w[k] * x[k * d + i] * x[k * d + j]).sum();
+                        let h: f64 = (0..n)
+                            .map(|k| 0.5 * w[k] * (x[k * d + i] * y[k * d + j] + y[k * d + i] * x[k * d + j]))
+                            .sum();
+                        assert_close(&[gram[j * d + i], sym[j * d + i]], &[g, h]);
+                    }
                 }
-            }
+
+                let mut product = vec![1.0; d * s];
+                let a = numbers(d * d, 6);
+                add_product(&a, &z, d, d, s, &mut product);
+                for k in 0..s {
+                    for i in 0..d {
+                        let e: f64 = 1.0 + (0..d).map(|j| a[j * d + i] * z[k * d + j]).sum::<f64>();
+                        assert_close(&[product[k * d + i]], &[e]);
+                    }
+                }
             }
         }
     }
