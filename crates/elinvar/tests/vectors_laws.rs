@@ -1,4 +1,5 @@
 //! The scalar parts of the family vectors: moments, conditional moments, marginal densities and entropies of the laws.
+#![allow(clippy::unwrap_used)]
 
 use elinvar::law::{
     Exponential, Forms, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian,
@@ -29,9 +30,8 @@ fn solve(matrix: &[Vec<f64>], right: &[f64]) -> (Vec<f64>, f64) {
         log_det += a[k][k].ln();
         for i in k + 1..n {
             let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
-            }
+            let pivot_row = a[k].clone();
+            a[i].iter_mut().zip(&pivot_row).skip(k).for_each(|(x, p)| *x -= factor * p);
             b[i] -= factor * b[k];
         }
     }
