@@ -205,7 +205,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             Some(StopReason::MaxSteps)
         } else if self.counts.gradient >= stop.max_evaluations {
             Some(StopReason::MaxEvaluations)
-        } else if self.seconds() >= stop.max_seconds {
+        } else if stop.max_seconds.is_some_and(|limit| self.seconds() >= limit) {
             Some(StopReason::MaxSeconds)
         } else {
             None

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Number of estimates that are averaged.
-const WINDOW: usize = 6;
+/// Fewest estimates that say anything.
+const FEWEST: usize = 6;
+/// Most estimates that are kept; the later half of them is averaged, so that noise shrinks as a run goes on.
+const MOST: usize = 128;
 
 /// The last estimates of ½ gᵀF⁻¹g, each from two independent batches at one state.
 ///
@@ -17,36 +19,40 @@ pub(super) struct Remaining {
 impl Remaining {
     /// No estimates yet; allocates once.
     pub(super) fn new() -> Self {
-        Self { estimates: Vec::with_capacity(WINDOW) }
+        Self { estimates: Vec::with_capacity(MOST) }
     }
 
     /// Room for the window, also after a checkpoint was read.
     pub(super) fn reserve(&mut self) {
-        self.estimates.reserve_exact(WINDOW.saturating_sub(self.estimates.len()));
+        self.estimates.reserve_exact(MOST.saturating_sub(self.estimates.len()));
     }
 
     pub(super) fn push(&mut self, half_product: f64) {
-        if self.estimates.len() == WINDOW {
+        if self.estimates.len() == MOST {
             self.estimates.rotate_left(1);
-            self.estimates[WINDOW - 1] = half_product;
+            self.estimates[MOST - 1] = half_product;
         } else {
             self.estimates.push(half_product);
         }
     }
 
-    /// Mean and standard error over the window, once it is full.
+    /// Mean and standard error over the later half, once there are enough.
     pub(super) fn estimate(&self) -> Option<(f64, f64)> {
-        if self.estimates.len() < WINDOW {
+        let total = self.estimates.len();
+        if total < FEWEST {
             return None;
         }
-        let n = WINDOW as f64;
-        let mean = self.estimates.iter().sum::<f64>() / n;
-        let variance = self.estimates.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / (n - 1.0);
+        let recent = &self.estimates[total - FEWEST.max(total / 2)..];
+        let n = recent.len() as f64;
+        let mean = recent.iter().sum::<f64>() / n;
+        let variance = recent.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / (n - 1.0);
         Some((mean, (variance / n).sqrt()))
     }
 
     /// Whether the gain is below `tolerance` with two standard errors to spare.
+    ///
+    /// The estimate is unbiased and so may be negative; a clearly negative one is noise, not convergence.
     pub(super) fn is_below(&self, tolerance: f64) -> bool {
-        self.estimate().is_some_and(|(mean, error)| mean + 2.0 * error < tolerance)
+        self.estimate().is_some_and(|(mean, error)| mean.abs() + 2.0 * error < tolerance)
     }
 }

@@ -119,7 +119,7 @@ fn most_skewed<S: ScaleMatrix>(
     seed: u64,
     counts: &mut Counts,
 ) -> Result<(Vec<f64>, f64), Error> {
-    const DRAWS: usize = 256;
+    const DRAWS: usize = 1024;
     const CLIMBS: usize = 8;
     const ITERATIONS: usize = 30;
     let d = gaussian.dim();

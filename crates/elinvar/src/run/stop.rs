@@ -16,19 +16,13 @@ pub struct Stop {
     pub max_steps: u64,
     /// At most about this many gradients.
     pub max_evaluations: u64,
-    /// At most about this many seconds; the only limit that depends on the machine.
-    pub max_seconds: f64,
+    /// At most about this many seconds, if anything; the only limit that depends on the machine.
+    pub max_seconds: Option<f64>,
 }
 
 impl Default for Stop {
     fn default() -> Self {
-        Self {
-            remaining_nats: 0.01,
-            check_every: 10,
-            max_steps: 5_000,
-            max_evaluations: 100_000_000,
-            max_seconds: f64::INFINITY,
-        }
+        Self { remaining_nats: 0.01, check_every: 5, max_steps: 3_000, max_evaluations: 100_000_000, max_seconds: None }
     }
 }
 
@@ -45,8 +39,10 @@ impl Stop {
         if self.check_every == 0 {
             return refuse("stop.check_every", 0.0, "the gain is estimated every so many steps, at least 1");
         }
-        if self.max_seconds.is_nan() || self.max_seconds < 0.0 {
-            return refuse("stop.max_seconds", self.max_seconds, "the limit is a number of seconds, zero or more");
+        if let Some(seconds) = self.max_seconds
+            && (seconds.is_nan() || seconds < 0.0)
+        {
+            return refuse("stop.max_seconds", seconds, "the limit is a number of seconds, zero or more");
         }
         Ok(())
     }
