@@ -48,7 +48,12 @@ pub(crate) const TASKS: &[Task] = &[
         name: "accuracy",
         argument: None,
         about: "the slow statistical checks",
-        commands: |_| vec![cargo("test --release -p elinvar --test accuracy -- --ignored")],
+        commands: |_| {
+            vec![Cargo {
+                environment: Some(("ELINVAR_ACCURACY", "full")),
+                ..cargo("test --release -p elinvar --all-features --test accuracy -- --nocapture")
+            }]
+        },
     },
 ];
 
@@ -74,7 +79,7 @@ fn docs() -> Vec<Cargo> {
 }
 
 fn bench(name: &str) -> Cargo {
-    cargo(&format!("run --release -p elinvar --example bench_{name}"))
+    cargo(&format!("bench -p elinvar --all-features --bench {name}"))
 }
 
 /// A call of cargo.

@@ -25,6 +25,11 @@ pub enum Curvature {
 }
 
 impl Curvature {
+    /// Whether P(z − Bũ) of each draw is wanted.
+    pub(crate) fn reads_residuals(self) -> bool {
+        matches!(self, Curvature::Stein { .. })
+    }
+
     /// Whether a gradient at the centre of each block is wanted.
     pub(crate) fn wants_centre(self) -> bool {
         matches!(self, Curvature::Stein { control_variate: true })

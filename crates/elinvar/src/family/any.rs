@@ -8,7 +8,6 @@ use crate::target::Covariance;
 
 /// Any member of any family, with a full or a diagonal scale matrix.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum AnyApproximation {
     /// `gaussian`, full.
     Gaussian(Gaussian<Full>),
@@ -44,8 +43,21 @@ pub enum AnyApproximation {
     MogDiagonal(MixtureOfGaussians<Diagonal>),
 }
 
-/// Evaluates an expression with the concrete family bound to a name.
-macro_rules! with_approximation {
+/// Evaluates an expression with the concrete family of an [`AnyApproximation`] bound to a name.
+///
+/// ```
+/// use elinvar::family::{Approximation, BlockState, State, with_approximation};
+/// use elinvar::Family;
+///
+/// let block = BlockState { b: vec![0.0], precision: vec![1.0] };
+/// let state = State { family: Family::gaussian(), dim: 1, blocks: vec![block], log_weights: vec![0.0] };
+/// let any = elinvar::family::AnyApproximation::from_state(&state)?;
+/// assert_eq!(with_approximation!(&any, q => q.mean()), [0.0]);
+/// # Ok::<(), elinvar::Error>(())
+/// ```
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __with_approximation {
     ($any:expr, $q:ident => $body:expr) => {
         match $any {
             $crate::family::AnyApproximation::Gaussian($q) => $body,
@@ -67,7 +79,7 @@ macro_rules! with_approximation {
         }
     };
 }
-pub(crate) use with_approximation;
+pub use crate::__with_approximation as with_approximation;
 
 macro_rules! convert {
     ($($variant:ident($kind:ty)),*) => {

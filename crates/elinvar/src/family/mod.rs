@@ -8,8 +8,7 @@ mod mean_variance_mixture;
 mod mixture_of_gaussians;
 mod state;
 
-pub use any::AnyApproximation;
-pub(crate) use any::with_approximation;
+pub use any::{AnyApproximation, with_approximation};
 pub use batch::{Batch, DrawPlan};
 pub use choice::{Family, Kind};
 pub use factor_gaussian::FactorGaussian;

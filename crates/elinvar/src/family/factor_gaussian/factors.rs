@@ -163,7 +163,9 @@ impl<S: ScaleMatrix> FactorGaussian<S> {
         for (out, normals) in z.chunks_exact_mut(d).zip(work.normals.chunks_exact(d + k)) {
             out.copy_from_slice(&normals[k..]);
         }
-        scale.factor_times(z, &mut work.residual);
+        if work.plan.curvature.reads_residuals() {
+            scale.factor_times(z, &mut work.residual);
+        }
         let constant = 0.5 * (work.factors.log_det(&self.block) - d as f64 * std::f64::consts::TAU.ln());
         let draws = z.chunks_exact(d).zip(work.normals.chunks_exact(d + k));
         for (s, (eps, normals)) in draws.enumerate() {

@@ -17,7 +17,7 @@ pub struct MixtureWork {
     /// Standard normals ε, d × n.
     pub(super) eps: Vec<f64>,
     pub(super) w: Vec<f64>,
-    /// P(z − Bũ) = √s L ε, d × n.
+    /// P(z − Bũ) = √s L ε, d × n, where something reads it.
     pub(super) residual: Vec<f64>,
     pub(super) forms: Vec<Forms>,
     pub(super) conditional: Vec<Conditional>,
@@ -97,7 +97,9 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
             let root = self.law.scale(*w).sqrt();
             out.iter_mut().zip(eps).for_each(|(o, e)| *o = root * e);
         }
-        scale.factor_times(z, &mut work.residual);
+        if !L::EXACT_ENTROPY || work.plan.curvature.reads_residuals() {
+            scale.factor_times(z, &mut work.residual);
+        }
         work.kappa = 0.0;
         if L::SHIFTED {
             let (white_alpha, _) = work.spare.split_at_mut(d);

@@ -43,8 +43,8 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
             // add_curvature multiplies by P(z − μ_c) = −a_c; the sign goes into a copy.
             let count = draws.len();
             let own = (c * work.n + draws.start) * d..(c * work.n + draws.end) * d;
-            for (to, from) in work.residual.iter_mut().zip(&work.scores[own]) {
-                *to = -from;
+            if work.plan.curvature.reads_residuals() {
+                work.residual.iter_mut().zip(&work.scores[own]).for_each(|(to, from)| *to = -from);
             }
             let row = c * count..(c + 1) * count;
             let input = FirstOrder {

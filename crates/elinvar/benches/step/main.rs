@@ -1,0 +1,111 @@
+//! Time of one step next to the matrix products it cannot avoid, per family and problem.
+//!
+//! `cargo xtask bench step` prints a table. Both sides run alternately in one process and the minimum over repeats counts, so
+//! that the ratio is worth reading on a busy machine.
+
+mod bare;
+
+use std::time::Instant;
+
+use bare::{Bare, Sizes};
+use elinvar::model::{DesignMatrix, Gaussian, LogisticRegression};
+use elinvar::rule::StepSize;
+use elinvar::run::{Run, Stop};
+use elinvar::target::{Covariance, Target};
+use elinvar::{Family, Plan};
+
+const REPEATS: usize = 30;
+const N_DRAWS: usize = 32;
+
+fn main() {
+    // One thread on both sides.
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread").install(run);
+}
+
+fn run() {
+    println!("| problem | family | step µs | products µs | ratio |");
+    println!("|---|---|---|---|---|");
+    for (n_rows, dim) in [(341, 11), (10_000, 54)] {
+        let target = logistic(n_rows, dim);
+        table(&format!("logistic N = {n_rows}, d = {dim}"), &target, n_rows);
+    }
+    for dim in [2, 10, 50, 200] {
+        table(&format!("gaussian d = {dim}"), &gaussian(dim), 0);
+    }
+}
+
+fn table(problem: &str, target: &dyn Target, n_rows: usize) {
+    let families = [
+        Family::gaussian(),
+        Family::gaussian().diagonal(),
+        Family::student_t(3.0),
+        Family::skew(),
+        Family::emg(),
+        Family::nig(2.0),
+        Family::snig(2.0),
+        Family::rank_k(3),
+        Family::mog(3),
+    ];
+    let dim = target.dim();
+    for family in families {
+        let full = family.covariance == Covariance::Full;
+        let sizes = Sizes { n_rows, dim, n_draws: N_DRAWS, n_components: family.n_components(), full };
+        let (step, products) = measure(target, family, sizes);
+        let name = if full { "full" } else { "diagonal" };
+        println!(
+            "| {problem} | {family}, {name} | {:.1} | {:.1} | {:.2} |",
+            1e6 * step,
+            1e6 * products,
+            step / products
+        );
+    }
+}
+
+/// Minimum seconds of one step and of the bare products.
+fn measure(target: &dyn Target, family: Family, sizes: Sizes) -> (f64, f64) {
+    let plan = Plan {
+        n_draws: N_DRAWS,
+        step_size: StepSize::Constant(0.05),
+        mixing_step_size: StepSize::Constant(0.05),
+        max_kl: None,
+        stop: Stop { check_every: u64::MAX, max_steps: u64::MAX, ..Stop::default() },
+        ..Plan::default()
+    };
+    let short = Plan { stop: Stop { max_steps: 20, ..Stop::default() }, ..plan.clone() };
+    let (start, _) = elinvar::run::start(target, family, &short).expect("a start");
+    let mut bare = Bare::new(sizes);
+    elinvar::family::with_approximation!(start, q => {
+        let mut run = Run::new(target, q, &plan).expect("a run");
+        let mut step = || { run.step().expect("a step"); };
+        alternate(&mut step, &mut || bare.run())
+    })
+}
+
+fn alternate(one: &mut dyn FnMut(), two: &mut dyn FnMut()) -> (f64, f64) {
+    let time = |f: &mut dyn FnMut(), n: usize| {
+        let start = Instant::now();
+        (0..n).for_each(|_| f());
+        start.elapsed().as_secs_f64() / n as f64
+    };
+    // Batches of about 5 ms.
+    let count = |f: &mut dyn FnMut()| ((5e-3 / time(f, 3)) as usize).clamp(1, 2_000);
+    let (n_one, n_two) = (count(one), count(two));
+    let mut best = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..REPEATS {
+        best = (best.0.min(time(one, n_one)), best.1.min(time(two, n_two)));
+    }
+    best
+}
+
+fn logistic(n_rows: usize, dim: usize) -> LogisticRegression {
+    let x: Vec<f64> = (0..n_rows * dim).map(|i| ((i * i + 3 * i) as f64 * 0.618).sin()).collect();
+    let y = (0..n_rows).map(|i| if x[i * dim] + (i as f64 * 0.7).sin() > 0.0 { 1.0 } else { -1.0 }).collect();
+    let names = (0..dim).map(|j| format!("x{j}")).collect();
+    LogisticRegression::new(DesignMatrix::new(x, dim, names).expect("finite"), y, 1.0).expect("a model")
+}
+
+fn gaussian(dim: usize) -> Gaussian {
+    let mut precision = vec![0.1; dim * dim];
+    (0..dim).for_each(|i| precision[i * dim + i] = 2.0 + i as f64 / dim as f64 + 0.1 * dim as f64);
+    Gaussian::new(vec![1.0; dim], precision).expect("positive definite")
+}
