@@ -1,4 +1,37 @@
 //! elinvar turns a log density into a posterior that can be sampled, evaluated and judged.
+//!
+//! It fits by natural gradient with approximations that bend: mixtures, skew, heavy tails.
+//!
+//! ```
+//! use elinvar::prelude::*;
+//!
+//! /// log p(x, y) of a banana: x ~ N(0, 4), y | x ~ N(x²/4 − 1, 1), up to a constant.
+//! struct Banana;
+//!
+//! impl PointwiseTarget for Banana {
+//!     fn dim(&self) -> usize {
+//!         2
+//!     }
+//!     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
+//!         let residual = z[1] - 0.25 * z[0] * z[0] + 1.0;
+//!         grad[0] = -0.25 * z[0] + 0.5 * residual * z[0];
+//!         grad[1] = -residual;
+//!         Ok(-0.125 * z[0] * z[0] - 0.5 * residual * residual)
+//!     }
+//! }
+//!
+//! let target = Pointwise(Banana);
+//! let mut posterior = elinvar::fit(&target, Family::mog(4), &Plan::default())?;
+//! let report = posterior.diagnose(&target, 10_000, 1)?;
+//! assert!(report.pareto_k.unwrap() < report.pareto_k_threshold);
+//! let draws = posterior.sample(1_000, 1);
+//! # assert_eq!(draws.len(), 1_000);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Where things are: [`fit`] and [`run`] drive a fit; [`Family`] and [`family`] are the approximations, made of [`law`]s and
+//! [`block`]s; [`target`] is what users implement and [`model`] what is ready; [`posterior`] is the result. `estimate` and
+//! [`rule`] hold the closed choices of a [`Plan`]; [`special`] and [`random`] are the ground floor.
 
 pub mod block;
 mod dispatch;
@@ -10,6 +43,7 @@ pub mod law;
 mod linalg;
 pub mod model;
 pub mod posterior;
+pub mod prelude;
 pub mod random;
 pub mod rule;
 pub mod run;

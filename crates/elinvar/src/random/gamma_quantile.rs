@@ -1,6 +1,6 @@
 //! The quantile function of Gamma(a, 1), so that one low-discrepancy coordinate makes one mixing variable.
 
-use super::normal_quantile::normal_quantile;
+use crate::special::normal_quantile::normal_quantile;
 
 /// Above this shape five terms of the Cornish–Fisher expansion are used, below it the equation P(a, x) = u is solved.
 const LARGE_SHAPE: f64 = 1000.0;

@@ -5,7 +5,6 @@
 
 mod gamma_quantile;
 mod noise;
-mod normal_quantile;
 mod sobol;
 mod sobol_table;
 mod stream;

@@ -6,11 +6,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::gamma_quantile::GammaQuantile;
-use super::normal_quantile::normal_quantile;
 use super::sobol::SobolNormals;
 use super::stream::{Purpose, Stream};
 use crate::Error;
 use crate::law::MixingNoise;
+use crate::special::normal_quantile::normal_quantile;
 
 /// How the draws of a batch depend on each other; each single draw has the same law under all three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -7,9 +7,9 @@
 
 use std::ops::Range;
 
-use super::normal_quantile::normal_quantile;
 use super::sobol_table::{INITIAL, POLYNOMIALS};
 use super::stream::{Stream, open_unit};
+use crate::special::normal_quantile::normal_quantile;
 
 /// Number of coordinates that have Sobol points; later ones are independent Latin-hypercube columns.
 const TABULATED: usize = POLYNOMIALS.len();

@@ -88,7 +88,7 @@ pub fn bessel_k_ratio(v: f64, x: f64) -> f64 {
 
 /// Algebraic bounds of K_{v−1}(x)/K_v(x), valid for v ≥ ½: (lower, upper) = (D_{2v−1}, D₀).
 ///
-/// Paper: App. G, H.
+/// Paper: App. G, App. H.
 pub fn paper_ratio_bounds(v: f64, x: f64) -> (f64, f64) {
     let bound = |psi: f64| x / (psi + psi.hypot(x));
     let tau = v - 0.5;
@@ -100,7 +100,7 @@ pub fn paper_ratio_bounds(v: f64, x: f64) -> (f64, f64) {
 
 /// The paper's approximation of K_{v−1}(x)/K_v(x), the mean of its two bounds: exact at v = ½ only, 25 % off at v = 3/2.
 ///
-/// Paper: App. G, H.
+/// Paper: App. G, App. H.
 pub fn paper_ratio(v: f64, x: f64) -> f64 {
     let (lower, upper) = paper_ratio_bounds(v, x);
     0.5 * (lower + upper)

@@ -12,7 +12,7 @@ use crate::target::{Evaluations, Prior};
 impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (spec 00 §0.5, §0.6).
     ///
-    /// Paper: App. B–H, the Bonnet and Price identities.
+    /// Paper: App. B, App. D, App. E, App. F, App. G, App. H.
     pub(super) fn accumulate(
         &self,
         evaluations: &Evaluations,

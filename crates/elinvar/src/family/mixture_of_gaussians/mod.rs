@@ -15,7 +15,7 @@ use crate::target::{Contraction, Covariance, Evaluations, Prior};
 
 /// A mixture of Gaussians with weights as normalised logarithms.
 ///
-/// Paper: §4.1, eq. (15)–(16), App. B.
+/// Paper: §4.1, eq. (15), eq. (16), App. B.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MixtureOfGaussians<S = Full> {
     weights: LogWeights,
