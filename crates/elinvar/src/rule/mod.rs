@@ -1,8 +1,10 @@
 //! How a gradient becomes a step.
 
+mod positive;
 mod step_size;
 mod trust_region;
 
+pub use positive::{geodesic_step, log_step, student_t_christoffel};
 pub use step_size::StepSize;
 pub use trust_region::largest_step;
 
