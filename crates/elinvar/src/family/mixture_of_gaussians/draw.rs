@@ -37,6 +37,8 @@ pub struct MogWork {
     pub(super) spare: Vec<f64>,
     pub(super) gram: Vec<f64>,
     logs: Vec<f64>,
+    /// log n_c, n_c the number of draws from component c.
+    log_counts: Vec<f64>,
     pub(super) next_weights: Vec<f64>,
     pub(super) location: LocationScratch,
 }
@@ -46,33 +48,66 @@ impl MogWork {
         let (d, k) = (components[0].dim(), components.len());
         let n = k * plan.n_draws;
         let per_source = if plan.sampling == Sampling::Mixture { n } else { plan.n_draws };
-        let rows = if plan.sampling == Sampling::OwnDraws { plan.n_draws } else { n };
-        Self {
+        let mut work = Self {
             plan: *plan,
             n,
             noise: NoiseSource::new(plan.noise, d, per_source),
-            eps: vec![0.0; d * n],
-            label: vec![0; n],
-            scores: vec![0.0; k * d * n],
-            log_components: vec![0.0; k * n],
-            responsibility: vec![0.0; k * n],
-            weight: vec![0.0; k * rows],
-            score: vec![0.0; d * n],
-            gram_weight: vec![0.0; n],
-            residual: vec![0.0; d * n],
-            spare: vec![0.0; d * n],
-            gram: vec![0.0; d * n.min(GRAM_BLOCK)],
+            eps: Vec::new(),
+            label: Vec::new(),
+            scores: Vec::new(),
+            log_components: Vec::new(),
+            responsibility: Vec::new(),
+            weight: Vec::new(),
+            score: Vec::new(),
+            gram_weight: Vec::new(),
+            residual: Vec::new(),
+            spare: Vec::new(),
+            gram: Vec::new(),
             logs: vec![0.0; k],
+            log_counts: vec![0.0; k],
             next_weights: vec![0.0; k],
             location: LocationScratch::new(&components[0]),
+        };
+        work.resize(d, n);
+        work
+    }
+
+    /// Makes room for `n` draws in all.
+    fn resize(&mut self, d: usize, n: usize) {
+        let k = self.logs.len();
+        let rows = if self.plan.sampling == Sampling::OwnDraws { self.plan.n_draws } else { n };
+        self.n = n;
+        self.label.resize(n, 0);
+        for (buffer, len) in [
+            (&mut self.eps, d * n),
+            (&mut self.scores, k * d * n),
+            (&mut self.log_components, k * n),
+            (&mut self.responsibility, k * n),
+            (&mut self.weight, k * rows),
+            (&mut self.score, d * n),
+            (&mut self.gram_weight, n),
+            (&mut self.residual, d * n),
+            (&mut self.spare, d * n),
+            (&mut self.gram, d * n.min(GRAM_BLOCK)),
+        ] {
+            buffer.resize(len, 0.0);
         }
     }
 
     /// Sets the noise from which [`MixtureOfGaussians::place`] makes the draws: each draw's component and ε.
     ///
+    /// Schemes M and D take any number of draws, and scheme D any number of each component; the batch must have the same
+    /// number, and this memory then no longer fits draws of the plan.
+    ///
     /// # Panics
-    /// If the lengths do not fit the plan.
+    /// If there is not one ε for each label, or for scheme C if the number of draws is not that of the plan.
     pub fn set_noise(&mut self, label: &[u32], eps: &[f64]) {
+        let d = self.eps.len() / self.n;
+        assert_eq!(eps.len(), d * label.len(), "one ε of dimension {d} belongs to each label");
+        if label.len() != self.n {
+            assert!(self.plan.sampling != Sampling::OwnDraws, "scheme C needs {} draws", self.n);
+            self.resize(d, label.len());
+        }
         self.label.copy_from_slice(label);
         self.eps.copy_from_slice(eps);
     }
@@ -190,15 +225,20 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
         if n_kept == 0 {
             return false;
         }
+        if work.plan.sampling == Sampling::Stratified {
+            work.log_counts.fill(0.0);
+            work.label.iter().for_each(|c| work.log_counts[*c as usize] += 1.0);
+            work.log_counts.iter_mut().for_each(|count| *count = count.ln());
+        }
         for s in 0..n {
-            // Scheme M: δ_c/n = q_c/(n q); scheme D: q_c/Σ_k m q_k.
+            // Scheme M: δ_c/n = q_c/(n q); scheme D: q_c/Σ_k n_k q_k.
             let log_base = match work.plan.sampling {
                 Sampling::Mixture => batch.log_q[s] + (n_kept as f64).ln(),
                 _ => {
                     for c in 0..k {
-                        work.logs[c] = work.log_components[c * n + s];
+                        work.logs[c] = work.log_counts[c] + work.log_components[c * n + s];
                     }
-                    log_sum_exp(&work.logs) + (m as f64 * n_kept as f64 / n as f64).ln()
+                    log_sum_exp(&work.logs) + (n_kept as f64 / n as f64).ln()
                 }
             };
             for c in 0..k {
