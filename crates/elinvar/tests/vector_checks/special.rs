@@ -10,16 +10,11 @@ use elinvar::special::mean_mixture_entropy::{emg, skew};
 use elinvar::special::normal::{TruncatedNormal, inverse_mills, log_ndtr, t_plus_inverse_mills, truncated_variance};
 use serde_json::Value;
 
+use super::json::read;
+
 const CLOSED_FORM: f64 = 1e-12;
 const IMPLICIT: f64 = 1e-11;
 const ENTROPY: f64 = 1e-10;
-
-fn read(file: &str) -> Value {
-    let folder = std::env::var("ELINVAR_VECTORS")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors").to_string());
-    let text = std::fs::read_to_string(format!("{folder}/{file}")).expect("the vectors are readable");
-    serde_json::from_str(&text).expect("the vectors are JSON")
-}
 
 /// Every entry of a list, with access to its numbers by name.
 struct Case<'a> {
@@ -46,9 +41,7 @@ impl Case<'_> {
 }
 
 fn for_each(file: &Value, list: &str, mut check: impl FnMut(Case<'_>)) {
-    let entries = file[list].as_array().unwrap_or_else(|| panic!("the file has a list {list}"));
-    assert!(!entries.is_empty(), "{list} is empty");
-    for entry in entries {
+    for entry in super::json::list(file, list) {
         check(Case { list, entry });
     }
 }

@@ -1,0 +1,9 @@
+//! One module per file of vectors, and what they share.
+
+mod compare;
+mod dense;
+mod family;
+mod json;
+mod laws;
+mod member;
+mod special;
