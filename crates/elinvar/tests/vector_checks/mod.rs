@@ -5,5 +5,7 @@ mod dense;
 mod family;
 mod json;
 mod laws;
+mod logistic;
 mod member;
 mod special;
+mod step;
