@@ -1,0 +1,189 @@
+//! `mog.json`: mixtures of Gaussians at points, and one step of scheme M from these points.
+
+use elinvar::block::Full;
+use elinvar::block::{LocationBlock, LogWeights, ScaleMatrix};
+use elinvar::estimate::{Curvature, MixingWeights, Sampling};
+use elinvar::family::{Approximation, Batch, DrawPlan, MixtureOfGaussians, StepRequest};
+use elinvar::random::Noise;
+use elinvar::rule::Rule;
+use elinvar::target::Prior;
+use serde_json::Value;
+
+use super::compare::{CLOSED_FORM, STEP, close};
+use super::dense::{Matrix, difference};
+use super::json::{given, list, matrices, matrix, number, read, vector};
+use super::logistic::{Items, PriorForm};
+
+/// The mixture with these means and covariances.
+pub(crate) fn mixture(log_weights: Vec<f64>, means: &Matrix, covariances: &[Matrix]) -> MixtureOfGaussians<Full> {
+    let means = means.transposed();
+    let components = covariances.iter().enumerate().map(|(c, sigma)| {
+        let scale = Full::from_precision(sigma.rows, sigma.inverse().entries).expect("positive definite");
+        LocationBlock::new(means.column(c).to_vec(), scale).expect("finite means")
+    });
+    MixtureOfGaussians::new(LogWeights::new(log_weights).expect("weights"), components.collect()).expect("a mixture")
+}
+
+/// A draw from component c, as noise: ε = L_cᵀ(z − μ_c).
+pub(crate) fn standardised(q: &MixtureOfGaussians<Full>, c: usize, z: &[f64]) -> Vec<f64> {
+    let block = &q.components()[c];
+    let l = Matrix::from_columns(z.len(), block.scale().precision()).cholesky().expect("positive definite");
+    l.transposed().times_vector(&difference(z, block.column(0)))
+}
+
+pub(crate) fn plan(sampling: Sampling, curvature: Curvature) -> DrawPlan {
+    DrawPlan { n_draws: 1, noise: Noise::Independent, sampling, curvature, weights: MixingWeights::Sampled }
+}
+
+fn check_points(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, points: &[Value]) {
+    let d = q.dim();
+    for (i, point) in points.iter().enumerate() {
+        let z = vector(point, "z");
+        let same = |what: &str, found: &[f64], expected: &[f64], floor: f64| {
+            close(&format!("{label}, point {i}: {what}"), found, expected, floor, CLOSED_FORM);
+        };
+        let log_q = q.log_density(&z);
+        let (mut score, mut hessian) = (vec![f64::NAN; d], vec![f64::NAN; d * d]);
+        q.score(&z, &mut score);
+        q.hessian(&z, &mut hessian);
+        let responsibilities = q.responsibilities(&z);
+        let delta: Vec<f64> = responsibilities.iter().enumerate().map(|(c, r)| r / q.weights().weight(c)).collect();
+        let (log_p, grad, second) = items.at(&z);
+        same("log q", &[log_q], &[number(point, "log_density")], 1.0);
+        // A responsibility is the exponential of a logarithm of size up to some hundreds: entry by entry.
+        for (c, (found, expected)) in responsibilities.iter().zip(vector(point, "responsibilities")).enumerate() {
+            same(&format!("responsibility of {c}"), &[*found], &[expected], 1e-300);
+        }
+        same("δ", &delta, &vector(point, "delta"), 1.0);
+        same("score", &score, &vector(point, "score"), 1.0);
+        same("hessian", &hessian, &matrix(point, "hessian").entries, 1.0);
+        same("h", &[log_q - log_p], &[number(point, "h")], 1.0);
+        same("∇h", &difference(&score, &grad), &vector(point, "grad_h"), 1.0);
+        same("∇²h", &difference(&hessian, &second), &matrix(point, "hess_h").entries, 1.0);
+    }
+}
+
+fn precisions(q: &MixtureOfGaussians<Full>) -> Vec<f64> {
+    q.components().iter().flat_map(|block| block.scale().precision().to_vec()).collect()
+}
+
+fn means(q: &MixtureOfGaussians<Full>) -> Vec<f64> {
+    q.components().iter().flat_map(|block| block.column(0).to_vec()).collect()
+}
+
+/// The points as a batch of scheme M; any component may stand for the one a point comes from.
+fn placed(
+    q: &MixtureOfGaussians<Full>,
+    curvature: Curvature,
+    points: &[Value],
+) -> (<MixtureOfGaussians<Full> as Approximation>::Work, Batch) {
+    let mut work = q.work(&plan(Sampling::Mixture, curvature));
+    let mut batch = Batch::new(q.dim(), points.len(), 0, 0);
+    let (mut labels, mut eps) = (Vec::new(), Vec::new());
+    for point in points {
+        let z = vector(point, "z");
+        let responsibilities = q.responsibilities(&z);
+        // The nearest one, for the sake of rounding.
+        let c = (0..responsibilities.len())
+            .max_by(|a, b| responsibilities[*a].total_cmp(&responsibilities[*b]))
+            .expect("a mixture has a component");
+        labels.push(c as u32);
+        eps.extend(standardised(q, c, &z));
+    }
+    work.set_noise(&labels, &eps);
+    q.place(&mut work, &mut batch);
+    assert!(q.weigh(&mut work, &batch));
+    (work, batch)
+}
+
+fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &Value) {
+    let (points, listed, beta) = (list(case, "points"), &case["step"], number(case, "beta"));
+    let d = q.dim();
+    let same = |what: &str, found: &[f64], name: &str| {
+        let expected = &listed[name];
+        let expected: Vec<f64> = if expected[0][0].is_array() {
+            matrices(listed, name).into_iter().flat_map(|m| m.entries).collect()
+        } else if expected[0].is_array() {
+            matrix(listed, name).transposed().entries
+        } else {
+            vector(listed, name)
+        };
+        close(&format!("{label}: {what}"), found, &expected, 0.0, STEP);
+    };
+    let request = |rule| StepRequest { rule, beta, mixing_beta: beta, max_kl: None };
+
+    let (mut work, batch) = placed(q, Curvature::Hessian, points);
+    let (evaluations, curvature) = items.evaluate(q, &work, &batch, PriorForm::Evaluated);
+    let mut gradient = q.gradient_buffer();
+    assert!(q.gradient(&evaluations, &curvature, Prior::None, &mut work, &batch, &mut gradient));
+    same("E_c[h]", &gradient.expected_h, "delta_weighted_h");
+    for (rule, precision, mean) in [
+        (Rule::NaturalGradient, "plain_precision", "plain_mean"),
+        (Rule::Retraction, "improved_precision", "improved_mean"),
+    ] {
+        let mut new = q.clone();
+        let taken = new.step(&gradient, request(rule), &mut work);
+        if given(listed, precision).is_none() {
+            assert!(taken < beta, "{label}: {rule} cannot take the whole step");
+            continue;
+        }
+        assert_eq!(taken, beta, "{label}: {rule} shortened the step");
+        same(&format!("{rule}, P⁺"), &precisions(&new), precision);
+        same(&format!("{rule}, μ⁺"), &means(&new), mean);
+        same(&format!("{rule}, log π⁺"), new.weights().log(), "log_weights");
+    }
+
+    // The vectors apply the Hessian-free form to all of h; the library applies it to log p and takes the Hessian of log q as it
+    // is. With log p − log q for log p, the library's estimate less that Hessian is the form of the vectors.
+    let (mut work, batch) = placed(q, Curvature::Stein { control_variate: false }, points);
+    let (mut evaluations, _) = items.evaluate(q, &work, &batch, PriorForm::Evaluated);
+    let weights: Vec<Vec<f64>> = {
+        let contraction = q.contraction(&work);
+        (0..contraction.len()).map(|c| contraction.weights(c).to_vec()).collect()
+    };
+    let (mut score, mut hessian) = (vec![0.0; d], vec![0.0; d * d]);
+    let mut log_q_part = vec![vec![0.0; d * d]; weights.len()];
+    for s in 0..batch.n {
+        q.score(batch.draws.get(s), &mut score);
+        q.hessian(batch.draws.get(s), &mut hessian);
+        evaluations.grad_mut(s).iter_mut().zip(&score).for_each(|(g, v)| *g -= v);
+        for (part, weights) in log_q_part.iter_mut().zip(&weights) {
+            part.iter_mut().zip(&hessian).for_each(|(p, h)| *p += weights[s] * h);
+        }
+    }
+    let mut free = q.gradient_buffer();
+    assert!(q.gradient(&evaluations, &[], Prior::None, &mut work, &batch, &mut free));
+    for (c, part) in log_q_part.iter().enumerate() {
+        free.components[c].g = difference(&free.components[c].g, part);
+        free.components[c].b.clone_from(&gradient.components[c].b);
+    }
+    free.expected_h.clone_from(&gradient.expected_h);
+    for (rule, precision, mean) in [
+        (Rule::NaturalGradient, "stein_precision", Some("stein_mean")),
+        (Rule::Retraction, "stein_improved_precision", None),
+    ] {
+        let mut new = q.clone();
+        let taken = new.step(&free, request(rule), &mut work);
+        if given(listed, precision).is_none() {
+            assert!(taken < beta, "{label}: {rule} cannot take the whole step");
+            continue;
+        }
+        assert_eq!(taken, beta, "{label}: {rule} shortened the Hessian-free step");
+        same(&format!("{rule}, Hessian-free P⁺"), &precisions(&new), precision);
+        if let Some(mean) = mean {
+            same(&format!("{rule}, Hessian-free μ⁺"), &means(&new), mean);
+        }
+    }
+}
+
+#[test]
+fn points_and_steps() {
+    let file = read("mog.json");
+    for (i, case) in list(&file, "cases").iter().enumerate() {
+        let q = mixture(vector(case, "log_weights"), &matrix(case, "means"), &matrices(case, "covariances"));
+        let items = Items::of(case);
+        let label = format!("mog case {i}");
+        check_points(&label, &q, &items, list(case, "points"));
+        check_step(&label, &q, &items, case);
+    }
+}
