@@ -102,8 +102,8 @@ fn expected_loss(items: &Items, b: &Matrix, sigma: &Matrix, rule: &Quadrature) -
             curvature += weight * second;
         }
         for i in 0..d {
-            for j in 0..b.cols {
-                *grad_b.at_mut(i, j) += slopes[j] * x[i];
+            for (j, slope) in slopes.iter().take(b.cols).enumerate() {
+                *grad_b.at_mut(i, j) += slope * x[i];
             }
             for j in 0..d {
                 *hessian.at_mut(i, j) += curvature * x[i] * x[j];

@@ -64,13 +64,11 @@ fn check_points(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, points
 
 /// Compares new precisions and means with the listed ones; a component that would lose more of its precision than the library
 /// allows moves by a halved β instead, which the smallest β taken shows.
-#[allow(clippy::too_many_arguments, reason = "a step is what was, what was asked, what came and what is listed")]
 fn check_components(
     label: &str,
     q: &MixtureOfGaussians<Full>,
     gradients: &[LocationGradient],
-    new: &MixtureOfGaussians<Full>,
-    taken: f64,
+    (new, taken): (&MixtureOfGaussians<Full>, f64),
     rule: Rule,
     case: &Value,
     names: [&str; 2],
@@ -142,8 +140,7 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
             &format!("{label}, {rule}"),
             q,
             &gradient.components,
-            &new,
-            taken,
+            (&new, taken),
             rule,
             case,
             [precision, mean],
@@ -183,7 +180,7 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
         let mut new = q.clone();
         let taken = new.step(&free, request(rule), &mut work);
         let label = format!("{label}, {rule}, Hessian-free");
-        check_components(&label, q, &free.components, &new, taken, rule, case, [precision, mean]);
+        check_components(&label, q, &free.components, (&new, taken), rule, case, [precision, mean]);
     }
 }
 

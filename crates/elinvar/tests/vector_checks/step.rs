@@ -28,18 +28,10 @@ fn estimator(option: &str) -> (MixingWeights, Curvature) {
 
 /// Checks the plain step. The library halves β until the new precision is positive definite and keeps a share of the old one;
 /// the listed step is its own wherever the first β does.
-fn check_plain<M: Member>(
-    label: &str,
-    q: &M,
-    g: &Matrix,
-    grad_b: &Matrix,
-    beta: f64,
-    listed: &Value,
-    taken: f64,
-    new: &M,
-) {
+fn check_plain<M: Member>(label: &str, q: &M, beta: f64, listed: &Value, new: &M, taken: f64) {
+    let (grad_b, g) = (matrix(listed, "grad_B"), matrix(listed, "G"));
     let p = q.precision();
-    let admissible = |beta: f64| p.scaled(1.0 - MARGIN).plus(beta, g).cholesky().is_some();
+    let admissible = |beta: f64| p.scaled(1.0 - MARGIN).plus(beta, &g).cholesky().is_some();
     if admissible(beta) {
         assert_eq!(taken, beta, "{label}: an admissible step was shortened");
         assert!(given(listed, "plain_precision").is_some(), "{label}: the listed step is not positive definite");
@@ -50,7 +42,7 @@ fn check_plain<M: Member>(
     let halvings = (beta / taken).log2();
     assert!(halvings >= 1.0 && halvings.fract() == 0.0, "{label}: β {beta} became {taken}");
     assert!(admissible(taken) && !admissible(2.0 * taken), "{label}: halved too little or too much");
-    let p_new = p.plus(taken, g);
+    let p_new = p.plus(taken, &g);
     let b_new = q.b().plus(taken, &p_new.solve(&grad_b.times(&q.omega_matrix().inverse())));
     assert!(new.precision().cholesky().is_some(), "{label}: the new precision is not positive definite");
     close(&format!("{label}: halved P⁺"), &new.precision().entries, &p_new.entries, 0.0, STEP);
@@ -97,7 +89,7 @@ fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, liste
         let mut new = q.clone();
         let taken = new.step(&gradient, StepRequest { rule, beta, mixing_beta: beta, max_kl: None }, &mut work);
         if rule == Rule::NaturalGradient {
-            check_plain(&format!("{label}, plain"), q, &g, &grad_b, beta, listed, taken, &new);
+            check_plain(&format!("{label}, plain"), q, beta, listed, &new, taken);
         } else {
             let label = format!("{label}, improved");
             assert_eq!(taken, beta, "{label}: this rule needs no halving");
