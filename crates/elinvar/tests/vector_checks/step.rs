@@ -9,7 +9,6 @@ use elinvar::target::Prior;
 use serde_json::Value;
 
 use super::compare::{CLOSED_FORM, MARGIN, STEP, close};
-use super::dense::Matrix;
 use super::json::{flag, given, list, matrix, number, numbers, read, vector};
 use super::logistic::{Items, PriorForm};
 use super::member::{ListedDraw, Member, member, with_member};
