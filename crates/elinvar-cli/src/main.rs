@@ -1,2 +1,83 @@
-//! The `elinvar` command.
-fn main() {}
+//! The `elinvar` command: fits Bayesian models and samples what was fitted.
+
+mod args;
+mod config;
+mod error;
+mod fit;
+mod job;
+mod json;
+mod number;
+mod page;
+mod progress;
+mod report;
+mod run_dir;
+mod sample;
+
+use std::io::Write as _;
+use std::panic::{self, PanicHookInfo};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command};
+use error::Failure;
+
+/// How a command that did its work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Done,
+    NotConverged,
+}
+
+/// Exit codes; 1 is left to the system, 4 to fits that converged and are poor.
+mod code {
+    pub(crate) const USAGE: u8 = 2;
+    pub(crate) const NOT_CONVERGED: u8 = 3;
+    pub(crate) const MODEL: u8 = 5;
+    pub(crate) const FAULT: u8 = 70;
+}
+
+fn main() -> ExitCode {
+    panic::set_hook(Box::new(|info| say(&fault_sentence(info))));
+    // Unwinding, not exiting from the hook: temporary folders are removed on the way.
+    panic::catch_unwind(run).unwrap_or(ExitCode::from(code::FAULT))
+}
+
+fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nothing can be said if the terminal is gone.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(code::USAGE) } else { ExitCode::SUCCESS };
+        }
+    };
+    let outcome = match &cli.command {
+        Command::Fit(args) => fit::run(args),
+        Command::Sample(args) => sample::run(args),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::NotConverged) => ExitCode::from(code::NOT_CONVERGED),
+        Err(failure) => {
+            say(&failure.to_string());
+            match failure {
+                Failure::Input(_) => ExitCode::from(code::USAGE),
+                Failure::Model(_) => ExitCode::from(code::MODEL),
+            }
+        }
+    }
+}
+
+fn say(sentence: &str) {
+    // A closed stderr is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "error: {sentence}");
+}
+
+fn fault_sentence(info: &PanicHookInfo<'_>) -> String {
+    let message = info.payload_as_str().unwrap_or("no message");
+    let place = info.location().map_or(String::new(), |at| format!(", {}:{}", at.file(), at.line()));
+    format!(
+        "elinvar made a mistake of its own and stopped; no file was changed. Please report the command and this: {message}{place}"
+    )
+}

@@ -37,6 +37,7 @@ mod table;
 
 pub use embedded::breast_cancer;
 pub use error::{Error, Place};
+pub use nearest::nearest;
 pub use select::{Columns, Intercept, Outcome, RegressionData, Selection};
 pub use split::{Split, read_row_numbers, split};
 pub use table::Table;

@@ -1,7 +1,7 @@
 //! The nearest of several names, for "did you mean".
 
 /// The candidate with the smallest edit distance to `wanted`, if it is near enough to be a likely slip of the hand.
-pub(crate) fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(wanted);
     let limit = if wanted.len() < 2 { 0 } else { (wanted.len() / 3).max(1) };
     candidates

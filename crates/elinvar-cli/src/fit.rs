@@ -1,0 +1,53 @@
+//! `elinvar fit`.
+
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use crate::Outcome;
+use crate::args::FitArgs;
+use crate::error::Failure;
+use crate::job::Job;
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::run_dir::Reservation;
+use crate::{json, page};
+
+/// Fits, keeps the fit if asked to, and prints it.
+pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
+    let job = Job::new(args)?;
+    let reservation = args.out.as_deref().map(Reservation::new).transpose()?;
+    let mut report = fit(&job, args)?;
+    let written = match &reservation {
+        Some(reservation) => reservation.write(&job, &report).map(|()| report.run_dir = args.out.clone()),
+        None => Ok(()),
+    };
+    // A fit that could not be kept is still shown: it may have taken hours.
+    let text = if args.json { json::text(&report) } else { page::text(&job, &report) };
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            return Err(Failure::input(format!("the result could not be printed ({error})")));
+        }
+        _ => {}
+    }
+    written?;
+    Ok(if report.posterior.converged() { Outcome::Done } else { Outcome::NotConverged })
+}
+
+fn fit(job: &Job, args: &FitArgs) -> Result<Report, Failure> {
+    let started = Instant::now();
+    let mut progress = Progress::new(args.quiet || args.json);
+    let mut observe = |step: &_| {
+        progress.show(step);
+        ControlFlow::Continue(())
+    };
+    let fitted = elinvar::fit_observed(&*job.model, job.family, &job.plan, &mut observe);
+    let seconds = started.elapsed().as_secs_f64();
+    progress.clear();
+    let mut posterior = fitted.map_err(Failure::of_fit)?;
+    let (n, seed) = (job.diagnostic_draws, job.plan.seed);
+    let diagnostics = posterior.diagnose(&*job.model, n, seed).map_err(Failure::of_fit)?;
+    let parameters = posterior.summary(n, seed);
+    Ok(Report { posterior, diagnostics, parameters, seconds, run_dir: None })
+}

@@ -1,0 +1,245 @@
+//! What is to be done, checked: the model with its data, the family and the plan.
+
+use elinvar::family::Kind;
+use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, PoissonRegression};
+use elinvar::target::{Covariance, Target};
+use elinvar::{Family, Plan};
+use elinvar_data::{Columns, Intercept, Outcome, RegressionData, Selection, Table, breast_cancer};
+
+use crate::args::{CovarianceName, FitArgs, ModelName};
+use crate::error::Failure;
+
+/// Half the degrees of freedom of a Student-t unless it is given.
+const SHAPE: f64 = 4.0;
+/// λ of nig and snig unless it is given: with w ~ InverseGaussian(1, 2) the excess kurtosis of nig, 3/λ, is that of a
+/// Student-t with 8 degrees of freedom.
+const LAMBDA: f64 = 2.0;
+const COMPONENTS: usize = 3;
+const RANK: usize = 1;
+const PRIOR_PRECISION: f64 = 1.0;
+const SIGMA_SCALE: f64 = 2.5;
+/// Draws times parameters that are held in memory at once: 2 GiB.
+const MOST_NUMBERS: usize = 1 << 28;
+
+/// A fit that can be started.
+pub(crate) struct Job {
+    pub(crate) model: Box<dyn Target>,
+    pub(crate) about: About,
+    pub(crate) family: Family,
+    pub(crate) plan: Plan,
+    pub(crate) diagnostic_draws: usize,
+}
+
+/// Where the model comes from.
+pub(crate) struct About {
+    pub(crate) model: ModelName,
+    /// The file as it was named; `None` for the embedded table.
+    pub(crate) file: Option<String>,
+    pub(crate) target: String,
+    /// Columns of the design matrix.
+    pub(crate) columns: Vec<String>,
+    pub(crate) intercept: Intercept,
+    pub(crate) n_rows: usize,
+    pub(crate) fingerprint: String,
+    pub(crate) prior_precision: f64,
+    pub(crate) sigma_scale: Option<f64>,
+}
+
+impl Job {
+    /// Checks everything that can be checked before the first draw.
+    pub(crate) fn new(args: &FitArgs) -> Result<Self, Failure> {
+        let family = family(args)?;
+        let name = args.model.unwrap_or(ModelName::Logistic);
+        if args.sigma_scale.is_some() && name != ModelName::Linear {
+            return Err(Failure::input(format!(
+                "--sigma-scale belongs to the model linear; {} has no sigma: leave it out",
+                name.name()
+            )));
+        }
+        let data = data(args, name)?;
+        let about = About {
+            model: name,
+            file: args.file.as_ref().map(|file| file.display().to_string()),
+            target: data.target.clone(),
+            columns: data.names.clone(),
+            intercept: intercept(args),
+            n_rows: data.n_rows(),
+            fingerprint: data.fingerprint.clone(),
+            prior_precision: prior_precision(args)?,
+            sigma_scale: (name == ModelName::Linear).then(|| args.sigma_scale.unwrap_or(SIGMA_SCALE)),
+        };
+        let model = model(data, &about)?;
+        check_size(args, model.dim(), about.n_rows)?;
+        let plan = plan(args);
+        family.check().and_then(|()| plan.resolve(&*model)).map_err(|e| Failure::input(e.to_string()))?;
+        Ok(Self { model, about, family, plan, diagnostic_draws: args.diagnostic_draws })
+    }
+}
+
+fn intercept(args: &FitArgs) -> Intercept {
+    if args.no_intercept { Intercept::None } else { Intercept::First }
+}
+
+fn prior_precision(args: &FitArgs) -> Result<f64, Failure> {
+    let precision = args.prior_sd.map(|sd| 1.0 / (sd * sd)).or(args.prior_precision).unwrap_or(PRIOR_PRECISION);
+    if precision > 0.0 && precision.is_finite() {
+        return Ok(precision);
+    }
+    Err(Failure::input("--prior-sd: this is too extreme for a prior; give a standard deviation such as 10"))
+}
+
+fn data(args: &FitArgs, model: ModelName) -> Result<RegressionData, Failure> {
+    let features = match (&args.features, &args.exclude) {
+        (Some(list), _) => Columns::Only(list.clone()),
+        (None, Some(list)) => Columns::Except(list.clone()),
+        (None, None) => Columns::All,
+    };
+    let outcome = match model {
+        ModelName::Logistic => Outcome::Binary,
+        ModelName::Linear => Outcome::Real,
+        ModelName::Poisson => Outcome::Count,
+    };
+    let Some(file) = &args.file else {
+        if args.model.is_some() {
+            return Err(Failure::input(format!(
+                "{0} needs a table: elinvar fit {0} FILE.csv --target COLUMN",
+                model.name()
+            )));
+        }
+        if args.target.is_some() {
+            return Err(Failure::input(
+                "--target needs a model and a table: elinvar fit logistic FILE.csv --target COLUMN",
+            ));
+        }
+        let selection = Selection { features, intercept: intercept(args), ..Selection::new("y", outcome) };
+        return Ok(RegressionData::from_table(&breast_cancer(), &selection)?);
+    };
+    let Some(target) = &args.target else {
+        let columns = match Table::read(file, &Columns::Only(vec![String::new()])) {
+            Err(elinvar_data::Error::NoSuchColumn { available, .. }) => available,
+            Err(error) => return Err(error.into()),
+            Ok(table) => table.names().to_vec(),
+        };
+        let listed = columns.join(", ");
+        return Err(Failure::input(format!(
+            "{}: say which column is to be explained, --target COLUMN; the columns are {listed}",
+            file.display()
+        )));
+    };
+    let selection = Selection { features, intercept: intercept(args), ..Selection::new(target, outcome) };
+    let data = RegressionData::read(file, &selection)?;
+    if model == ModelName::Linear && data.names.iter().any(|name| name == "sigma") {
+        return Err(Failure::input(format!(
+            "{}: the name of the column \"sigma\" is taken by the noise of the model; rename the column or leave it out",
+            file.display()
+        )));
+    }
+    Ok(data)
+}
+
+fn model(data: RegressionData, about: &About) -> Result<Box<dyn Target>, Failure> {
+    let n_cols = data.n_cols();
+    let build = || -> Result<Box<dyn Target>, elinvar::Error> {
+        let x = DesignMatrix::new(data.features, n_cols, data.names)?;
+        Ok(match about.model {
+            ModelName::Logistic => Box::new(LogisticRegression::new(x, data.y, about.prior_precision)?),
+            ModelName::Poisson => Box::new(PoissonRegression::new(x, data.y, about.prior_precision)?),
+            ModelName::Linear => {
+                let scale = about.sigma_scale.unwrap_or(SIGMA_SCALE);
+                Box::new(LinearRegression::new(x, data.y, about.prior_precision)?.with_noise_scale(scale)?)
+            }
+        })
+    };
+    build().map_err(|error| Failure::Model(error.to_string()))
+}
+
+/// The family, with the constants that were given and no constant that belongs to another.
+fn family(args: &FitArgs) -> Result<Family, Failure> {
+    let name = args.family;
+    let given = [
+        ("--components", args.components.is_some(), &["mog"][..]),
+        ("--rank", args.rank.is_some(), &["rank_k"]),
+        ("--shape", args.shape.is_some(), &["student_t"]),
+        ("--lambda", args.lambda.is_some(), &["nig", "snig"]),
+    ];
+    if let Some((flag, _, owners)) = given.iter().find(|(_, is_given, owners)| *is_given && !owners.contains(&name)) {
+        return Err(Failure::input(format!(
+            "{flag} belongs to --family {} and means nothing for {name}; change the family or leave it out",
+            owners.join(" or ")
+        )));
+    }
+    let lambda = args.lambda.unwrap_or(LAMBDA);
+    let family = match name {
+        "mog" => Family::mog(args.components.unwrap_or(COMPONENTS)),
+        "student_t" => Family::student_t(args.shape.unwrap_or(SHAPE)),
+        "skew" => Family::skew(),
+        "emg" => Family::emg(),
+        "nig" => Family::nig(lambda),
+        "snig" => Family::snig(lambda),
+        "rank_k" => Family::rank_k(args.rank.unwrap_or(RANK)),
+        _ => Family::gaussian(),
+    };
+    Ok(match args.covariance {
+        None => family,
+        Some(CovarianceName::Full) => family.with_covariance(Covariance::Full),
+        Some(CovarianceName::Diagonal) => family.with_covariance(Covariance::Diagonal),
+    })
+}
+
+fn plan(args: &FitArgs) -> Plan {
+    let mut plan = Plan::default();
+    plan.seed = args.seed.unwrap_or(plan.seed);
+    plan.n_draws = args.draws_per_step.unwrap_or(plan.n_draws);
+    plan.minibatch = args.minibatch.or(plan.minibatch);
+    plan.stop.max_steps = args.max_steps.map_or(plan.stop.max_steps, |n| n as u64);
+    plan.stop.remaining_nats = args.tolerance.unwrap_or(plan.stop.remaining_nats);
+    plan
+}
+
+fn check_size(args: &FitArgs, dim: usize, n_rows: usize) -> Result<(), Failure> {
+    if let Some(size) = args.minibatch.filter(|size| *size > n_rows) {
+        return Err(Failure::input(format!("--minibatch {size}: the table has {n_rows} rows; give at most {n_rows}")));
+    }
+    if let Some(rank) = args.rank.filter(|rank| *rank > dim) {
+        return Err(Failure::input(format!("--rank {rank}: the model has {dim} parameters; give at most {dim}")));
+    }
+    let components = args.components.unwrap_or(1);
+    let per_step = args.draws_per_step.unwrap_or(1).saturating_mul(components);
+    for (flag, draws, width) in [
+        ("--diagnostic-draws", args.diagnostic_draws, dim),
+        ("--draws-per-step", per_step, dim),
+        ("--components", components, dim * dim),
+    ] {
+        check_memory(flag, draws, width)?;
+    }
+    Ok(())
+}
+
+/// Refuses what would not fit into memory.
+pub(crate) fn check_memory(flag: &str, count: usize, width: usize) -> Result<(), Failure> {
+    let most = MOST_NUMBERS / width.max(1);
+    if count > most {
+        return Err(Failure::input(format!("{flag} {count} does not fit into memory; give at most {most}")));
+    }
+    Ok(())
+}
+
+/// The family in words, as in "approximated by …".
+pub(crate) fn family_in_words(family: &Family) -> String {
+    let (kind, covariance) = (&family.kind, family.covariance);
+    let words = match kind {
+        Kind::Gaussian => "Gaussian".into(),
+        Kind::StudentT { a } => format!("Student-t with {} degrees of freedom", 2.0 * a),
+        Kind::Skew => "skew-Gaussian".into(),
+        Kind::Emg => "exponentially modified Gaussian".into(),
+        Kind::Nig { lambda } => format!("normal inverse-Gaussian (λ = {lambda})"),
+        Kind::Snig { lambda } => format!("symmetric normal inverse-Gaussian (λ = {lambda})"),
+        Kind::RankK { rank } => format!("Gaussian with {rank} covariance factor{}", if *rank == 1 { "" } else { "s" }),
+        Kind::Mog { components } => format!("mixture of {components} Gaussians"),
+        _ => family.name().into(),
+    };
+    match covariance {
+        Covariance::Full => format!("full {words}"),
+        Covariance::Diagonal => format!("diagonal {words}"),
+    }
+}

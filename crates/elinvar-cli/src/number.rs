@@ -1,0 +1,76 @@
+//! Numbers as people read them.
+
+/// Decimals that show `precision` with three significant digits.
+pub(crate) fn decimals(precision: f64) -> usize {
+    const MOST: i32 = 12;
+    if !(precision > 0.0 && precision.is_finite()) {
+        return 3;
+    }
+    // Rounding first: 0.09999 is shown as 0.100 and needs no fourth decimal.
+    let exponent = format!("{precision:.2e}").split_once('e').and_then(|(_, e)| e.parse::<i32>().ok()).unwrap_or(0);
+    (2 - exponent).clamp(0, MOST) as usize
+}
+
+/// `value` with so many decimals; in scientific notation where that would be long.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    const LARGE: f64 = 1e9;
+    const MANY_DECIMALS: usize = 8;
+    if value.abs() >= LARGE || decimals > MANY_DECIMALS {
+        return format!("{value:.3e}");
+    }
+    let text = format!("{value:.decimals$}");
+    let is_zero = text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.'));
+    if is_zero { text.trim_start_matches('-').into() } else { text }
+}
+
+/// `n` in groups of three digits.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// An estimate with its error, the error with two or three significant digits: `-34.301 ± 0.012`.
+pub(crate) fn with_error(value: f64, error: f64) -> String {
+    let decimals = decimals(error).saturating_sub(1).max(2);
+    format!("{} ± {}", fixed(value, decimals), fixed(error, decimals))
+}
+
+/// A time from microseconds to hours.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.1 => format!("{:.1} ms", 1e3 * s),
+        s if s < 120.0 => format!("{s:.2} s"),
+        s if s < 7200.0 => format!("{:.1} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_of_the_precision() {
+        for (precision, expected) in [(0.45, 3), (1.2, 2), (0.0999999, 3), (12.0, 1), (4e5, 0), (1e-3, 5), (0.0, 3)] {
+            assert_eq!(decimals(precision), expected, "{precision}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_plain() {
+        assert_eq!(fixed(-0.0001, 2), "0.00");
+        assert_eq!(fixed(-1.005e12, 2), "-1.005e12");
+        assert_eq!(fixed(f64::NAN, 2), "NaN");
+        assert_eq!(with_error(-34.30123, 0.01234), "-34.301 ± 0.012");
+        assert_eq!(with_error(-34567.8, 12.3), "-34567.80 ± 12.30");
+        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1234567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([duration(0.0042), duration(3.0), duration(600.0)], ["4.2 ms", "3.00 s", "10.0 min"]);
+    }
+}

@@ -1,0 +1,181 @@
+//! The page that `elinvar fit` prints.
+
+use elinvar::posterior::{Diagnostics, ParameterSummary};
+use elinvar::run::StopReason;
+
+use crate::args::ModelName;
+use crate::job::{About, Job, family_in_words};
+use crate::number::{decimals, duration, fixed, grouped, with_error};
+use crate::report::Report;
+
+/// The whole page.
+pub(crate) fn text(job: &Job, report: &Report) -> String {
+    let Report { posterior, diagnostics, parameters, seconds, run_dir } = report;
+    let counts = posterior.counts();
+    let mut page = title(job, posterior.dim()) + "\n\n" + &table(parameters) + "\n";
+    let mut line = |name: &str, value: String| page += &format!("{name:<13}{value}\n");
+    line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
+    // k̂ is two characters wide as text and one on the screen.
+    line("Pareto k\u{302} ", pareto(diagnostics));
+    line("stopped", stop_sentence(posterior.stop_reason(), posterior.trace().len(), job));
+    let evaluations = format!(
+        "{} log density, {} gradient, {} Hessian",
+        grouped(counts.log_density),
+        grouped(counts.gradient),
+        grouped(counts.hessian)
+    );
+    let dropped = format!("; {} dropped because they were not finite", grouped(counts.dropped));
+    line("evaluations", evaluations + if counts.dropped > 0 { &dropped } else { "" });
+    line("time", duration(*seconds));
+    if let Some(path) = run_dir {
+        line("kept in", path.display().to_string());
+    }
+    page + "\nNext: " + &next(job, report) + "\n"
+}
+
+/// What is being fitted, in one line.
+pub(crate) fn title(job: &Job, n_parameters: usize) -> String {
+    let About { model, file, n_rows, prior_precision, sigma_scale, .. } = &job.about;
+    let model = match model {
+        ModelName::Logistic => "Logistic regression",
+        ModelName::Linear => "Linear regression",
+        ModelName::Poisson => "Poisson regression",
+    };
+    let file = file.as_deref().unwrap_or("the embedded breast-cancer data");
+    let prior = if *prior_precision == 1.0 {
+        "N(0, 1)".into()
+    } else {
+        format!("N(0, {}²)", significant(1.0 / prior_precision.sqrt()))
+    };
+    let sigma = sigma_scale.map_or(String::new(), |scale| format!(", sigma half-Cauchy({scale})"));
+    let family = family_in_words(&job.family);
+    format!("{model} on {file}: {n_rows} rows, {n_parameters} parameters, prior {prior}{sigma}; {family}")
+}
+
+/// Four significant digits, no trailing zeros.
+fn significant(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    if (1e-4..1e6).contains(&rounded) { rounded.to_string() } else { format!("{rounded:e}") }
+}
+
+/// Columns aligned at the decimal points, the number of decimals following the standard deviation.
+fn table(parameters: &[ParameterSummary]) -> String {
+    /// Up to this many decimals, all rows have as many as the one that needs most.
+    const UNIFORM: usize = 4;
+    let most = parameters.iter().map(|p| decimals(p.sd)).max().unwrap_or(0);
+    let mut columns = vec![Vec::new(); 4];
+    for p in parameters {
+        let decimals = if most <= UNIFORM { most } else { decimals(p.sd) };
+        for (column, value) in columns.iter_mut().zip([p.mean, p.sd, p.q5, p.q95]) {
+            column.push(fixed(value, decimals));
+        }
+    }
+    for (column, name) in columns.iter_mut().zip(["mean", "sd", "q5", "q95"]) {
+        align_points(column);
+        let width = column.iter().map(String::len).max().unwrap_or(0).max(name.len());
+        column.insert(0, format!("{name:>width$}"));
+        column.iter_mut().for_each(|cell| *cell = format!("{cell:>width$}"));
+    }
+    let names: Vec<&str> = std::iter::once("parameter").chain(parameters.iter().map(|p| p.name.as_str())).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (i, name) in names.iter().enumerate() {
+        let cells: Vec<&str> = columns.iter().map(|column| column[i].as_str()).collect();
+        text += format!("{name:<width$}   {}", cells.join("   ")).trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+fn align_points(cells: &mut [String]) {
+    let after = |cell: &str| cell.find('.').map_or(0, |point| cell.len() - point);
+    let longest = cells.iter().map(|cell| after(cell)).max().unwrap_or(0);
+    for cell in cells {
+        let padding = longest - after(cell);
+        cell.push_str(&" ".repeat(padding));
+    }
+}
+
+fn pareto(diagnostics: &Diagnostics) -> String {
+    let threshold = diagnostics.pareto_k_threshold;
+    let draws = grouped(diagnostics.n_draws as u64);
+    match diagnostics.pareto_k {
+        None => format!("not known: {draws} draws are too few to say; raise --diagnostic-draws"),
+        Some(k) if k <= threshold => {
+            format!("{k:.2}, below {threshold:.2} for {draws} draws: importance sampling from this fit is reliable")
+        }
+        Some(k) => {
+            format!("{k:.2}, above {threshold:.2} for {draws} draws: importance sampling from this fit is not reliable")
+        }
+    }
+}
+
+fn stop_sentence(reason: StopReason, n_steps: usize, job: &Job) -> String {
+    let steps = if n_steps == 1 { "1 step".into() } else { format!("{} steps", grouped(n_steps as u64)) };
+    match reason {
+        StopReason::Converged => {
+            format!("converged after {steps}: less than {} nats are left to gain", job.plan.stop.remaining_nats)
+        }
+        StopReason::MaxSteps => format!("not converged: the limit of {steps} was reached"),
+        StopReason::MaxEvaluations => format!("not converged: the limit of evaluations was reached after {steps}"),
+        StopReason::MaxSeconds => format!("not converged: the limit of time was reached after {steps}"),
+        StopReason::Interrupted => format!("not converged: interrupted after {steps}"),
+        StopReason::BadEvaluations => {
+            format!("not converged: after {steps} the log density was not finite at most draws of many steps in a row")
+        }
+        StopReason::Stuck => format!("not converged: after {steps} no step could be taken any more"),
+        other => format!("{other} after {steps}"),
+    }
+}
+
+/// A command that makes sense after this fit.
+fn next(job: &Job, report: &Report) -> String {
+    let is_poor = report.diagnostics.pareto_k.is_some_and(|k| k > report.diagnostics.pareto_k_threshold);
+    if !report.posterior.converged() {
+        let more = report.posterior.trace().len().max(1_000) * 4;
+        return format!("the same command with --max-steps {more}");
+    }
+    if let Some(path) = &report.run_dir {
+        return format!("elinvar sample {} --draws 4000 --out draws.csv", path.display());
+    }
+    if is_poor {
+        return "the same command with --family mog --components 3, or another family".into();
+    }
+    match &job.about.file {
+        None if job.family.name() == "gaussian" => {
+            "elinvar fit --family skew    (a higher ELBO is a better approximation)".into()
+        }
+        None => "elinvar fit logistic FILE.csv --target COLUMN --out run1    (your own table)".into(),
+        Some(_) => "the same command with --out run1 keeps this fit; then elinvar sample run1".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, mean: f64, sd: f64) -> ParameterSummary {
+        ParameterSummary { name: name.into(), mean, sd, q5: mean - sd, q95: mean + sd }
+    }
+
+    #[test]
+    fn points_stand_below_each_other() {
+        let text = table(&[row("a", -1.0, 0.25), row("länge", 123.5, 2.0)]);
+        let expected = "parameter      mean      sd        q5       q95
+a            -1.000   0.250    -1.250    -0.750
+länge       123.500   2.000   121.500   125.500
+";
+        assert_eq!(text, expected);
+        let text = table(&[row("a", 1e-5, 2e-6), row("b", 123456.0, 2e3)]);
+        let points: Vec<_> = text.lines().filter_map(|line| line.find('.')).collect();
+        assert_eq!(points.len(), 1, "{text}");
+        assert!(text.contains("123456") && text.contains("0.00001000"), "{text}");
+    }
+
+    #[test]
+    fn priors_are_short() {
+        assert_eq!(significant(1.0 / 0.01f64.sqrt()), "10");
+        assert_eq!(significant(1.0 / 3f64.sqrt()), "0.5774");
+        assert_eq!(significant(1e-8), "1e-8");
+    }
+}
