@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use elinvar::Family;
+use elinvar::{Family, Plan};
 use elinvar_data::nearest;
 
 const TEMPLATE: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
@@ -80,7 +80,7 @@ pub(crate) enum CovarianceName {
     Diagonal,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     /// logistic (target 0/1), linear (any number) or poisson (counts); without it, the embedded example
     #[arg(value_parser = model_name)]
@@ -146,20 +146,23 @@ pub(crate) struct FitArgs {
     #[arg(long, value_enum, help_heading = "Approximation")]
     pub(crate) covariance: Option<CovarianceName>,
 
-    /// Seed of every random number; the same seed gives the same result [default: 1]
     #[arg(
+        help = or_default("Seed of every random number; the same seed gives the same result", Plan::default().seed),
         long, value_name = "S", value_parser = seed, allow_negative_numbers = true,
         help_heading = "Run"
     )]
     pub(crate) seed: Option<u64>,
-    /// Draws of each step (and component)
-    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
+    #[arg(
+        help = or_default("Draws of each step (and component)", Plan::default().n_draws),
+        long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) draws_per_step: Option<usize>,
-    /// Stop after so many steps
-    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
+    #[arg(
+        help = or_default("Stop after so many steps", Plan::default().stop.max_steps),
+        long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) max_steps: Option<usize>,
-    /// Stop when less than this is left to gain
-    #[arg(long, value_name = "NATS", value_parser = positive, allow_negative_numbers = true, help_heading = "Run")]
+    #[arg(
+        help = or_default("Stop when less than this is left to gain", Plan::default().stop.remaining_nats),
+        long, value_name = "NATS", value_parser = positive, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) tolerance: Option<f64>,
     /// Rows of each step [default: all]
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
@@ -198,13 +201,19 @@ pub(crate) struct SampleArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
+/// A line of help for a setting whose default is the plan's.
+fn or_default(line: &str, default: impl std::fmt::Display) -> String {
+    format!("{line} [default: {default}]")
+}
+
 fn model_name(text: &str) -> Result<ModelName, String> {
     let names = ModelName::value_variants();
     if let Some(model) = names.iter().find(|model| model.name() == text) {
         return Ok(*model);
     }
     let meant = nearest(text, names.iter().map(|model| model.name()));
-    Err(meant.map_or("the models are logistic, linear and poisson; the file comes after the model".into(), did_you_mean))
+    Err(meant
+        .map_or("the models are logistic, linear and poisson; the file comes after the model".into(), did_you_mean))
 }
 
 fn family_name(text: &str) -> Result<&'static str, String> {

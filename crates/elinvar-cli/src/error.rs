@@ -19,7 +19,12 @@ impl Failure {
 
     /// A file or folder that cannot be written.
     pub(crate) fn unwritable(path: &Path, source: &std::io::Error) -> Self {
-        Failure::Input(format!("{}: it cannot be written ({source}); name another place with --out", path.display()))
+        // The kind only: the rest names temporary files that no longer exist.
+        Failure::Input(format!(
+            "{}: it cannot be written ({}); name another place with --out",
+            path.display(),
+            source.kind()
+        ))
     }
 
     /// An error of the library while it fits.

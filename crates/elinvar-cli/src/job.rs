@@ -69,8 +69,8 @@ impl Job {
             sigma_scale: (name == ModelName::Linear).then(|| args.sigma_scale.unwrap_or(SIGMA_SCALE)),
         };
         let model = model(data, &about)?;
-        check_size(args, model.dim(), about.n_rows)?;
         let plan = plan(args);
+        check_size(args, &family, &plan, model.dim(), about.n_rows)?;
         family.check().and_then(|()| plan.resolve(&*model)).map_err(|e| Failure::input(e.to_string()))?;
         Ok(Self { model, about, family, plan, diagnostic_draws: args.diagnostic_draws })
     }
@@ -196,23 +196,20 @@ fn plan(args: &FitArgs) -> Plan {
     plan
 }
 
-fn check_size(args: &FitArgs, dim: usize, n_rows: usize) -> Result<(), Failure> {
+fn check_size(args: &FitArgs, family: &Family, plan: &Plan, dim: usize, n_rows: usize) -> Result<(), Failure> {
     if let Some(size) = args.minibatch.filter(|size| *size > n_rows) {
         return Err(Failure::input(format!("--minibatch {size}: the table has {n_rows} rows; give at most {n_rows}")));
     }
     if let Some(rank) = args.rank.filter(|rank| *rank > dim) {
         return Err(Failure::input(format!("--rank {rank}: the model has {dim} parameters; give at most {dim}")));
     }
-    let components = args.components.unwrap_or(1);
-    let per_step = args.draws_per_step.unwrap_or(1).saturating_mul(components);
-    for (flag, draws, width) in [
-        ("--diagnostic-draws", args.diagnostic_draws, dim),
-        ("--draws-per-step", per_step, dim),
-        ("--components", components, dim * dim),
-    ] {
-        check_memory(flag, draws, width)?;
+    if let Some(components) = args.components {
+        check_memory("--components", components, plan.n_draws * dim + family.covariance.n_entries(dim))?;
     }
-    Ok(())
+    if let Some(draws) = args.draws_per_step {
+        check_memory("--draws-per-step", draws, dim * family.n_components())?;
+    }
+    check_memory("--diagnostic-draws", args.diagnostic_draws, dim)
 }
 
 /// Refuses what would not fit into memory.
@@ -235,6 +232,7 @@ pub(crate) fn family_in_words(family: &Family) -> String {
         Kind::Nig { lambda } => format!("normal inverse-Gaussian (λ = {lambda})"),
         Kind::Snig { lambda } => format!("symmetric normal inverse-Gaussian (λ = {lambda})"),
         Kind::RankK { rank } => format!("Gaussian with {rank} covariance factor{}", if *rank == 1 { "" } else { "s" }),
+        Kind::Mog { components: 1 } => "mixture of one Gaussian".into(),
         Kind::Mog { components } => format!("mixture of {components} Gaussians"),
         _ => family.name().into(),
     };

@@ -1,7 +1,9 @@
 //! The page that `elinvar fit` prints.
 
+use elinvar::family::Kind;
 use elinvar::posterior::{Diagnostics, ParameterSummary};
 use elinvar::run::StopReason;
+use elinvar::target::Covariance;
 
 use crate::args::ModelName;
 use crate::job::{About, Job, family_in_words};
@@ -139,7 +141,11 @@ fn next(job: &Job, report: &Report) -> String {
         return format!("elinvar sample {} --draws 4000 --out draws.csv", path.display());
     }
     if is_poor {
-        return "the same command with --family mog --components 3, or another family".into();
+        return match (job.family.covariance, job.family.kind) {
+            (Covariance::Diagonal, _) => "the same command with --covariance full".into(),
+            (_, Kind::Mog { components }) => format!("the same command with --components {}", components + 2),
+            _ => "the same command with --family mog --components 3, or another family".into(),
+        };
     }
     match &job.about.file {
         None if job.family.name() == "gaussian" => {

@@ -73,7 +73,10 @@ impl Reservation {
     fn fill(&self, folder: &Path, job: &Job, report: &Report) -> Result<(), Failure> {
         let posterior = &report.posterior;
         let failure = |e: &dyn std::fmt::Display| {
-            Failure::input(format!("{}: the fit could not be kept ({e}); name another place with --out", self.path.display()))
+            Failure::input(format!(
+                "{}: the fit could not be kept ({e}); name another place with --out",
+                self.path.display()
+            ))
         };
         posterior.save(folder.join(FIT)).map_err(|e| failure(&e))?;
         let diagnostics = DiagnosticsFile {
