@@ -70,7 +70,7 @@ impl Job {
         };
         let model = model(data, &about)?;
         let plan = plan(args);
-        check_size(args, &family, &plan, model.dim(), about.n_rows)?;
+        check_size(args, &family, model.dim(), about.n_rows)?;
         family.check().and_then(|()| plan.resolve(&*model)).map_err(|e| Failure::input(e.to_string()))?;
         Ok(Self { model, about, family, plan, diagnostic_draws: args.diagnostic_draws })
     }
@@ -196,7 +196,7 @@ fn plan(args: &FitArgs) -> Plan {
     plan
 }
 
-fn check_size(args: &FitArgs, family: &Family, plan: &Plan, dim: usize, n_rows: usize) -> Result<(), Failure> {
+fn check_size(args: &FitArgs, family: &Family, dim: usize, n_rows: usize) -> Result<(), Failure> {
     if let Some(size) = args.minibatch.filter(|size| *size > n_rows) {
         return Err(Failure::input(format!("--minibatch {size}: the table has {n_rows} rows; give at most {n_rows}")));
     }
@@ -204,7 +204,8 @@ fn check_size(args: &FitArgs, family: &Family, plan: &Plan, dim: usize, n_rows: 
         return Err(Failure::input(format!("--rank {rank}: the model has {dim} parameters; give at most {dim}")));
     }
     if let Some(components) = args.components {
-        check_memory("--components", components, plan.n_draws * dim + family.covariance.n_entries(dim))?;
+        // Precision, factor, covariance, two gradients, curvature and room for a step.
+        check_memory("--components", components, 8 * family.covariance.n_entries(dim))?;
     }
     if let Some(draws) = args.draws_per_step {
         check_memory("--draws-per-step", draws, dim * family.n_components())?;

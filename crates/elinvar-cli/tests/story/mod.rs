@@ -1,0 +1,102 @@
+//! A temporary folder in which the program is run.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+pub struct Story {
+    folder: TempDir,
+}
+
+/// How the program ended.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Story {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> &Self {
+        fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_elinvar"));
+        command.args(arguments).current_dir(self.folder.path());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ended {
+        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ended { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+    }
+
+    /// Runs what must end with code 0 and say nothing on stderr.
+    pub fn ok(&self, arguments: &[&str]) -> String {
+        let ended = self.run(arguments);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}\n{}", ended.stdout);
+        ended.stdout
+    }
+
+    /// Runs with `--json` what must end with code 0.
+    pub fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        let text = self.ok(&[arguments, &["--json"]].concat());
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Everything in the folder, hidden files included.
+    pub fn files(&self) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        collect(self.folder.path(), self.folder.path(), &mut found);
+        found
+    }
+}
+
+fn collect(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        found.insert(path.strip_prefix(root).unwrap().into());
+        if path.is_dir() {
+            collect(root, &path, found);
+        }
+    }
+}
+
+/// Uniform numbers in (0, 1), the same ones in every run.
+pub struct Uniforms(u64);
+
+impl Uniforms {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    pub fn normal(&mut self) -> f64 {
+        (-2.0 * self.next().ln()).sqrt() * (std::f64::consts::TAU * self.next()).cos()
+    }
+}
