@@ -75,7 +75,9 @@ fn say(sentence: &str) {
 }
 
 fn fault_sentence(info: &PanicHookInfo<'_>) -> String {
-    let message = info.payload_as_str().unwrap_or("no message");
+    let payload = info.payload();
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let message = text.unwrap_or("no message");
     let place = info.location().map_or(String::new(), |at| format!(", {}:{}", at.file(), at.line()));
     format!(
         "elinvar made a mistake of its own and stopped; no file was changed. Please report the command and this: {message}{place}"

@@ -1,5 +1,6 @@
 //! The page that `elinvar fit` prints.
 
+use elinvar::Posterior;
 use elinvar::family::Kind;
 use elinvar::posterior::{Diagnostics, ParameterSummary};
 use elinvar::run::StopReason;
@@ -19,7 +20,7 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
     // k̂ is two characters wide as text and one on the screen.
     line("Pareto k\u{302} ", pareto(diagnostics));
-    line("stopped", stop_sentence(posterior.stop_reason(), posterior.trace().len(), job));
+    line("stopped", stop_sentence(posterior, job));
     let evaluations = format!(
         "{} log density, {} gradient, {} Hessian",
         grouped(counts.log_density),
@@ -112,13 +113,16 @@ fn pareto(diagnostics: &Diagnostics) -> String {
     }
 }
 
-fn stop_sentence(reason: StopReason, n_steps: usize, job: &Job) -> String {
+fn stop_sentence(posterior: &Posterior, job: &Job) -> String {
+    let n_steps = posterior.trace().len();
+    let left = remaining(posterior)
+        .map_or(String::new(), |(gain, error)| format!(", with {} nats left to gain", with_error(gain, error)));
     let steps = if n_steps == 1 { "1 step".into() } else { format!("{} steps", grouped(n_steps as u64)) };
-    match reason {
+    match posterior.stop_reason() {
         StopReason::Converged => {
             format!("converged after {steps}: less than {} nats are left to gain", job.plan.stop.remaining_nats)
         }
-        StopReason::MaxSteps => format!("not converged: the limit of {steps} was reached"),
+        StopReason::MaxSteps => format!("not converged: the limit of {steps} was reached{left}"),
         StopReason::MaxEvaluations => format!("not converged: the limit of evaluations was reached after {steps}"),
         StopReason::MaxSeconds => format!("not converged: the limit of time was reached after {steps}"),
         StopReason::Interrupted => format!("not converged: interrupted after {steps}"),
@@ -130,10 +134,22 @@ fn stop_sentence(reason: StopReason, n_steps: usize, job: &Job) -> String {
     }
 }
 
+/// The last estimate of what is left to gain, with its error.
+fn remaining(posterior: &Posterior) -> Option<(f64, f64)> {
+    posterior.trace().last().and_then(|step| step.remaining)
+}
+
 /// A command that makes sense after this fit.
 fn next(job: &Job, report: &Report) -> String {
     let is_poor = report.diagnostics.pareto_k.is_some_and(|k| k > report.diagnostics.pareto_k_threshold);
     if !report.posterior.converged() {
+        let is_noise = |(gain, error): (f64, f64)| gain.abs() < 2.0 * error;
+        if remaining(&report.posterior).is_some_and(is_noise) {
+            return format!(
+                "the same command with --draws-per-step {}: noise hides what is left",
+                8 * job.plan.n_draws
+            );
+        }
         let more = report.posterior.trace().len().max(1_000) * 4;
         return format!("the same command with --max-steps {more}");
     }

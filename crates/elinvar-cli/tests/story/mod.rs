@@ -1,5 +1,6 @@
 //! A temporary folder in which the program is run.
 #![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a story that cannot be told fails")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,62 +9,71 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-pub struct Story {
+pub(crate) struct Story {
     folder: TempDir,
 }
 
 /// How the program ended.
-pub struct Ended {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Story {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> &Self {
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> &Self {
         fs::write(self.path(name), text).unwrap();
         self
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_elinvar"));
         command.args(arguments).current_dir(self.folder.path());
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Ended { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
     }
 
     /// Runs what must end with code 0 and say nothing on stderr.
-    pub fn ok(&self, arguments: &[&str]) -> String {
+    pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let ended = self.run(arguments);
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}\n{}", ended.stdout);
         ended.stdout
     }
 
     /// Runs with `--json` what must end with code 0.
-    pub fn json(&self, arguments: &[&str]) -> serde_json::Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
         let text = self.ok(&[arguments, &["--json"]].concat());
         serde_json::from_str(&text).unwrap()
     }
 
+    /// Runs with `--json` what may need more steps: the exit code says whether it converged.
+    pub(crate) fn json_converged_or_not(&self, arguments: &[&str]) -> serde_json::Value {
+        let ended = self.run(&[arguments, &["--json"]].concat());
+        let fit: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        let code = if fit["converged"] == true { 0 } else { 3 };
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(code), ""), "{arguments:?}\n{fit}");
+        fit
+    }
+
     /// Everything in the folder, hidden files included.
-    pub fn files(&self) -> BTreeSet<PathBuf> {
+    pub(crate) fn files(&self) -> BTreeSet<PathBuf> {
         let mut found = BTreeSet::new();
         collect(self.folder.path(), self.folder.path(), &mut found);
         found
@@ -81,14 +91,14 @@ fn collect(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) {
 }
 
 /// Uniform numbers in (0, 1), the same ones in every run.
-pub struct Uniforms(u64);
+pub(crate) struct Uniforms(u64);
 
 impl Uniforms {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -96,7 +106,7 @@ impl Uniforms {
         (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    pub fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         (-2.0 * self.next().ln()).sqrt() * (std::f64::consts::TAU * self.next()).cos()
     }
 }
