@@ -4,6 +4,7 @@ mod any;
 mod batch;
 mod choice;
 mod factor_gaussian;
+mod mcef;
 mod mean_variance_mixture;
 mod mixture_of_gaussians;
 mod state;
@@ -12,6 +13,7 @@ pub use any::{AnyApproximation, with_approximation};
 pub use batch::{Batch, DrawPlan};
 pub use choice::{Family, Kind};
 pub use factor_gaussian::FactorGaussian;
+pub use mcef::Mcef;
 pub use mean_variance_mixture::{
     ExponentiallyModifiedGaussian, Gaussian, MeanVarianceMixture, Nig, SkewGaussian, StudentT, SymmetricNig,
 };

@@ -4,6 +4,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
+use crate::law::MixingNoise;
+
 /// What random numbers are used for; different purposes never share numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
@@ -133,6 +135,20 @@ impl Stream {
             indices.swap(i, out[i] as usize);
             out[i] = chosen;
         }
+    }
+}
+
+impl MixingNoise for Stream {
+    fn uniform(&mut self) -> f64 {
+        Stream::uniform(self)
+    }
+
+    fn normal(&mut self) -> f64 {
+        Stream::normal(self)
+    }
+
+    fn gamma(&mut self, shape: f64) -> f64 {
+        Stream::gamma(self, shape)
     }
 }
 

@@ -1,0 +1,167 @@
+//! Natural and expectation coordinates, averaged log-partition and Fisher matrix of every family.
+
+use elinvar::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
+use elinvar::family::{FactorGaussian, Mcef, MeanVarianceMixture, MixtureOfGaussians, StudentT};
+use elinvar::law::{
+    Exponential, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian,
+};
+use serde_json::Value;
+
+fn cases(file: &str) -> Vec<Value> {
+    let folder = std::env::var("ELINVAR_VECTORS")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors").to_string());
+    let text = std::fs::read_to_string(format!("{folder}/{file}.json")).expect("the vectors are readable");
+    let value: Value = serde_json::from_str(&text).expect("the vectors are JSON");
+    value["cases"].as_array().expect("the file has cases").clone()
+}
+
+fn vector(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn matrix(value: &Value) -> Vec<Vec<f64>> {
+    value.as_array().unwrap().iter().map(vector).collect()
+}
+
+fn columns(rows: &[Vec<f64>]) -> Vec<f64> {
+    (0..rows[0].len()).flat_map(|j| rows.iter().map(move |row| row[j])).collect()
+}
+
+/// The lower triangle column by column, off-diagonal entries times `off_diagonal`.
+fn lower(rows: &[Vec<f64>], off_diagonal: f64) -> Vec<f64> {
+    let d = rows.len();
+    let entries = (0..d).flat_map(|j| (j..d).map(move |i| (i, j)));
+    entries.map(|(i, j)| if i == j { rows[i][j] } else { off_diagonal * rows[i][j] }).collect()
+}
+
+/// Relative to the largest entry of the expected vector.
+#[track_caller]
+fn close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(0.0f64, |scale, e| scale.max(e.abs()));
+    for (k, (f, e)) in found.iter().zip(expected).enumerate() {
+        assert!((f - e).abs() <= tolerance * scale, "{what}[{k}]: found {f:e}, expected {e:e}");
+    }
+}
+
+fn precision_of(sigma: &[Vec<f64>]) -> Full {
+    let inverse = Full::from_precision(sigma.len(), columns(sigma)).unwrap();
+    let mut precision = vec![0.0; sigma.len() * sigma.len()];
+    inverse.covariance_into(&mut precision);
+    Full::from_precision(sigma.len(), precision).unwrap()
+}
+
+/// Everything a family file says about coordinates; off-diagonal entries of M count twice in dual coordinates.
+fn check_case<Q: Mcef>(name: &str, case: &Value, q: &Q) {
+    // The last case of each file has covariances of size 1e−4.
+    let small = matrix(&case["Sigma"]).iter().enumerate().any(|(i, row)| row[i] < 1e-2);
+    let tolerance = if small { 1e-9 } else { 1e-12 };
+    let coordinates =
+        |b: &str, s: &str, factor: f64| [columns(&matrix(&case[b])), lower(&matrix(&case[s]), factor)].concat();
+    let natural = coordinates("natural_B", "natural_S", 1.0);
+    let expectation = coordinates("expectation_B", "expectation_M", 2.0);
+    close(&format!("{name} natural"), &q.natural(), &natural, tolerance);
+    close(&format!("{name} expectation"), &q.expectation(), &expectation, tolerance);
+    let there = q.with_natural(&natural).unwrap();
+    close(&format!("{name} from natural"), &there.expectation(), &expectation, tolerance);
+    let there = q.with_expectation(&expectation).unwrap();
+    // M − BΩBᵀ loses the digits by which M exceeds Σ.
+    let lost = expectation.iter().fold(0.0f64, |m, e| m.max(e.abs())) * there.natural().last().unwrap().abs();
+    close(&format!("{name} from expectation"), &there.natural(), &natural, tolerance * lost.max(1.0));
+    let partition = case["log_partition_mean"].as_f64().unwrap();
+    close(&format!("{name} log-partition"), &[q.log_partition()], &[partition], tolerance);
+    if let Some(rows) = case["fim_natural"].as_array() {
+        let fisher: Vec<f64> = rows.iter().flat_map(vector).collect();
+        close(&format!("{name} Fisher matrix"), &q.fisher(), &fisher, tolerance);
+    }
+}
+
+fn block(case: &Value) -> LocationBlock<Full> {
+    LocationBlock::new(columns(&matrix(&case["B"])), precision_of(&matrix(&case["Sigma"]))).unwrap()
+}
+
+fn check_law<L: MixingLaw>(law_of: impl Fn(f64) -> L)
+where
+    MeanVarianceMixture<L, Full>: Mcef,
+{
+    let all = cases(&format!("family_{}", L::NAME));
+    assert!(all.iter().any(|case| case["fim_natural"].is_array()));
+    for (number, case) in all.iter().enumerate() {
+        let law = law_of(case["par"].as_f64().unwrap_or(f64::NAN));
+        let q = MeanVarianceMixture::new(law, block(case)).unwrap();
+        check_case(&format!("{} case {number}", L::NAME), case, &q);
+    }
+}
+
+#[test]
+fn gaussian() {
+    check_law(|_| PointMass);
+}
+
+#[test]
+fn student_t() {
+    check_law(|a| InverseGamma::new(a).unwrap());
+    for case in cases("family_student_t") {
+        let a = case["par"].as_f64().unwrap();
+        let q = StudentT::new(InverseGamma::new(a).unwrap(), block(&case)).unwrap();
+        close("m_a", &[q.expectation_a()], &[case["m_a"].as_f64().unwrap()], 1e-12);
+        close("F_a", &[q.fisher_a()], &[case["fisher_a"].as_f64().unwrap()], 1e-12);
+        // m_a + 1 has the absolute rounding of 1, which F_a turns into one of a.
+        let back = q.with_expectation_a(q.expectation_a()).unwrap().law().shape();
+        assert!((back - a).abs() < 4.0 * f64::EPSILON / q.fisher_a() + 1e-13 * a, "{back} {a}");
+    }
+}
+
+#[test]
+fn skew() {
+    check_law(|_| HalfNormal);
+}
+
+#[test]
+fn emg() {
+    check_law(|_| Exponential);
+}
+
+#[test]
+fn nig() {
+    check_law(|lambda| InverseGaussian::new(lambda).unwrap());
+}
+
+#[test]
+fn snig() {
+    check_law(|lambda| ReciprocalInverseGaussian::new(lambda).unwrap());
+}
+
+#[test]
+fn rank_k() {
+    for (number, case) in cases("family_rank_k").iter().enumerate() {
+        check_case(&format!("rank_k case {number}"), case, &FactorGaussian::new(block(case)).unwrap());
+    }
+}
+
+#[test]
+fn mog() {
+    for (number, case) in cases("mog").iter().enumerate() {
+        let name = format!("mog case {number}");
+        let rows = |key: &str| case[key].as_array().unwrap().clone();
+        let components: Vec<_> = rows("means")
+            .iter()
+            .zip(rows("covariances"))
+            .map(|(mean, covariance)| LocationBlock::new(vector(mean), precision_of(&matrix(&covariance))).unwrap())
+            .collect();
+        let k = components.len();
+        let q = MixtureOfGaussians::new(LogWeights::new(vector(&case["log_weights"])).unwrap(), components).unwrap();
+        let (natural, expectation, fisher) = (q.natural(), q.expectation(), q.fisher());
+        let (n, n_z) = (natural.len(), natural.len() - (k - 1));
+        close(&format!("{name} η_w"), &natural[n_z..], &vector(&case["natural_w"]), 1e-12);
+        let (first, second) = (rows("expectation_m"), rows("expectation_M"));
+        let expected: Vec<f64> =
+            (0..k).flat_map(|c| [vector(&first[c]), lower(&matrix(&second[c]), 2.0)].concat()).collect();
+        close(&format!("{name} m"), &expectation[..n_z], &expected, 1e-12);
+        let there = q.with_expectation(&expectation).unwrap();
+        close(&format!("{name} round trip"), &there.natural(), &natural, 1e-10);
+        let fim_w: Vec<f64> = rows("fim_w").iter().flat_map(vector).collect();
+        let found: Vec<f64> = (n_z..n).flat_map(|j| fisher[j * n + n_z..(j + 1) * n].to_vec()).collect();
+        close(&format!("{name} F_w"), &found, &fim_w, 1e-12);
+    }
+}
