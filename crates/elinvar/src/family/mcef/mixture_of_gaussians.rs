@@ -60,7 +60,7 @@ impl<S: ScaleMatrix> Mcef for MixtureOfGaussians<S> {
         self.check_coordinates(expectation)?;
         let (first, weights) = expectation.split_at(expectation.len() - self.n_mixing());
         let weights = [weights, &[1.0 - weights.iter().sum::<f64>()]].concat();
-        if let Some(value) = weights.iter().copied().find(|weight| !(*weight > 0.0)) {
+        if let Some(value) = weights.iter().copied().find(|weight| weight.is_nan() || *weight <= 0.0) {
             return Err(Error::Domain { parameter: "weight", value, reason: "weights are positive and sum to one" });
         }
         let parts = first.chunks_exact(self.per_component()).zip(&weights);
