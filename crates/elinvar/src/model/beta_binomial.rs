@@ -76,6 +76,9 @@ impl BetaBinomial {
     }
 }
 
+/// Where Kη or K(1 − η) underflows or K overflows.
+const OUT_OF_RANGE: &str = "K, Kη or K(1 − η) is too large or too small for a number";
+
 /// (η, 1 − η, K).
 fn natural_scale(z: &[f64]) -> (f64, f64, f64) {
     let small = (-z[0].abs()).exp();
@@ -92,7 +95,7 @@ impl PointwiseTarget for BetaBinomial {
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
         let (eta, complement, k) = natural_scale(z);
         if !(k * eta > 0.0 && k * complement > 0.0 && k.is_finite()) {
-            return Err(TargetError::recoverable(format!("Kη = {} is out of range", k * eta)));
+            return Err(TargetError::recoverable(OUT_OF_RANGE));
         }
         let mut log_p = 0.0;
         for (y, n) in self.y.iter().zip(&self.n) {
@@ -124,7 +127,7 @@ impl PointwiseHessian for BetaBinomial {
     fn hessian(&self, z: &[f64], hessian: &mut [f64]) -> Result<(), TargetError> {
         let (eta, complement, k) = natural_scale(z);
         if !(k * eta > 0.0 && k * complement > 0.0 && k.is_finite()) {
-            return Err(TargetError::recoverable(format!("Kη = {} is out of range", k * eta)));
+            return Err(TargetError::recoverable(OUT_OF_RANGE));
         }
         let [[d1, d2, d3], [t1, t2, t3]] = self.polygamma_sums([k * eta, k * complement, k]);
         let scale = eta * complement * k;

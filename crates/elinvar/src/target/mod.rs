@@ -27,6 +27,8 @@ pub use prior::Prior;
 pub use transform::Transform;
 pub use transforms::Transforms;
 
+use std::borrow::Cow;
+
 /// The data items that an evaluation sums over.
 #[derive(Clone, Copy, Debug)]
 pub enum Rows<'a> {
@@ -58,20 +60,20 @@ impl Rows<'_> {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the model could not be evaluated: {message}")]
 pub struct TargetError {
-    /// What happened, as a sentence.
-    pub message: String,
+    /// What happened, as a sentence; a fixed one costs no allocation, which matters where many draws fail.
+    pub message: Cow<'static, str>,
     /// Whether leaving out the draw is a remedy; otherwise the fit ends.
     pub recoverable: bool,
 }
 
 impl TargetError {
     /// A failure at one draw only: the draw is dropped and counted.
-    pub fn recoverable(message: impl Into<String>) -> Self {
+    pub fn recoverable(message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), recoverable: true }
     }
 
     /// A failure that ends the fit.
-    pub fn fatal(message: impl Into<String>) -> Self {
+    pub fn fatal(message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), recoverable: false }
     }
 }
