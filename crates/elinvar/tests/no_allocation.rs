@@ -1,0 +1,197 @@
+//! A step allocates nothing, whatever the family and the options.
+#![allow(unsafe_code, reason = "a global allocator that counts cannot be written without it")]
+
+mod subjects;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use elinvar::Plan;
+use elinvar::estimate::{Curvature, MixingWeights, Sampling};
+use elinvar::family::{AnyApproximation, Family};
+use elinvar::model::{Banana, BetaBinomial};
+use elinvar::random::Noise;
+use elinvar::rule::Rule;
+use elinvar::run::{Stop, start};
+use elinvar::target::Target;
+
+use subjects::{families, label, logistic, open};
+
+thread_local! {
+    /// Allocations of this thread; tests that run beside this one have their own count.
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call is passed on to the system's allocator unchanged; counting touches no memory of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise about `layout` is the one asked for here.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: as above.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(f: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    f();
+    ALLOCATIONS.get() - before
+}
+
+const STEPS: usize = 100;
+
+/// Makes this thread's packing buffer of the matrix library, whose size depends on the processor's cache only: the library
+/// allocates it once per thread, at the first product of more than a few rows.
+fn warm_the_thread() {
+    let target = logistic(50, 3);
+    let mut run = open(&target, start_of(&target, Family::gaussian()), &Plan::default()).unwrap();
+    run.step().unwrap();
+}
+
+/// The allocations of 100 steps, convergence checks included. The steps of a run are counted from its first one.
+fn of_steps(target: &dyn Target, start: &AnyApproximation, plan: &Plan) -> u64 {
+    let mut run = open(target, start.clone(), plan).unwrap();
+    allocations(|| {
+        for _ in 0..STEPS {
+            run.step().unwrap();
+        }
+    })
+}
+
+/// The plans of every curvature, noise, sampling and mixing weight that make a difference for the family.
+fn plans(family: Family, has_hessian: bool) -> Vec<Plan> {
+    let curvatures = [
+        Curvature::Stein { control_variate: true },
+        Curvature::Stein { control_variate: false },
+        Curvature::GradientOuterProduct,
+        Curvature::Hessian,
+    ];
+    let all_samplings = [Sampling::OwnDraws, Sampling::Stratified, Sampling::Mixture];
+    let all_weights = [MixingWeights::Conditional, MixingWeights::Marginal, MixingWeights::Sampled];
+    let (samplings, weights) = match family.name() {
+        "mog" => (&all_samplings[..], &all_weights[..1]),
+        "gaussian" => (&all_samplings[..1], &all_weights[..1]),
+        _ => (&all_samplings[..1], &all_weights[..]),
+    };
+    let mut plans = Vec::new();
+    for curvature in curvatures.into_iter().take(if has_hessian { 4 } else { 3 }) {
+        for noise in Noise::ALL {
+            for sampling in samplings.iter().copied() {
+                for weights in weights.iter().copied() {
+                    let stop = Stop { check_every: 7, ..Stop::default() };
+                    plans.push(Plan { n_draws: 6, curvature, noise, sampling, weights, stop, ..Plan::default() });
+                }
+            }
+        }
+    }
+    plans
+}
+
+/// Both rules, with and without a KL bound.
+fn with_rules(plan: &Plan) -> [Plan; 4] {
+    let of = |rule, max_kl| Plan { rule, max_kl, ..plan.clone() };
+    let (plain, retraction) = (Rule::NaturalGradient, Rule::Retraction);
+    [of(plain, None), of(retraction, None), of(plain, Some(0.1)), of(retraction, Some(0.1))]
+}
+
+/// A start that is the same for all plans.
+fn start_of(target: &dyn Target, family: Family) -> AnyApproximation {
+    start(target, family, &Plan::default()).unwrap().0
+}
+
+fn check(name: &str, target: &dyn Target, family: Family, plan: &Plan, start: &AnyApproximation) {
+    let found = of_steps(target, start, plan);
+    assert_eq!(found, 0, "{name}, {}, {plan:?}: {found} allocations in {STEPS} steps", label(family));
+}
+
+/// The counter sees what it should see.
+#[test]
+fn an_allocation_is_counted() {
+    let mut kept = Vec::new();
+    assert_eq!(allocations(|| kept.push(1.0)), 1);
+    assert_eq!(allocations(|| kept.reserve(1000)), 1);
+    assert_eq!(allocations(|| kept.push(2.0)), 0);
+}
+
+#[test]
+fn steps_on_a_pointwise_target_allocate_nothing_with_any_combination_of_options() {
+    warm_the_thread();
+    let target = Banana::default();
+    for family in families() {
+        let start = start_of(&target, family);
+        for plan in plans(family, true) {
+            with_rules(&plan).iter().for_each(|plan| check("banana", &target, family, plan, &start));
+        }
+    }
+}
+
+#[test]
+fn steps_on_a_model_of_counts_allocate_nothing() {
+    warm_the_thread();
+    let target = BetaBinomial::cancer_mortality();
+    for family in families() {
+        let start = start_of(&target, family);
+        for (i, plan) in plans(family, true).iter().enumerate() {
+            check("beta-binomial", &target, family, &with_rules(plan)[i % 4], &start);
+        }
+    }
+}
+
+#[test]
+fn steps_on_a_regression_allocate_nothing() {
+    warm_the_thread();
+    let target = logistic(341, 11);
+    for family in families() {
+        let start = start_of(&target, family);
+        for (i, plan) in plans(family, true).iter().enumerate() {
+            check("logistic", &target, family, &with_rules(plan)[i % 4], &start);
+        }
+    }
+}
+
+#[test]
+fn steps_on_mini_batches_allocate_nothing() {
+    warm_the_thread();
+    let target = logistic(341, 11);
+    for family in families() {
+        let start = start_of(&target, family);
+        for (i, plan) in plans(family, true).into_iter().enumerate().filter(|(i, _)| i % 3 == 0) {
+            let plan = Plan { minibatch: Some(50), ..with_rules(&plan)[i % 4].clone() };
+            check("logistic in mini-batches", &target, family, &plan, &start);
+        }
+    }
+}
+
+/// From 17 dimensions on products and factors are the matrix library's.
+#[test]
+fn steps_in_forty_dimensions_allocate_nothing() {
+    warm_the_thread();
+    let target = logistic(200, 40);
+    for family in [Family::gaussian(), Family::skew(), Family::mog(2)] {
+        let start = start_of(&target, family);
+        for (i, plan) in plans(family, true).iter().enumerate() {
+            check("logistic, d = 40", &target, family, &with_rules(plan)[i % 4], &start);
+        }
+    }
+}
