@@ -84,10 +84,14 @@ impl LogWeights {
 
     /// The weights after a step β, written to `next`.
     fn moved(&self, expected_h: &[f64], beta: f64, next: &mut [f64]) {
+        // Only differences count: large numbers are taken off before rounding can eat the normalisation.
+        let lowest = expected_h.iter().copied().fold(f64::INFINITY, f64::min);
         for ((new, log), h) in next.iter_mut().zip(&self.log).zip(expected_h) {
             // Floored, so that a component that is dying keeps a logarithm with which to come back.
-            *new = (log - beta * h).max(-1e100);
+            *new = (log - beta * (h - lowest)).max(-1e100);
         }
+        let highest = next.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        next.iter_mut().for_each(|v| *v -= highest);
         let total = log_sum_exp(next);
         next.iter_mut().for_each(|v| *v -= total);
     }
