@@ -129,6 +129,11 @@ impl ScaleMatrix for Diagonal {
         Self::scale_rows(x, &candidate.precision, |v, p| v / p);
     }
 
+    fn whiten_candidate(_dim: usize, candidate: &Candidate, x: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(x);
+        Self::scale_rows(out, &candidate.factor, |v, r| v * r);
+    }
+
     fn divergence(&self, candidate: &mut Candidate) -> f64 {
         self.precision.iter().zip(&candidate.precision).map(|(old, new)| old / new - 1.0 - (old / new).ln()).sum()
     }

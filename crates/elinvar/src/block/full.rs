@@ -134,6 +134,10 @@ impl ScaleMatrix for Full {
         cholesky::solve_factor_transposed(dim, &candidate.factor, x);
     }
 
+    fn whiten_candidate(dim: usize, candidate: &Candidate, x: &[f64], out: &mut [f64]) {
+        cholesky::factor_transposed_times(dim, &candidate.factor, x, out);
+    }
+
     fn divergence(&self, candidate: &mut Candidate) -> f64 {
         // tr(PΣ_new) = ‖L_new⁻¹ L‖².
         candidate.spare.copy_from_slice(&self.factor);

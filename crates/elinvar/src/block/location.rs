@@ -1,6 +1,6 @@
 //! The block (B, P) of a conditionally Gaussian family: z | w ~ N(B ũ(w), s(w) P⁻¹).
 
-use super::scale_matrix::{Candidate, ScaleMatrix, in_range};
+use super::scale_matrix::{Candidate, LARGEST_SHIFT, ScaleMatrix, in_range};
 use crate::Error;
 use crate::linalg::{axpy, dot};
 use crate::rule::{Rule, largest_step};
@@ -54,6 +54,7 @@ pub(crate) struct LocationScratch {
     pub(crate) candidate: Candidate,
     direction: Vec<f64>,
     shift: Vec<f64>,
+    moved: Vec<f64>,
     white: Vec<f64>,
 }
 
@@ -64,6 +65,7 @@ impl LocationScratch {
             candidate: Candidate::new(S::COVARIANCE, block.dim()),
             direction: vec![0.0; n],
             shift: vec![0.0; n],
+            moved: vec![0.0; n],
             white: vec![0.0; n],
         }
     }
@@ -73,7 +75,8 @@ impl<S: ScaleMatrix> LocationBlock<S> {
     /// The block with these columns of B and this precision.
     ///
     /// # Errors
-    /// [`Error::Shape`] if B is not a whole number of columns, [`Error::Domain`] if an entry is not finite.
+    /// [`Error::Shape`] if B is not a whole number of columns, [`Error::Domain`] if an entry is not finite or a column other
+    /// than μ is longer than 1e6 standard deviations of the conditional noise.
     pub fn new(b: Vec<f64>, scale: S) -> Result<Self, Error> {
         let d = scale.dim();
         if b.is_empty() || !b.len().is_multiple_of(d) {
@@ -81,6 +84,12 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         }
         if let Some(value) = b.iter().copied().find(|v| !in_range(&[*v])) {
             return Err(Error::Domain { parameter: "location", value, reason: "locations are finite numbers" });
+        }
+        let mut white = vec![0.0; b.len()];
+        scale.whiten(&b, &mut white);
+        if let Some(value) = white[d..].chunks_exact(d).map(|w| dot(w, w)).find(|square| !(*square <= LARGEST_SHIFT)) {
+            let reason = "a shift or factor is at most 1e6 times as long as the noise is wide";
+            return Err(Error::Domain { parameter: "squared length of a column of B", value, reason });
         }
         Ok(Self { b, scale })
     }
@@ -156,7 +165,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
                     return 0.0;
                 }
             }
-            axpy(1.0, &scratch.shift, &mut self.b);
+            std::mem::swap(&mut self.b, &mut scratch.moved);
             self.scale.accept(&mut scratch.candidate);
             return beta;
         }
@@ -184,8 +193,17 @@ impl<S: ScaleMatrix> LocationBlock<S> {
             S::solve_candidate(d, &scratch.candidate, &mut scratch.shift);
         }
         scratch.shift.iter_mut().for_each(|v| *v *= beta);
-        if !self.b.iter().zip(&scratch.shift).all(|(b, step)| in_range(&[b + step])) {
+        scratch.moved.copy_from_slice(&self.b);
+        axpy(1.0, &scratch.shift, &mut scratch.moved);
+        if !in_range(&scratch.moved) {
             return None;
+        }
+        if r > 1 {
+            let white = &mut scratch.white[d..];
+            S::whiten_candidate(d, &scratch.candidate, &scratch.moved[d..], white);
+            if !white.chunks_exact(d).all(|w| dot(w, w) <= LARGEST_SHIFT) {
+                return None;
+            }
         }
         if wanted.max_kl.is_none() {
             return Some(0.0);

@@ -12,6 +12,11 @@ pub(crate) const LARGEST: f64 = 1e140;
 /// Positive definite is not enough: a precision that is barely so draws points so far out that the next gradient overflows.
 pub(crate) const MARGIN: f64 = 0.05;
 
+/// Largest squared length bᵀPb of a column of B other than μ, in units of the conditional noise.
+///
+/// Beyond it a shift or factor is so long that I + AᵀPA is singular to the accuracy of a number, and squares soon overflow.
+pub(crate) const LARGEST_SHIFT: f64 = 1e12;
+
 /// A precision matrix P = Σ⁻¹ = L Lᵀ, stored with its factor; batches are d × n with the points as columns.
 pub trait ScaleMatrix: Clone + Send + Sync + std::fmt::Debug + Sized {
     /// Full or diagonal.
@@ -59,6 +64,8 @@ pub trait ScaleMatrix: Clone + Send + Sync + std::fmt::Debug + Sized {
     fn propose(&self, rule: Rule, beta: f64, g: &[f64], direction_ready: bool, candidate: &mut Candidate) -> bool;
     /// X ← Σ_new X with the factor in `candidate`.
     fn solve_candidate(dim: usize, candidate: &Candidate, x: &mut [f64]);
+    /// out = L_newᵀ X with the factor in `candidate`.
+    fn whiten_candidate(dim: usize, candidate: &Candidate, x: &[f64], out: &mut [f64]);
     /// tr(PΣ_new) − d − log |PΣ_new| for the matrix in `candidate`: twice the KL divergence of the covariance part of a step.
     fn divergence(&self, candidate: &mut Candidate) -> f64;
     /// Makes the candidate the state.
