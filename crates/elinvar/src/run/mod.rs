@@ -25,7 +25,7 @@ use crate::Error;
 use crate::estimate::Curvature;
 use crate::family::{Approximation, Batch, StepRequest};
 use crate::random::Purpose;
-use crate::target::{CurvatureMut, Evaluations, Minibatch, Prior, Rows, Target};
+use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Minibatch, Prior, Rows, Target};
 
 /// Steps without progress after which a run gives up.
 const PATIENCE: u32 = 25;
@@ -221,18 +221,23 @@ impl<'t, A: Approximation> Run<'t, A> {
             minibatch.fill(self.plan.seed, stream_step, &mut self.rows);
         }
         self.q.weigh(&mut self.work, &self.batch);
-        self.evaluate()?;
-        let bad = self.mark_bad();
-        if bad > 0 {
-            self.counts.dropped += bad as u64;
+        let mut bad = 0;
+        // One pass finds the draws without a density or gradient, one those without a Hessian; then all is well.
+        for _ in 0..4 {
+            self.evaluate()?;
+            let mut found = self.mark_bad();
+            if found == bad && !self.curvature.iter().all(|v| v.is_finite()) {
+                found = self.mark_without_hessian()?;
+            }
+            if found == bad {
+                break;
+            }
+            self.counts.dropped += (found - bad) as u64;
+            bad = found;
             if 2 * bad > self.batch.n || !self.q.weigh(&mut self.work, &self.batch) {
                 return Ok(Outcome::TooManyBad(bad));
             }
             self.replace_bad();
-            self.evaluate()?;
-            if self.mark_bad() > bad {
-                return Ok(Outcome::NotFinite);
-            }
         }
         self.scale_minibatch();
         let (evaluations, curvature) = (&self.evaluations, &self.curvature);
@@ -280,6 +285,23 @@ impl<'t, A: Approximation> Run<'t, A> {
             batch.kept[s] = batch.kept[s] && good(s) && (batch.n_paired == 0 || good(batch.n + s));
         }
         batch.n - batch.n_kept()
+    }
+
+    /// Marks the draws at which the Hessian is not finite, one by one; returns how many draws are bad by now.
+    fn mark_without_hessian(&mut self) -> Result<usize, Error> {
+        let (d, kind) = (self.q.dim(), self.q.covariance_kind());
+        let rows = if self.minibatch.is_some() { Rows::Subset(&self.rows) } else { Rows::All };
+        let entries = &mut self.curvature[..kind.n_entries(d)];
+        for s in 0..self.batch.n {
+            let Some(second) = self.target.second_order().filter(|_| self.batch.kept[s]) else { continue };
+            entries.fill(0.0);
+            let (draw, scratch) = (Draws::new(d, self.batch.draws.get(s)), self.evaluations.scratch_mut());
+            let out = CurvatureMut::new(kind, d, entries);
+            second.contract(draw, rows, Contraction::shared(&[1.0], 1), scratch, out)?;
+            self.counts.hessian += 1;
+            self.batch.kept[s] = entries.iter().all(|v| v.is_finite());
+        }
+        Ok(self.batch.n - self.batch.n_kept())
     }
 
     /// Overwrites the dropped draws by kept ones, so that every product stays finite; their weight is zero.
