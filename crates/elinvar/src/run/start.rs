@@ -9,7 +9,7 @@ use crate::block::{Diagonal, Full, ScaleMatrix};
 use crate::family::{AnyApproximation, Approximation, Batch, BlockState, DrawPlan, Family, Gaussian, Kind, State};
 use crate::linalg::{axpy, dot};
 use crate::random::{Noise, Purpose, SobolNormals, Stream};
-use crate::target::{Covariance, Evaluations, Prior, Rows, Target};
+use crate::target::{Covariance, Draws, Evaluations, Prior, Rows, SecondOrder, Target, TargetError};
 
 /// A start for `family` on `target`, with what it cost.
 ///
@@ -21,9 +21,51 @@ use crate::target::{Covariance, Evaluations, Prior, Rows, Target};
 /// As [`Run::new`] and [`Run::step`].
 pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<(AnyApproximation, Counts), Error> {
     family.check()?;
+    let stand_in;
+    let target = match target.prior() {
+        // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
+        Prior::StudentT { precision, a } => {
+            let precision = precision * if a > 1.0 { (a - 1.0) / a } else { 1.0 };
+            stand_in = WithPrior { target, prior: Prior::Gaussian { precision, leading: target.dim() } };
+            &stand_in
+        }
+        _ => target,
+    };
     match family.covariance {
         Covariance::Full => start_with::<Full>(target, family, plan),
         Covariance::Diagonal => start_with::<Diagonal>(target, family, plan),
+    }
+}
+
+/// A target with another prior declared.
+struct WithPrior<'t> {
+    target: &'t dyn Target,
+    prior: Prior,
+}
+
+impl Target for WithPrior<'_> {
+    fn dim(&self) -> usize {
+        self.target.dim()
+    }
+
+    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+        self.target.evaluate(draws, rows, out)
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        self.target.n_rows()
+    }
+
+    fn prior(&self) -> Prior {
+        self.prior
+    }
+
+    fn second_order(&self) -> Option<&dyn SecondOrder> {
+        self.target.second_order()
+    }
+
+    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
+        self.target.scratch_len(n_draws, n_contractions)
     }
 }
 
