@@ -17,7 +17,7 @@ pub use mcef::Mcef;
 pub use mean_variance_mixture::{
     ExponentiallyModifiedGaussian, Gaussian, MeanVarianceMixture, Nig, SkewGaussian, StudentT, SymmetricNig,
 };
-pub use mixture_of_gaussians::MixtureOfGaussians;
+pub use mixture_of_gaussians::{MixtureOfGaussians, MogGradient};
 pub use state::{BlockState, State};
 
 use crate::Error;
