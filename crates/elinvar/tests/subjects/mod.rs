@@ -1,5 +1,5 @@
 //! The families and small targets that the integration tests run over, and a run of any family behind one interface.
-#![allow(dead_code, reason = "each test program uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test program uses a part")]
 
 use std::ops::ControlFlow;
 
@@ -147,6 +147,8 @@ macro_rules! with_family {
         }
     };
 }
+
+pub(crate) use with_family;
 
 /// [`Run::new`] for any family.
 pub(crate) fn open<'t>(
