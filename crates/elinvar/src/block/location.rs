@@ -87,7 +87,9 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         }
         let mut white = vec![0.0; b.len()];
         scale.whiten(&b, &mut white);
-        if let Some(value) = white[d..].chunks_exact(d).map(|w| dot(w, w)).find(|square| !(*square <= LARGEST_SHIFT)) {
+        if let Some(value) =
+            white[d..].chunks_exact(d).map(|w| dot(w, w)).find(|square| square.is_nan() || *square > LARGEST_SHIFT)
+        {
             let reason = "a shift or factor is at most 1e6 times as long as the noise is wide";
             return Err(Error::Domain { parameter: "squared length of a column of B", value, reason });
         }

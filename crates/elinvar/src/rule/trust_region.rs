@@ -52,13 +52,13 @@ mod tests {
 
     #[test]
     fn treats_the_end_of_the_domain_as_too_far() {
-        let beta = largest_step(10.0, 1e9, 1e-9, |b| (b < 0.3).then(|| b * b));
+        let beta = largest_step(10.0, 1e9, 1e-9, |b| (b < 0.3).then_some(b * b));
         assert!(beta < 0.3 && beta > 0.29);
     }
 
     #[test]
     fn takes_the_whole_step_where_it_may() {
-        assert_eq!(largest_step(0.25, 1.0, 1e-3, |b| Some(b)), 0.25);
+        assert_eq!(largest_step(0.25, 1.0, 1e-3, Some), 0.25);
         assert_eq!(largest_step(0.25, 1.0, 1e-3, |_| None), 0.0);
     }
 }
