@@ -1,6 +1,7 @@
 //! `cargo xtask <name>`: one command for each thing a developer or CI needs.
 
 mod commands;
+mod picture;
 
 use std::env;
 use std::process::ExitCode;
@@ -17,6 +18,15 @@ fn main() -> ExitCode {
     if matches!(name, "help" | "--help" | "-h") {
         eprint!("{}", help());
         return ExitCode::SUCCESS;
+    }
+    if name == "picture" && rest.is_empty() {
+        return match picture::draw() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(problem) => {
+                eprintln!("xtask picture: {problem}");
+                ExitCode::FAILURE
+            }
+        };
     }
     let Some(task) = TASKS.iter().find(|task| task.name == name) else {
         eprint!("xtask: there is no task \"{name}\"; choose one of these:\n\n{}", help());
@@ -37,6 +47,7 @@ fn help() -> String {
     for task in TASKS {
         text += &format!("  {:<16} {}\n", format!("{} {}", task.name, task.argument.unwrap_or_default()), task.about);
     }
+    text += &format!("  {:<16} {}\n", "picture", "draws what `elinvar fit` prints into docs/fit.svg");
     text + &format!("  {:<16} {}\n", "help", "this list")
 }
 

@@ -17,7 +17,7 @@ Examples:
 const FIT_EXAMPLES: &str = "\
 Examples:
   elinvar fit                                              an embedded example: logistic regression, 341 rows
-  elinvar fit --family mog --components 3                  the same data, approximated by a mixture of Gaussians
+  elinvar fit --family mog --components 4                  the same data, approximated by a mixture of Gaussians
   elinvar fit logistic credit.csv --target y               your table; every other column is a feature
   elinvar fit linear houses.csv --target price --features area,rooms --prior-sd 10 --out run1
   elinvar fit poisson visits.csv --target n --json         one JSON object instead of a page

@@ -16,10 +16,13 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
     let Report { posterior, diagnostics, parameters, seconds, run_dir } = report;
     let counts = posterior.counts();
     let mut page = title(job, posterior.dim()) + "\n\n" + &table(parameters) + "\n";
-    let mut line = |name: &str, value: String| page += &format!("{name:<13}{value}\n");
+    let mut line = |name: &str, value: String| {
+        // A combining accent takes a character and no room.
+        let width = 13 + name.matches('\u{302}').count();
+        page += &format!("{name:<width$}{value}\n");
+    };
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
-    // k̂ is two characters wide as text and one on the screen.
-    line("Pareto k\u{302} ", pareto(diagnostics));
+    line("Pareto k\u{302}", pareto(diagnostics));
     line("stopped", stop_sentence(posterior, job));
     let evaluations = format!(
         "{} log density, {} gradient, {} Hessian",
@@ -165,7 +168,7 @@ fn next(job: &Job, report: &Report) -> String {
     }
     match &job.about.file {
         None if job.family.name() == "gaussian" => {
-            "elinvar fit --family skew    (a higher ELBO is a better approximation)".into()
+            "elinvar fit --family mog --components 4    (a higher ELBO is a closer approximation)".into()
         }
         None => "elinvar fit logistic FILE.csv --target COLUMN --out run1    (your own table)".into(),
         Some(_) => "the same command with --out run1 keeps this fit; then elinvar sample run1".into(),

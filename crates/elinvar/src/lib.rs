@@ -54,3 +54,7 @@ pub use error::Error;
 pub use family::Family;
 pub use posterior::Posterior;
 pub use run::{Plan, fit, fit_from, fit_observed};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadMe;
