@@ -1,8 +1,11 @@
 //! One random member of every family, full and diagonal, with exact expectations by quadrature.
-#![allow(dead_code, unused_macros, reason = "each test uses a part")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "each test uses a part")]
 
+mod bent;
+pub(crate) mod differences;
 mod nodes;
 
+pub(crate) use bent::{Affine, bent, bent_target};
 pub(crate) use elinvar::block::{Diagonal, Full, LocationBlock, ScaleMatrix};
 use elinvar::block::{LocationGradient, LogWeights};
 use elinvar::family::{AnyApproximation, Approximation, BlockState, FactorGaussian, Mcef, MeanVarianceMixture};

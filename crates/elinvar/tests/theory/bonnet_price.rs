@@ -2,7 +2,7 @@
 
 use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
 
-use crate::differences::{close, gradient};
+use crate::members::differences::{close, gradient};
 use crate::members::{Fineness, Member, Node, Slopes};
 
 /// log p of a smooth log-concave target with linear tails, its first and its second derivative.

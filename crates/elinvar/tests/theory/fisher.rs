@@ -3,7 +3,7 @@
 use elinvar::family::{Mcef, StudentT};
 use elinvar::random::{Purpose, Stream};
 
-use crate::differences::{H, STENCIL, close, jacobian, partial, smallest_eigenvalue};
+use crate::members::differences::{H, STENCIL, close, jacobian, partial, smallest_eigenvalue};
 use crate::members::{self, Full, InverseGamma, Member};
 
 /// The Fisher matrix restricted to the coordinates before `n_z`, or from there on.

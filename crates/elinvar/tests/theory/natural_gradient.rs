@@ -4,7 +4,7 @@ use elinvar::family::{DrawPlan, Mcef, StepRequest};
 use elinvar::rule::Rule;
 
 use crate::bonnet_price::{elbo, elbo_slopes};
-use crate::differences::{close, gradient, jacobian, solve};
+use crate::members::differences::{close, gradient, jacobian, solve};
 use crate::members::{self, Full, Member, Slopes};
 
 /// A smooth function of the parameters that mixes all of them, with its gradient.
@@ -80,6 +80,22 @@ fn a_step_in_natural_coordinates_is_the_library_s_plain_step() {
     for dim in 1..=4 {
         every_member!(update_equivalence(dim, 50 + dim as u64));
     }
+}
+
+/// The product g₁ᵀF⁻¹g₂ by which a run judges what remains to be gained.
+fn inner_product<Q: Member>(q: &Q) {
+    let one = q.gradient_of(&smooth(q).1);
+    let two = q.gradient_of(&smooth(&q.with(|state| state.blocks[0].b[0] += 0.7)).1);
+    let (x, y) = (q.natural_gradient(&one), q.natural_gradient(&two));
+    let fisher = columns(x.len(), &q.fisher());
+    let expected: f64 = x.iter().zip(&fisher).map(|(x, f)| x * f.iter().zip(&y).map(|(f, y)| f * y).sum::<f64>()).sum();
+    let found = q.inner(&one, &two, &mut q.work(&DrawPlan::independent(1)));
+    assert!((found / expected - 1.0).abs() < 1e-10, "{}: {found} {expected}", q.name());
+}
+
+#[test]
+fn the_inner_product_of_gradients_is_the_inverse_fisher_metric() {
+    every_member!(inner_product(3, 65));
 }
 
 /// The pitfall: with m_z fixed the partial derivative in m_w is another direction, because m_z = π_c(·) involves η_w.

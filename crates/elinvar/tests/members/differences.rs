@@ -77,12 +77,18 @@ pub(crate) fn smallest_eigenvalue(n: usize, matrix: &[f64]) -> f64 {
     (0..n).map(|i| a[i * n + i]).fold(f64::INFINITY, f64::min)
 }
 
-/// Largest difference, relative to the largest entry of the expected vector.
+/// Differences up to `tolerance` times the largest entry of the expected vector.
 #[track_caller]
 pub(crate) fn close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
+    let scale = expected.iter().fold(0.0f64, |scale, e| scale.max(e.abs()));
+    within(what, found, expected, tolerance * scale);
+}
+
+/// Differences up to `absolute`.
+#[track_caller]
+pub(crate) fn within(what: &str, found: &[f64], expected: &[f64], absolute: f64) {
     assert_eq!(found.len(), expected.len(), "{what}");
-    let scale = expected.iter().fold(0.0f64, |scale, e| scale.max(e.abs())).max(1e-300);
     for (k, (f, e)) in found.iter().zip(expected).enumerate() {
-        assert!((f - e).abs() <= tolerance * scale, "{what}[{k}]: found {f:e}, expected {e:e}, scale {scale:e}");
+        assert!((f - e).abs() <= absolute, "{what}[{k}]: found {f:e}, expected {e:e} within {absolute:e}");
     }
 }
