@@ -165,7 +165,7 @@ impl<'t, A: Approximation> Run<'t, A> {
         Ok(Step {
             index,
             elbo: elbo.map(|(value, _)| value),
-            elbo_se: elbo.map(|(_, error)| error),
+            elbo_se: elbo.map(|(_, error)| error).filter(|error| error.is_finite()),
             beta,
             taken,
             remaining: self.remaining.estimate(),

@@ -7,6 +7,9 @@ const FEWEST: usize = 6;
 /// Most estimates that are kept; the later half of them is averaged, so that noise shrinks as a run goes on.
 const MOST: usize = 128;
 
+/// Estimates are at most this large.
+const HUGE: f64 = 1e100;
+
 /// The last estimates of ½ gᵀF⁻¹g, each from two independent batches at one state.
 ///
 /// A natural-gradient step of full length gains ½ gᵀF⁻¹g where the bound is quadratic in the metric. The square of one noisy
@@ -28,6 +31,8 @@ impl Remaining {
     }
 
     pub(super) fn push(&mut self, half_product: f64) {
+        // What overflows is a large gain; the bound keeps squares, and so files, finite.
+        let half_product = if half_product.is_finite() { half_product.clamp(-HUGE, HUGE) } else { HUGE };
         if self.estimates.len() == MOST {
             self.estimates.rotate_left(1);
             self.estimates[MOST - 1] = half_product;
