@@ -44,6 +44,11 @@ pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     })
 }
 
+/// The error for a file whose content cannot be used.
+pub(crate) fn damaged(path: &Path, problem: &dyn std::fmt::Display) -> Error {
+    Error::File { path: path.into(), problem: format!("the file is damaged: {problem}") }
+}
+
 /// Reads a file of the given format.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: &str) -> Result<T, Error> {
     let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.into(), source })?;
@@ -69,5 +74,5 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: &str) -> Result<T, 
             "the file has schema {schema}, written by elinvar {by}; this version reads up to {SCHEMA}: update elinvar"
         )));
     }
-    serde_json::from_value(value).map_err(|e| problem(format!("the file is damaged: {e}")))
+    serde_json::from_value(value).map_err(|e| damaged(path, &e))
 }

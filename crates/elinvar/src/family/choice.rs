@@ -129,7 +129,7 @@ impl Family {
     pub fn n_columns(&self) -> usize {
         match self.kind {
             Kind::Skew | Kind::Emg | Kind::Nig { .. } => 2,
-            Kind::RankK { rank } => 1 + rank,
+            Kind::RankK { rank } => rank.saturating_add(1),
             _ => 1,
         }
     }

@@ -48,10 +48,16 @@ impl State {
             return Err(Error::Domain { parameter: "dimension", value: 0.0, reason: "a posterior has a coordinate" });
         }
         let blocks = self.blocks.iter().map(|block| {
-            if block.b.len() != dim * n_columns {
-                return Err(Error::Shape { what: "entries of B", expected: dim * n_columns, found: block.b.len() });
+            // A damaged file may claim any size.
+            let expected = dim.saturating_mul(n_columns);
+            if block.b.len() != expected {
+                return Err(Error::Shape { what: "entries of B", expected, found: block.b.len() });
             }
-            LocationBlock::new(block.b.clone(), S::from_precision(dim, block.precision.clone())?)
+            let scale = S::from_precision(dim, block.precision.clone())?;
+            if S::COVARIANCE == Covariance::Full {
+                check_symmetry(dim, &block.precision)?;
+            }
+            LocationBlock::new(block.b.clone(), scale)
         });
         blocks.collect()
     }
@@ -61,6 +67,28 @@ impl State {
         if self.blocks.len() != 1 {
             return Err(Error::Shape { what: "blocks of the state", expected: 1, found: self.blocks.len() });
         }
+        if self.log_weights != [0.0] {
+            let value = self.log_weights.iter().map(|log| log.exp()).sum();
+            return Err(Error::Domain {
+                parameter: "sum of weights",
+                value,
+                reason: "a single component has weight one",
+            });
+        }
         Ok(self.blocks(n_columns)?.remove(0))
+    }
+}
+
+/// Factors are made from the lower triangle alone; an upper one that says something else is a mistake.
+fn check_symmetry(dim: usize, p: &[f64]) -> Result<(), Error> {
+    let pairs = (0..dim).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let asymmetry =
+        |(i, j): (usize, usize)| (p[i * dim + j] - p[j * dim + i]).abs() / (p[i * dim + i] * p[j * dim + j]).sqrt();
+    match pairs.map(asymmetry).find(|value| value.is_nan() || *value > 1e-8) {
+        None => Ok(()),
+        Some(value) => {
+            let reason = "the precision matrix is symmetric";
+            Err(Error::Domain { parameter: "relative asymmetry", value, reason })
+        }
     }
 }

@@ -187,12 +187,16 @@ impl Posterior {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let record: Record = file::read(path, Self::FORMAT)?;
-        let damaged =
-            |problem: String| Error::File { path: path.into(), problem: format!("the file is damaged: {problem}") };
-        let approximation = AnyApproximation::from_state(&record.state).map_err(|e| damaged(e.to_string()))?;
+        let approximation = AnyApproximation::from_state(&record.state).map_err(|e| file::damaged(path, &e))?;
         let dim = approximation.dim();
         if record.names.len() != dim || record.transforms.dim() != dim {
-            return Err(damaged(format!("it names {} coordinates of {dim}", record.names.len())));
+            let (names, transformed) = (record.names.len(), record.transforms.dim());
+            let problem = format!("it has {dim} coordinates, {names} names and transforms of {transformed}");
+            return Err(file::damaged(path, &problem));
+        }
+        let (names, parameters) = (record.constrained_names.len(), record.transforms.n_constrained());
+        if names != parameters {
+            return Err(file::damaged(path, &format!("it has {parameters} parameters and {names} names for them")));
         }
         Ok(Self { approximation, record })
     }

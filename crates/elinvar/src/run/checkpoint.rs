@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::remaining::Remaining;
 use super::{Counts, Plan, Run, Step};
 use crate::Error;
-use crate::family::{Approximation, State};
+use crate::family::{AnyApproximation, Approximation, State};
 use crate::file::{self, Header};
 use crate::target::Target;
 
@@ -50,7 +50,10 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Io`] or [`Error::File`] with what is wrong with the file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
-        file::read(path.as_ref(), Self::FORMAT)
+        let path = path.as_ref();
+        let checkpoint: Self = file::read(path, Self::FORMAT)?;
+        AnyApproximation::from_state(&checkpoint.state).map_err(|e| file::damaged(path, &e))?;
+        Ok(checkpoint)
     }
 }
 
