@@ -2,30 +2,14 @@
 
 use elinvar::Plan;
 use elinvar::block::LocationGradient;
-use elinvar::family::{AnyApproximation, Approximation, BlockState, Family, MogGradient, State, StepRequest};
+use elinvar::family::{AnyApproximation, Approximation, Family, MogGradient, State, StepRequest};
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::Rule;
-use elinvar::target::Covariance;
 
 use crate::problem;
-use crate::subjects::{families, label, with_family};
+use crate::subjects::{families, label, standard, with_family};
 
 const DIM: usize = 3;
-
-/// A start with B = 0 or a little more, P = I and equal weights.
-fn standard(family: Family) -> AnyApproximation {
-    let precision: Vec<f64> = match family.covariance {
-        Covariance::Full => (0..DIM * DIM).map(|i| f64::from(u8::from(i % (DIM + 1) == 0))).collect(),
-        Covariance::Diagonal => vec![1.0; DIM],
-    };
-    let k = family.n_components();
-    let block = |c: usize| BlockState {
-        b: (0..DIM * family.n_columns()).map(|i| 0.1 * (i + c) as f64).collect(),
-        precision: precision.clone(),
-    };
-    let state = State { family, dim: DIM, blocks: (0..k).map(block).collect(), log_weights: vec![-(k as f64).ln(); k] };
-    AnyApproximation::from_state(&state).unwrap()
-}
 
 /// A number of either sign whose size is anywhere between 1e-8 and 1e12.
 fn wild(stream: &mut Stream) -> f64 {
@@ -130,7 +114,7 @@ fn a_step_stays_in_the_domain() {
     let mut stream = Stream::open(77, Purpose::Start, 0, 0);
     for family in families() {
         for rule in [Rule::NaturalGradient, Rule::Retraction] {
-            with_family!(standard(family), q => chains(q, rule, &mut stream, 60));
+            with_family!(standard(family, DIM), q => chains(q, rule, &mut stream, 60));
         }
     }
 }
@@ -138,7 +122,9 @@ fn a_step_stays_in_the_domain() {
 /// A component whose gradient is broken stays where it is, and the others move.
 #[test]
 fn a_broken_component_holds_nobody_back() {
-    let AnyApproximation::MogDiagonal(mut q) = standard(Family::mog(2).diagonal()) else { panic!("another family") };
+    let AnyApproximation::MogDiagonal(mut q) = standard(Family::mog(2).diagonal(), DIM) else {
+        panic!("another family")
+    };
     let mut work = q.work(&Plan::default().draw_plan());
     let mut gradient = q.gradient_buffer();
     gradient.components[0].b[1] = f64::NAN;

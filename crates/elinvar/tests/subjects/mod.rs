@@ -3,15 +3,15 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::family::{AnyApproximation, Approximation, Family, State};
+use elinvar::family::{AnyApproximation, Approximation, BlockState, Family, State};
 use elinvar::model::{DesignMatrix, LogisticRegression};
 use elinvar::run::{Checkpoint, Counts, Run, Step, StopReason};
-use elinvar::target::{PointwiseHessian, PointwiseTarget, Target, TargetError};
+use elinvar::target::{Covariance, PointwiseHessian, PointwiseTarget, Target, TargetError};
 use elinvar::{Error, Plan, Posterior};
 
 /// Every family, each with a full and a diagonal scale matrix.
 pub(crate) fn families() -> Vec<Family> {
-    let full = every_kind().map(|family| family.with_covariance(elinvar::target::Covariance::Full));
+    let full = every_kind().map(|family| family.with_covariance(Covariance::Full));
     full.into_iter().flat_map(|family| [family, family.diagonal()]).collect()
 }
 
@@ -32,6 +32,21 @@ pub(crate) fn every_kind() -> [Family; 8] {
 /// The family and its scale matrix in words.
 pub(crate) fn label(family: Family) -> String {
     format!("{family} {:?}", family.covariance)
+}
+
+/// The member of a family with small numbers in B, P = I and equal weights.
+pub(crate) fn standard(family: Family, dim: usize) -> AnyApproximation {
+    let precision: Vec<f64> = match family.covariance {
+        Covariance::Full => (0..dim * dim).map(|i| f64::from(u8::from(i % (dim + 1) == 0))).collect(),
+        Covariance::Diagonal => vec![1.0; dim],
+    };
+    let k = family.n_components();
+    let block = |c: usize| BlockState {
+        b: (0..dim * family.n_columns()).map(|i| 0.1 * (i + c) as f64).collect(),
+        precision: precision.clone(),
+    };
+    let state = State { family, dim, blocks: (0..k).map(block).collect(), log_weights: vec![-(k as f64).ln(); k] };
+    AnyApproximation::from_state(&state).unwrap()
 }
 
 /// n numbers between −1 and 1.
