@@ -1,5 +1,7 @@
 //! The `elinvar` command: fits Bayesian models and samples what was fitted.
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
 mod args;
 mod config;
 mod error;

@@ -26,6 +26,8 @@
 //! assert_eq!(error.to_string(), "breast_cancer.csv (embedded): there is no column \"Y\"; did you mean \"y\"?");
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
 mod csv;
 mod embedded;
 mod error;

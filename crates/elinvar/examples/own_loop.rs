@@ -16,7 +16,12 @@ fn main() -> Result<(), Error> {
     for _ in 0..300 {
         let step = run.step()?;
         if step.index.is_multiple_of(50) {
-            println!("{:4}  ELBO {:.3} ± {:.3}", step.index, step.elbo.unwrap_or(f64::NAN), step.elbo_se.unwrap_or(f64::NAN));
+            println!(
+                "{:4}  ELBO {:.3} ± {:.3}",
+                step.index,
+                step.elbo.unwrap_or(f64::NAN),
+                step.elbo_se.unwrap_or(f64::NAN)
+            );
         }
     }
     let checkpoint = run.checkpoint();
@@ -24,7 +29,12 @@ fn main() -> Result<(), Error> {
     assert_eq!(run.step()?.elbo, resumed.step()?.elbo, "the same bits");
     for c in 0..3 {
         let block = &run.q().components()[c];
-        println!("weight {:.2}, mean ({:.2}, {:.2})", run.q().weights().weight(c), block.column(0)[0], block.column(0)[1]);
+        println!(
+            "weight {:.2}, mean ({:.2}, {:.2})",
+            run.q().weights().weight(c),
+            block.column(0)[0],
+            block.column(0)[1]
+        );
     }
     Ok(())
 }

@@ -33,6 +33,8 @@
 //! [`block`]s; [`target`] is what users implement and [`model`] what is ready; [`posterior`] is the result. `estimate` and
 //! [`rule`] hold the closed choices of a [`Plan`]; [`special`] and [`random`] are the ground floor.
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
 pub mod block;
 mod dispatch;
 mod error;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Posterior;
+use crate::target::Transform;
 
 /// One row of the parameter table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,7 +21,8 @@ pub struct ParameterSummary {
 }
 
 impl Posterior {
-    /// The parameters on the constrained scale, from `n` draws; means and standard deviations of untransformed parameters are exact.
+    /// The parameters on the constrained scale: quantiles from `n` draws, and so are mean and standard deviation of a transformed
+    /// parameter; those of an untransformed one are exact.
     pub fn summary(&self, n: usize, seed: u64) -> Vec<ParameterSummary> {
         let draws = self.sample(n, seed);
         let transforms = self.transforms();
@@ -32,16 +34,29 @@ impl Posterior {
             columns.iter_mut().zip(&x).for_each(|(column, value)| column.push(*value));
         }
         let d = self.dim();
-        let exact = transforms.is_identity().then(|| (self.approximation.mean(), self.approximation.covariance()));
+        let (mean, cov) = (self.approximation.mean(), self.approximation.covariance());
+        let exact = self.untransformed();
         let rows = self.constrained_names().iter().zip(&mut columns).enumerate().map(|(i, (name, column))| {
             column.sort_by(f64::total_cmp);
-            let (mean, sd) = match &exact {
-                Some((mean, cov)) => (mean[i], cov[i * d + i].sqrt()),
+            let (mean, sd) = match exact[i] {
+                Some(j) => (mean[j], cov[j * d + j].sqrt()),
                 None => moments(column),
             };
             ParameterSummary { name: name.clone(), mean, sd, q5: quantile(column, 0.05), q95: quantile(column, 0.95) }
         });
         rows.collect()
+    }
+
+    /// For each constrained parameter the coordinate of z that it is, if it is one.
+    fn untransformed(&self) -> Vec<Option<usize>> {
+        let mut next = 0;
+        let mut found = Vec::with_capacity(self.transforms().n_constrained());
+        for block in self.transforms().as_slice() {
+            let identity = *block == Transform::Identity;
+            found.extend((0..block.n_constrained()).map(|_| identity.then_some(next)));
+            next += block.dim();
+        }
+        found
     }
 }
 

@@ -138,32 +138,7 @@ where
     }
 }
 
-/// Evaluates an expression with the concrete family bound to a name.
-macro_rules! with_family {
-    ($any:expr, $q:ident => $body:expr) => {
-        match $any {
-            AnyApproximation::Gaussian($q) => $body,
-            AnyApproximation::GaussianDiagonal($q) => $body,
-            AnyApproximation::StudentT($q) => $body,
-            AnyApproximation::StudentTDiagonal($q) => $body,
-            AnyApproximation::Skew($q) => $body,
-            AnyApproximation::SkewDiagonal($q) => $body,
-            AnyApproximation::Emg($q) => $body,
-            AnyApproximation::EmgDiagonal($q) => $body,
-            AnyApproximation::Nig($q) => $body,
-            AnyApproximation::NigDiagonal($q) => $body,
-            AnyApproximation::Snig($q) => $body,
-            AnyApproximation::SnigDiagonal($q) => $body,
-            AnyApproximation::RankK($q) => $body,
-            AnyApproximation::RankKDiagonal($q) => $body,
-            AnyApproximation::Mog($q) => $body,
-            AnyApproximation::MogDiagonal($q) => $body,
-            other => panic!("no arm for {other:?}"),
-        }
-    };
-}
-
-pub(crate) use with_family;
+pub(crate) use elinvar::family::with_approximation as with_family;
 
 /// [`Run::new`] for any family.
 pub(crate) fn open<'t>(
