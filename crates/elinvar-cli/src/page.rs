@@ -106,6 +106,7 @@ fn pareto(diagnostics: &Diagnostics) -> String {
     let threshold = diagnostics.pareto_k_threshold;
     let draws = grouped(diagnostics.n_draws as u64);
     match diagnostics.pareto_k {
+        _ if !diagnostics.elbo.mcse.is_finite() => "not known: the log density is too large to be compared".into(),
         None => format!("not known: {draws} draws are too few to say; raise --diagnostic-draws"),
         Some(k) if k <= threshold => {
             format!("{k:.2}, below {threshold:.2} for {draws} draws: importance sampling from this fit is reliable")
@@ -145,6 +146,10 @@ fn remaining(posterior: &Posterior) -> Option<(f64, f64)> {
 /// A command that makes sense after this fit.
 fn next(job: &Job, report: &Report) -> String {
     let is_poor = report.diagnostics.pareto_k.is_some_and(|k| k > report.diagnostics.pareto_k_threshold);
+    if matches!(report.posterior.stop_reason(), StopReason::BadEvaluations | StopReason::Stuck) {
+        return "look for columns with very large values; divide them by a constant or leave them out with --exclude"
+            .into();
+    }
     if !report.posterior.converged() {
         let is_noise = |(gain, error): (f64, f64)| gain.abs() < 2.0 * error;
         if remaining(&report.posterior).is_some_and(is_noise) {
