@@ -8,6 +8,8 @@ mod family;
 mod json;
 mod laws;
 mod logistic;
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod mcef;
 mod member;
 mod mog;
 mod special;
