@@ -2,12 +2,12 @@
 
 #[path = "targets/conformance.rs"]
 mod conformance;
+#[path = "targets/normalisers.rs"]
+mod normalisers;
 #[path = "targets/registered.rs"]
 mod registered;
 #[path = "targets/threads.rs"]
 mod threads;
-#[path = "targets/vectors.rs"]
-mod vectors;
 
 /// The only tolerances of these tests.
 mod tolerance {

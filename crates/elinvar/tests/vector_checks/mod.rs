@@ -11,6 +11,7 @@ mod logistic;
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod mcef;
 mod member;
+mod models;
 mod mog;
 mod special;
 mod step;

@@ -20,7 +20,7 @@ use crate::random::Stream;
 /// w is one number for a mean–variance mixture (of no effect for the Gaussian), k numbers for a factor Gaussian, and the label
 /// 0, 1, …, K−1 for a mixture.
 ///
-/// Paper: §3, Definitions 2–3, eq. (10)–(14).
+/// Paper: §3, Definition 2, Definition 3, eq. (10), eq. (11), eq. (12), eq. (13), eq. (14).
 pub trait Mcef: Approximation {
     /// Number of coordinates of q(w) at the end of every vector.
     fn n_mixing(&self) -> usize;
