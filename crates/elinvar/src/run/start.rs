@@ -15,7 +15,8 @@ use crate::target::{Covariance, Draws, Evaluations, Prior, Rows, SecondOrder, Ta
 ///
 /// A Gaussian starts at a rough mode with the curvature there (N(0, I) where there is none). Every other family starts from a
 /// short Gaussian fit with the same mean and covariance: mixtures spread their components over it, families with a shift point
-/// it along the direction in which the target is most skewed.
+/// it along the direction in which the target is most skewed. That fit takes the rule, step sizes and KL bound of the default
+/// plan: a start is no place for experiments.
 ///
 /// # Errors
 /// As [`Run::new`] and [`Run::step`].
@@ -86,12 +87,16 @@ fn start_with<S: ScaleMatrix>(
     if family.kind == Kind::Gaussian {
         return Ok((AnyApproximation::from_state(&gaussian)?, counts));
     }
+    let cautious = Plan::default();
     let short = Plan {
         stop: Stop {
             remaining_nats: plan.stop.remaining_nats.max(0.1),
             max_steps: 200.min(plan.stop.max_steps),
             ..plan.stop
         },
+        rule: cautious.rule,
+        step_size: cautious.step_size,
+        max_kl: cautious.max_kl,
         ..plan.clone()
     };
     let mut run = Run::new(target, Gaussian::<S>::from_state(&gaussian)?, &short)?;
