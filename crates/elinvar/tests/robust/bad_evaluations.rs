@@ -155,15 +155,16 @@ impl PointwiseHessian for HalfPlane {
     }
 }
 
-/// Every family puts its mean within half a standard deviation of the truth, though some of its mass lies where nothing exists.
+/// Every family ends near the truth, though some of its mass lies where nothing exists.
 #[test]
 fn a_density_on_half_of_the_space_is_fitted() {
     for family in families() {
         let posterior = elinvar::fit(&PointwiseSecondOrder(HalfPlane), family, &Plan::default()).unwrap();
         let (mean, covariance) = (posterior.approximation().mean(), posterior.approximation().covariance());
-        assert!((mean[0] - 2.0).abs() < 0.5 && mean[1].abs() < 0.2, "{}: mean {mean:?}", label(family));
         let sd = [covariance[0].sqrt(), covariance[3].sqrt()];
+        assert!((mean[0] - 2.0).abs() < 0.3 && mean[1].abs() < 0.2, "{}: mean {mean:?}", label(family));
         assert!((sd[0] - 1.0).abs() < 0.3 && (sd[1] - 1.0).abs() < 0.2, "{}: {sd:?}", label(family));
+        assert!(posterior.counts().dropped > 0, "{}", label(family));
     }
 }
 

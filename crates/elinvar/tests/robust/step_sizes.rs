@@ -58,15 +58,15 @@ fn of_a_bent_target_under_the_plain_rule() {
     every_state_is_in_the_domain("banana", &Banana::default(), Rule::NaturalGradient, 2);
 }
 
-/// The whole way from nothing: the start is found with the wild plan, too.
+/// The whole way from nothing; the start is found with steps of its own.
 #[test]
 fn a_fit_with_any_step_size_ends_with_a_reason() {
     for family in families() {
-        for beta in SIZES {
-            let mut plan = plan(Rule::Retraction, beta, 3);
+        for (beta, seed) in SIZES.into_iter().flat_map(|beta| (1..=20).map(move |seed| (beta, seed))) {
+            let mut plan = plan(Rule::Retraction, beta, seed);
             plan.stop.max_steps = 100;
             let posterior = elinvar::fit(&Funnel::new(3).unwrap(), family, &plan);
-            let posterior = posterior.unwrap_or_else(|error| panic!("{}, β = {beta}: {error}", label(family)));
+            let posterior = posterior.unwrap_or_else(|error| panic!("{}, β = {beta}, {seed}: {error}", label(family)));
             assert_eq!(problem(&posterior.approximation().state()), None, "{}, β = {beta}", label(family));
         }
     }
