@@ -23,6 +23,8 @@ pub struct Checkpoint {
     pub state: State,
     /// Index of the next step.
     pub step: u64,
+    /// Draws per component of the next step.
+    pub n_draws: usize,
     /// Evaluations so far.
     pub counts: Counts,
     /// The recorded steps.
@@ -53,6 +55,9 @@ impl Checkpoint {
         let path = path.as_ref();
         let checkpoint: Self = file::read(path, Self::FORMAT)?;
         AnyApproximation::from_state(&checkpoint.state).map_err(|e| file::damaged(path, &e))?;
+        if checkpoint.n_draws == 0 {
+            return Err(file::damaged(path, &"a step needs at least one draw"));
+        }
         Ok(checkpoint)
     }
 }
@@ -65,6 +70,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             plan: self.plan.clone(),
             state: self.q.state(),
             step: self.step,
+            n_draws: self.n_draws,
             counts: self.counts,
             trace: self.trace.clone(),
             seconds: self.seconds(),
@@ -80,6 +86,7 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// As [`Run::new`], or if the checkpoint belongs to another family.
     pub fn resume(target: &'t dyn Target, checkpoint: &Checkpoint) -> Result<Self, Error> {
         let mut run = Self::new(target, A::from_state(&checkpoint.state)?, &checkpoint.plan)?;
+        run.set_n_draws(checkpoint.n_draws);
         run.step = checkpoint.step;
         run.counts = checkpoint.counts;
         run.trace = checkpoint.trace.clone();

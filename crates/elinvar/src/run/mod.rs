@@ -44,6 +44,8 @@ pub struct Run<'t, A: Approximation> {
     second_gradient: A::Gradient,
     rows: Vec<u32>,
     minibatch: Option<Minibatch>,
+    /// Draws per component of the next step.
+    n_draws: usize,
     step: u64,
     counts: Counts,
     remaining: Remaining,
@@ -62,6 +64,14 @@ enum Outcome {
     NotFinite,
 }
 
+/// Memory for the evaluations of a batch.
+fn room_for<A: Approximation>(batch: &Batch, target: &dyn Target, q: &A) -> Evaluations {
+    let n_points = batch.draws.len();
+    let mut evaluations = Evaluations::new(q.dim(), n_points);
+    evaluations.scratch_mut().take(target.scratch_len(n_points, q.n_blocks()));
+    evaluations
+}
+
 impl<'t, A: Approximation> Run<'t, A> {
     /// A run from `start`; every check happens here.
     ///
@@ -74,11 +84,10 @@ impl<'t, A: Approximation> Run<'t, A> {
         }
         let prior = target.prior();
         start.check_prior(prior)?;
-        let draw_plan = plan.draw_plan();
+        let n_draws = plan.n_draws;
+        let draw_plan = plan.draw_plan(n_draws);
         let batch = start.batch(&draw_plan);
-        let n_points = batch.draws.len();
-        let mut evaluations = Evaluations::new(start.dim(), n_points);
-        evaluations.scratch_mut().take(target.scratch_len(n_points, start.n_blocks()));
+        let evaluations = room_for(&batch, target, &start);
         let n_entries = start.covariance_kind().n_entries(start.dim());
         let minibatch = plan.minibatch.zip(target.n_rows()).map(|(size, n_rows)| Minibatch::new(n_rows, size));
         let mut run = Self {
@@ -94,6 +103,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             minibatch,
             q: start,
             plan,
+            n_draws,
             step: 0,
             counts: Counts::default(),
             remaining: Remaining::new(),
@@ -130,6 +140,31 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// Seconds spent so far, those before a checkpoint included.
     pub fn seconds(&self) -> f64 {
         self.seconds_before + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Draws per component of the next step.
+    pub fn n_draws(&self) -> usize {
+        self.n_draws
+    }
+
+    /// Doubles the draws of the coming steps if the noise of the estimated gain, not the gain, is what keeps the run from
+    /// stopping, up to `plan.max_draws`; with mini-batches the noise is that of the items and more draws would not help.
+    ///
+    /// [`Run::fit`] calls this after every step; a loop of one's own may, too.
+    pub fn grow(&mut self) {
+        let limited = self.remaining.is_noise(self.plan.stop.remaining_nats);
+        if limited && self.minibatch.is_none() && 2 * self.n_draws <= self.plan.max_draws {
+            self.set_n_draws(2 * self.n_draws);
+            self.remaining.clear();
+        }
+    }
+
+    fn set_n_draws(&mut self, n_draws: usize) {
+        self.n_draws = n_draws;
+        let draw_plan = self.plan.draw_plan(n_draws);
+        self.work = self.q.work(&draw_plan);
+        self.batch = self.q.batch(&draw_plan);
+        self.evaluations = room_for(&self.batch, self.target, &self.q);
     }
 
     /// One iteration; allocates nothing.
@@ -170,6 +205,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             taken,
             remaining: self.remaining.estimate(),
             dropped: self.counts.dropped - dropped_before,
+            n_draws: self.n_draws,
             counts: self.counts,
             seconds: self.seconds(),
         })
@@ -186,6 +222,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             }
             let step = self.step()?;
             self.trace.push(step);
+            self.grow();
             if observe(&step).is_break() {
                 return Ok(StopReason::Interrupted);
             }

@@ -22,8 +22,10 @@ use crate::target::Target;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
-    /// Draws per step and component.
+    /// Draws per step and component at first.
     pub n_draws: usize,
+    /// The draws are doubled up to this number when noise is what keeps a run from stopping.
+    pub max_draws: usize,
     /// Where the normals of the draws come from.
     pub noise: Noise,
     /// Where the draws of a mixture come from.
@@ -53,6 +55,7 @@ impl Default for Plan {
         let step_size = StepSize::Power { initial: 0.7, delay: 50.0, exponent: 0.6 };
         Self {
             n_draws: 32,
+            max_draws: 1_024,
             noise: Noise::QuasiMonteCarlo,
             sampling: Sampling::OwnDraws,
             minibatch: None,
@@ -76,13 +79,13 @@ impl Plan {
     pub fn thorough() -> Self {
         let step_size = StepSize::Power { initial: 0.7, delay: 200.0, exponent: 0.6 };
         let stop = Stop { remaining_nats: 1e-5, check_every: 10, max_steps: 1_500, ..Stop::default() };
-        Self { step_size, mixing_step_size: step_size, stop, ..Self::default() }
+        Self { max_draws: 32, step_size, mixing_step_size: step_size, stop, ..Self::default() }
     }
 
-    /// The part of the plan that shapes a batch.
-    pub fn draw_plan(&self) -> DrawPlan {
+    /// The part of the plan that shapes a batch of `n_draws` draws per component.
+    pub fn draw_plan(&self, n_draws: usize) -> DrawPlan {
         DrawPlan {
-            n_draws: self.n_draws,
+            n_draws,
             noise: self.noise,
             sampling: self.sampling,
             curvature: self.curvature,

@@ -30,6 +30,11 @@ impl Remaining {
         self.estimates.reserve_exact(MOST.saturating_sub(self.estimates.len()));
     }
 
+    /// Forgets all estimates.
+    pub(super) fn clear(&mut self) {
+        self.estimates.clear();
+    }
+
     pub(super) fn push(&mut self, half_product: f64) {
         // What overflows is a large gain; the bound keeps squares, and so files, finite.
         let half_product = if half_product.is_finite() { half_product.clamp(-HUGE, HUGE) } else { HUGE };
@@ -59,5 +64,13 @@ impl Remaining {
     /// The estimate is unbiased and so may be negative; a clearly negative one is noise, not convergence.
     pub(super) fn is_below(&self, tolerance: f64) -> bool {
         self.estimate().is_some_and(|(mean, error)| mean.abs() + 2.0 * error < tolerance)
+    }
+
+    /// Whether what keeps [`Remaining::is_below`] from being true is the error of the estimate, not its size.
+    pub(super) fn is_noise(&self, tolerance: f64) -> bool {
+        self.estimate().is_some_and(|(mean, error)| {
+            let resolved = mean.abs() + 2.0 * error < tolerance;
+            !resolved && 4.0 * error > tolerance && mean < 3.0 * error
+        })
     }
 }

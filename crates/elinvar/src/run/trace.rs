@@ -32,6 +32,8 @@ pub struct Step {
     pub remaining: Option<(f64, f64)>,
     /// Draws dropped in this step.
     pub dropped: u64,
+    /// Draws per component in this step.
+    pub n_draws: usize,
     /// Evaluations so far.
     pub counts: Counts,
     /// Seconds so far.

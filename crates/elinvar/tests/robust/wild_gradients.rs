@@ -71,7 +71,7 @@ where
     AnyApproximation: From<A>,
 {
     let first = q.clone();
-    let mut work = q.work(&Plan { n_draws: 2, ..Plan::default() }.draw_plan());
+    let mut work = q.work(&Plan::default().draw_plan(2));
     let mut gradient = q.gradient_buffer();
     for chain in 0..n_chains {
         q.clone_from(&first);
@@ -125,7 +125,7 @@ fn a_broken_component_holds_nobody_back() {
     let AnyApproximation::MogDiagonal(mut q) = standard(Family::mog(2).diagonal(), DIM) else {
         panic!("another family")
     };
-    let mut work = q.work(&Plan::default().draw_plan());
+    let mut work = q.work(&Plan::default().draw_plan(32));
     let mut gradient = q.gradient_buffer();
     gradient.components[0].b[1] = f64::NAN;
     gradient.components[1].b[1] = 1.0;
