@@ -66,7 +66,7 @@ impl LogWeights {
         self.log[c].exp()
     }
 
-    /// log π_c ← log π_c − β E_c[h], normalised; within KL(π_new ‖ π) ≤ `max_kl`. Returns the β taken.
+    /// log π_c ← log π_c − β E_c\[h\], normalised; within KL(π_new ‖ π) ≤ `max_kl`. Returns the β taken.
     ///
     /// Paper: §4.1, eq. (16), App. B.
     pub fn advance(&mut self, expected_h: &[f64], beta: f64, max_kl: Option<f64>, next: &mut [f64]) -> f64 {

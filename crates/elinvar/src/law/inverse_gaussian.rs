@@ -33,7 +33,7 @@ impl TryFrom<Unchecked> for InverseGaussian {
 }
 
 impl InverseGaussian {
-    /// The law with E[w] = 1 and Var(w) = 1/λ.
+    /// The law with E\[w\] = 1 and Var(w) = 1/λ.
     ///
     /// # Errors
     /// [`Error::Domain`] unless λ is finite and positive.

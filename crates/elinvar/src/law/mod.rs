@@ -33,11 +33,11 @@ pub struct Forms {
 /// Moments of the law that enter Ω, Υ and s̄ (spec 00 §0.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// E[u].
+    /// E\[u\].
     pub u: f64,
-    /// E[u²].
+    /// E\[u²\].
     pub uu: f64,
-    /// s̄ = E[s]; infinite where it does not exist.
+    /// s̄ = E\[s\]; infinite where it does not exist.
     pub s: f64,
     /// E[1/s].
     pub inv_s: f64,

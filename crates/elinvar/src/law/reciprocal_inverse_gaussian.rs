@@ -32,7 +32,7 @@ impl TryFrom<Unchecked> for ReciprocalInverseGaussian {
 }
 
 impl ReciprocalInverseGaussian {
-    /// The law of 1/w with E[w] = 1 and Var(w) = 1/λ.
+    /// The law of 1/w with E\[w\] = 1 and Var(w) = 1/λ.
     ///
     /// # Errors
     /// [`Error::Domain`] unless λ is finite and positive.

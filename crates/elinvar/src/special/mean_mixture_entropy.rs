@@ -96,7 +96,7 @@ fn emg_narrow(kappa: f64) -> MeanMixtureEntropy {
     MeanMixtureEntropy { value: kappa + log_mean * STEP, slope: variance * STEP / kappa }
 }
 
-/// The same integrals after E[Var] = (1 − E[ρ(ρ + t)])/κ: φ(y) alone bounds the range.
+/// The same integrals after E\[Var\] = (1 − E[ρ(ρ + t)])/κ: φ(y) alone bounds the range.
 fn emg_wide(kappa: f64) -> MeanMixtureEntropy {
     let s = kappa.sqrt();
     let (mut shortfall, mut log_mean) = (0.0, 0.0);

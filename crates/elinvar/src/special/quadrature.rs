@@ -1,6 +1,6 @@
 //! Gauss rules whose tail weights are relatively accurate, and the inverse-Gaussian rule (spec 08 §8.7).
 
-/// Nodes and weights of a rule for expectations: E[f] ≈ Σ wᵢ f(xᵢ).
+/// Nodes and weights of a rule for expectations: E\[f\] ≈ Σ wᵢ f(xᵢ).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Nodes in increasing order.

@@ -137,7 +137,7 @@ pub trait Target: Sync {
 /// The weights of the draws are known before the target is asked, so a generalised linear model needs one
 /// `Xᵀ diag(r) X` per contraction instead of one per draw.
 pub trait SecondOrder: Target {
-    /// Adds Σ_s weight[k][s] ∇²log p(z_s) to `out` (which arrives zeroed) for each contraction k, without the declared prior.
+    /// Adds Σ_s weight\[k\]\[s\] ∇²log p(z_s) to `out` (which arrives zeroed) for each contraction k, without the declared prior.
     ///
     /// A draw of weight zero adds nothing, whatever its Hessian: this is how a dropped draw is left out. A draw of another
     /// weight at which the Hessian does not exist makes its sums NaN.

@@ -69,7 +69,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         }
     }
 
-    /// E[z] = μ + E[u] α.
+    /// E\[z\] = μ + E\[u\] α.
     pub(super) fn mean_vector(&self) -> Vec<f64> {
         let mut mean = self.block.column(0).to_vec();
         if L::SHIFTED {
@@ -78,7 +78,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         mean
     }
 
-    /// Cov[z] = s̄ Σ + Var(u) ααᵀ.
+    /// Cov\[z\] = s̄ Σ + Var(u) ααᵀ.
     pub(super) fn covariance_matrix(&self) -> Vec<f64> {
         let d = self.block.dim();
         let m = self.law.moments();

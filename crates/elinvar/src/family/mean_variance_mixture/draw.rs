@@ -133,7 +133,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         self.place_extra(work, batch);
     }
 
-    /// The points ẑ = z − u(w) α of option II and the centre μ + E[u] α of the control variate.
+    /// The points ẑ = z − u(w) α of option II and the centre μ + E\[u\] α of the control variate.
     fn place_extra(&self, work: &MixtureWork, batch: &mut Batch) {
         let d = self.block.dim();
         if batch.n_paired > 0 {

@@ -27,7 +27,7 @@ pub struct MixtureOfGaussians<S = Full> {
 pub struct MogGradient {
     /// For each component ∇_{μ_c} L / π_c and E_c[∇²h].
     pub components: Vec<LocationGradient>,
-    /// E_c[h], up to a constant common to all components.
+    /// E_c\[h\], up to a constant common to all components.
     pub expected_h: Vec<f64>,
 }
 
