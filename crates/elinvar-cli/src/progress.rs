@@ -69,6 +69,7 @@ mod tests {
             taken: 0.1,
             remaining: Some((0.0123, 0.001)),
             dropped: 0,
+            n_draws: 32,
             counts,
             seconds: 0.1,
         };

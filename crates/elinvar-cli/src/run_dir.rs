@@ -111,10 +111,10 @@ fn temporary_folder(parent: &Path) -> io::Result<TempDir> {
 /// What happened in each step; a value that is not known is an empty cell.
 fn trace(steps: &[Step]) -> String {
     let cell = |value: Option<f64>| value.map_or(String::new(), |v| format!("{v:?}"));
-    let mut text = String::from("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped\n");
+    let mut text = String::from("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped,draws\n");
     for step in steps {
         text += &format!(
-            "{},{},{:.6},{},{},{:?},{:?},{},{}\n",
+            "{},{},{:.6},{},{},{:?},{:?},{},{},{}\n",
             step.index,
             step.counts.gradient,
             step.seconds,
@@ -123,7 +123,8 @@ fn trace(steps: &[Step]) -> String {
             step.beta,
             step.taken,
             cell(step.remaining.map(|(gain, _)| gain)),
-            step.dropped
+            step.dropped,
+            step.n_draws
         );
     }
     text

@@ -155,7 +155,10 @@ fn a_run_directory_holds_everything() {
     assert_eq!(config["plan"]["curvature"].as_str(), Some("hessian"), "automatic choices are made");
 
     let trace = story.read("runs/a/trace.csv");
-    assert_eq!(trace.lines().next(), Some("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped"));
+    assert_eq!(
+        trace.lines().next(),
+        Some("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped,draws")
+    );
     assert!(trace.lines().skip(1).enumerate().all(|(i, line)| line.starts_with(&format!("{i},"))));
     let last: Vec<&str> = trace.lines().last().unwrap().split(',').collect();
     assert_eq!(last.len(), 9);

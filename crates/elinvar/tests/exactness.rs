@@ -1,5 +1,4 @@
 //! What must come out exactly: Gaussian targets, and families at the parameters where they are Gaussian.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[macro_use]
 mod members;

@@ -1,7 +1,6 @@
 //! What every mixing law must satisfy, against one-dimensional quadrature and finite differences.
 //!
 //! A law is registered by one line in `every_law`; its density, u(w) and s(w) are written again there, independently of the library.
-#![allow(clippy::unwrap_used)]
 
 use elinvar::law::{
     Exponential, Forms, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, MixingNoise, PointMass,

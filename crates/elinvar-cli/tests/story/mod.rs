@@ -1,6 +1,5 @@
 //! A temporary folder in which the program is run.
 #![allow(dead_code, reason = "each test program uses a part of it")]
-#![allow(clippy::unwrap_used, reason = "a story that cannot be told fails")]
 
 use std::collections::BTreeSet;
 use std::fs;

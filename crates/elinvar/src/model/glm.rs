@@ -12,7 +12,9 @@ use super::DesignMatrix;
 use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
-use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch};
+use crate::target::{
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
+};
 
 /// Chunks of rows of a large problem.
 const N_CHUNKS: usize = 8;
@@ -20,14 +22,18 @@ const N_CHUNKS: usize = 8;
 const LARGE: usize = 1 << 19;
 
 /// ℓ(y, η) elementwise.
-pub(super) trait Likelihood: Send + Sync {
+pub trait Likelihood: Send + Sync {
     /// Writes ℓ, replaces η by ∂ℓ/∂η and writes ∂²ℓ/∂η².
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]);
 }
 
-/// A generalised linear model with the prior N(0, I/precision) on all coefficients.
+/// A generalised linear model with the prior N(0, I/precision) on all coefficients: [`LogisticRegression`] and
+/// [`PoissonRegression`].
+///
+/// [`LogisticRegression`]: super::LogisticRegression
+/// [`PoissonRegression`]: super::PoissonRegression
 #[derive(Clone, Debug)]
-pub(super) struct Glm<L> {
+pub struct Glm<L> {
     x: DesignMatrix,
     y: Vec<f64>,
     /// What ℓ leaves out of log p(y | η), one number per row, or empty.
@@ -52,8 +58,79 @@ struct Sums<'a> {
     curvature: &'a mut [f64],
 }
 
+impl<L: Likelihood> Target for Glm<L> {
+    fn dim(&self) -> usize {
+        self.x.n_cols()
+    }
+
+    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+        let (log_p, grad, scratch) = out.parts_mut();
+        let pass = Pass { draws, rows, evaluate: true, contraction: None };
+        self.run(pass, scratch, Sums { log_p, grad, curvature: &mut [] });
+        Ok(())
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        Some(self.x.n_rows())
+    }
+
+    fn prior(&self) -> Prior {
+        Prior::Gaussian { precision: self.prior_precision, leading: self.x.n_cols() }
+    }
+
+    fn second_order(&self) -> Option<&dyn SecondOrder> {
+        Some(self)
+    }
+
+    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
+        let d = self.x.n_cols();
+        let chunks = n_chunks(self.x.n_rows(), d, n_draws);
+        let partial = if chunks > 1 { n_draws * (d + 1) + n_contractions * d * d } else { 0 };
+        chunks * (work_len(d, n_draws, true, n_contractions > 0) + partial)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.x.names().to_vec()
+    }
+}
+
+impl<L: Likelihood> SecondOrder for Glm<L> {
+    fn contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        scratch: &mut Scratch,
+        mut out: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        let pass = Pass { draws, rows, evaluate: false, contraction: Some((contraction, out.covariance())) };
+        self.run(pass, scratch, Sums { log_p: &mut [], grad: &mut [], curvature: out.as_mut_slice() });
+        Ok(())
+    }
+
+    fn evaluate_and_contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        out: &mut Evaluations,
+        mut curvature: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        let (log_p, grad, scratch) = out.parts_mut();
+        let pass = Pass { draws, rows, evaluate: true, contraction: Some((contraction, curvature.covariance())) };
+        self.run(pass, scratch, Sums { log_p, grad, curvature: curvature.as_mut_slice() });
+        Ok(())
+    }
+}
+
 impl<L: Likelihood> Glm<L> {
-    pub(super) fn new(x: DesignMatrix, y: Vec<f64>, constants: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
+    /// The model with these responses; `constants` is what ℓ leaves out of log p(y | η), one number per row, or empty.
+    pub(super) fn with_constants(
+        x: DesignMatrix,
+        y: Vec<f64>,
+        constants: Vec<f64>,
+        prior_precision: f64,
+    ) -> Result<Self, Error> {
         if y.len() != x.n_rows() {
             return Err(Error::Shape { what: "responses (one per row)", expected: x.n_rows(), found: y.len() });
         }
@@ -61,54 +138,14 @@ impl<L: Likelihood> Glm<L> {
         Ok(Self { x, y, constants, prior_precision, likelihood: PhantomData })
     }
 
-    pub(super) fn design(&self) -> &DesignMatrix {
+    /// The features.
+    pub fn design(&self) -> &DesignMatrix {
         &self.x
     }
 
-    pub(super) fn responses(&self) -> &[f64] {
+    /// The responses: labels −1 or +1, or counts.
+    pub fn responses(&self) -> &[f64] {
         &self.y
-    }
-
-    pub(super) fn prior(&self) -> Prior {
-        Prior::Gaussian { precision: self.prior_precision, leading: self.x.n_cols() }
-    }
-
-    pub(super) fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) {
-        let (log_p, grad, scratch) = out.parts_mut();
-        let pass = Pass { draws, rows, evaluate: true, contraction: None };
-        self.run(pass, scratch, Sums { log_p, grad, curvature: &mut [] });
-    }
-
-    pub(super) fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        mut out: CurvatureMut<'_>,
-    ) {
-        let pass = Pass { draws, rows, evaluate: false, contraction: Some((contraction, out.covariance())) };
-        self.run(pass, scratch, Sums { log_p: &mut [], grad: &mut [], curvature: out.as_mut_slice() });
-    }
-
-    pub(super) fn evaluate_and_contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        out: &mut Evaluations,
-        mut curvature: CurvatureMut<'_>,
-    ) {
-        let (log_p, grad, scratch) = out.parts_mut();
-        let pass = Pass { draws, rows, evaluate: true, contraction: Some((contraction, curvature.covariance())) };
-        self.run(pass, scratch, Sums { log_p, grad, curvature: curvature.as_mut_slice() });
-    }
-
-    pub(super) fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        let d = self.x.n_cols();
-        let chunks = n_chunks(self.x.n_rows(), d, n_draws);
-        let partial = if chunks > 1 { n_draws * (d + 1) + n_contractions * d * d } else { 0 };
-        chunks * (work_len(d, n_draws, true, n_contractions > 0) + partial)
     }
 
     fn run(&self, pass: Pass<'_>, scratch: &mut Scratch, sums: Sums<'_>) {

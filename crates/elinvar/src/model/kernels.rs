@@ -216,44 +216,4 @@ mod tests {
             assert!((sum(&values) - values.iter().sum::<f64>()).abs() < 1e-12);
         }
     }
-
-    /// Nanoseconds per element against the same loop over std functions; run by hand with `--ignored --nocapture`.
-    #[test]
-    #[ignore = "a measurement"]
-    fn speed_against_std() {
-        let n = 4096;
-        let start: Vec<f64> = grid(-6.0, 6.0, n - 1).collect();
-        let y: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-        let (mut eta, mut value, mut curvature) = (start.clone(), vec![0.0; n], vec![0.0; n]);
-        type Kernel<'a> = &'a mut dyn FnMut(&mut [f64], &mut [f64], &mut [f64]);
-        let mut time = |name: &str, f: Kernel<'_>| {
-            let mut best = f64::INFINITY;
-            for _ in 0..2000 {
-                eta.copy_from_slice(&start);
-                let clock = std::time::Instant::now();
-                f(&mut eta, &mut value, &mut curvature);
-                best = best.min(clock.elapsed().as_nanos() as f64 / n as f64);
-            }
-            println!("{name}: {best:.2} ns per element");
-        };
-        time("logistic, dispatched", &mut |e, v, c| dispatch::logistic_block(&y, e, v, c));
-        time("logistic, portable", &mut |e, v, c| logistic::<false>(&y, e, v, c));
-        time("logistic, std", &mut |e, v, c| {
-            for i in 0..n {
-                let t = y[i] * e[i];
-                let u = (-t.abs()).exp();
-                let (upper, lower) = (1.0 / (1.0 + u), u / (1.0 + u));
-                v[i] = t.min(0.0) - u.ln_1p();
-                e[i] = y[i] * if t < 0.0 { upper } else { lower };
-                c[i] = -upper * lower;
-            }
-        });
-        time("poisson, dispatched", &mut |e, v, c| dispatch::poisson_block(&y, e, v, c));
-        time("poisson, std", &mut |e, v, c| {
-            for i in 0..n {
-                let u = e[i].exp();
-                (v[i], e[i], c[i]) = (y[i] * e[i] - u, y[i] - u, -u);
-            }
-        });
-    }
 }

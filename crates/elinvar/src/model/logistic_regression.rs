@@ -2,9 +2,6 @@
 
 use super::DesignMatrix;
 use super::glm::{Glm, Likelihood};
-use crate::target::{
-    Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
-};
 use crate::{Error, dispatch};
 
 /// Labels y_n = ±1 with p(y_n | z) = σ(y_n x_nᵀz), and the prior z ~ N(0, I/δ) on every coefficient (spec 09 §9.1).
@@ -20,13 +17,11 @@ use crate::{Error, dispatch};
 /// assert_eq!(model.names(), ["intercept", "dose"]);
 /// # Ok::<(), elinvar::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct LogisticRegression {
-    glm: Glm<Bernoulli>,
-}
+pub type LogisticRegression = Glm<Bernoulli>;
 
+/// The likelihood of [`LogisticRegression`].
 #[derive(Clone, Debug)]
-struct Bernoulli;
+pub struct Bernoulli;
 
 impl Likelihood for Bernoulli {
     #[inline]
@@ -42,7 +37,7 @@ impl LogisticRegression {
     /// If the number of labels is not the number of rows, a label is neither −1 nor +1, or δ is not positive.
     pub fn new(x: DesignMatrix, y: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
         check_labels(&y, [-1.0, 1.0])?;
-        Ok(Self { glm: Glm::new(x, y, Vec::new(), prior_precision)? })
+        Self::with_constants(x, y, Vec::new(), prior_precision)
     }
 
     /// The model for labels 0 and 1.
@@ -52,16 +47,6 @@ impl LogisticRegression {
     pub fn from_labels(x: DesignMatrix, labels: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
         check_labels(&labels, [0.0, 1.0])?;
         Self::new(x, labels.into_iter().map(|label| 2.0 * label - 1.0).collect(), prior_precision)
-    }
-
-    /// The features.
-    pub fn design(&self) -> &DesignMatrix {
-        self.glm.design()
-    }
-
-    /// The labels, −1 or +1.
-    pub fn responses(&self) -> &[f64] {
-        self.glm.responses()
     }
 }
 
@@ -75,66 +60,10 @@ fn check_labels(labels: &[f64], allowed: [f64; 2]) -> Result<(), Error> {
     }
 }
 
-impl Target for LogisticRegression {
-    fn dim(&self) -> usize {
-        self.design().n_cols()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.glm.evaluate(draws, rows, out);
-        Ok(())
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        Some(self.design().n_rows())
-    }
-
-    fn prior(&self) -> Prior {
-        self.glm.prior()
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        self.glm.scratch_len(n_draws, n_contractions)
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.design().names().to_vec()
-    }
-}
-
-impl SecondOrder for LogisticRegression {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.glm.contract(draws, rows, contraction, scratch, out);
-        Ok(())
-    }
-
-    fn evaluate_and_contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        out: &mut Evaluations,
-        curvature: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.glm.evaluate_and_contract(draws, rows, contraction, out, curvature);
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::{Draws, Evaluations, Rows, Target};
 
     #[test]
     fn labels_are_checked_and_both_codings_agree() {

@@ -2,22 +2,17 @@
 
 use super::DesignMatrix;
 use super::glm::{Glm, Likelihood};
-use crate::target::{
-    Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
-};
 use crate::{Error, dispatch};
 
 /// Counts y_n ~ Poisson(e^{x_nᵀz}), and the prior z ~ N(0, I/δ) on every coefficient.
 ///
 /// Σ_n y_n η_n − e^{η_n} − log y_n! with η_n = x_nᵀz; gradient Σ (y_n − e^{η_n}) x_n; Hessian −Σ e^{η_n} x_n x_nᵀ.
 /// A draw at which e^η overflows has log p = −∞.
-#[derive(Clone, Debug)]
-pub struct PoissonRegression {
-    glm: Glm<Poisson>,
-}
+pub type PoissonRegression = Glm<Poisson>;
 
+/// The likelihood of [`PoissonRegression`].
 #[derive(Clone, Debug)]
-struct Poisson;
+pub struct Poisson;
 
 impl Likelihood for Poisson {
     #[inline]
@@ -40,81 +35,16 @@ impl PoissonRegression {
             });
         }
         let constants = counts.iter().map(|y| -libm::lgamma(y + 1.0)).collect();
-        Ok(Self { glm: Glm::new(x, counts, constants, prior_precision)? })
-    }
-
-    /// The features.
-    pub fn design(&self) -> &DesignMatrix {
-        self.glm.design()
-    }
-
-    /// The counts.
-    pub fn responses(&self) -> &[f64] {
-        self.glm.responses()
-    }
-}
-
-impl Target for PoissonRegression {
-    fn dim(&self) -> usize {
-        self.design().n_cols()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.glm.evaluate(draws, rows, out);
-        Ok(())
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        Some(self.design().n_rows())
-    }
-
-    fn prior(&self) -> Prior {
-        self.glm.prior()
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        self.glm.scratch_len(n_draws, n_contractions)
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.design().names().to_vec()
-    }
-}
-
-impl SecondOrder for PoissonRegression {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.glm.contract(draws, rows, contraction, scratch, out);
-        Ok(())
-    }
-
-    fn evaluate_and_contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        out: &mut Evaluations,
-        curvature: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.glm.evaluate_and_contract(draws, rows, contraction, out, curvature);
-        Ok(())
+        Self::with_constants(x, counts, constants, prior_precision)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Covariance;
+    use crate::target::{
+        Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target,
+    };
 
     #[test]
     fn an_overflowing_draw_does_not_touch_the_others() {

@@ -1,6 +1,7 @@
 //! The loop: draw, evaluate, differentiate, move — and what stops it.
 
 mod checkpoint;
+mod evaluate;
 mod fit;
 mod mode;
 mod plan;
@@ -19,13 +20,14 @@ pub use trace::{Counts, Step};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use evaluate::Outcome;
 use remaining::Remaining;
 
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::family::{Approximation, Batch, StepRequest};
 use crate::random::Purpose;
-use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Minibatch, Prior, Rows, Target};
+use crate::target::{Evaluations, Minibatch, Prior, Target};
 
 /// Steps without progress after which a run gives up.
 const PATIENCE: u32 = 25;
@@ -55,13 +57,6 @@ pub struct Run<'t, A: Approximation> {
     stuck: u32,
     started: Instant,
     seconds_before: f64,
-}
-
-/// What came of evaluating one batch.
-enum Outcome {
-    Ready,
-    TooManyBad(usize),
-    NotFinite,
 }
 
 /// Memory for the evaluations of a batch.
@@ -246,125 +241,6 @@ impl<'t, A: Approximation> Run<'t, A> {
             Some(StopReason::MaxSeconds)
         } else {
             None
-        }
-    }
-
-    /// Draws a batch, evaluates the target on it and writes the gradient of the bound.
-    fn estimate(&mut self, purpose: Purpose) -> Result<Outcome, Error> {
-        self.q.draw(self.plan.seed, purpose, self.step, &mut self.work, &mut self.batch);
-        if let Some(minibatch) = &mut self.minibatch {
-            // The two batches of a convergence check see different items too.
-            let stream_step = if purpose == Purpose::Draws { 2 * self.step } else { 2 * self.step + 1 };
-            minibatch.fill(self.plan.seed, stream_step, &mut self.rows);
-        }
-        self.q.weigh(&mut self.work, &self.batch);
-        let mut bad = 0;
-        // One pass finds the draws without a density or gradient, one those without a Hessian; then all is well.
-        for _ in 0..4 {
-            self.evaluate()?;
-            let mut found = self.mark_bad();
-            if found == bad && !self.curvature.iter().all(|v| v.is_finite()) {
-                found = self.mark_without_hessian()?;
-            }
-            if found == bad {
-                break;
-            }
-            self.counts.dropped += (found - bad) as u64;
-            bad = found;
-            if 2 * bad > self.batch.n || !self.q.weigh(&mut self.work, &self.batch) {
-                return Ok(Outcome::TooManyBad(bad));
-            }
-            self.replace_bad();
-        }
-        self.scale_minibatch();
-        let (evaluations, curvature) = (&self.evaluations, &self.curvature);
-        let finite =
-            self.q.gradient(evaluations, curvature, self.prior, &mut self.work, &self.batch, &mut self.gradient);
-        Ok(if finite { Outcome::Ready } else { Outcome::NotFinite })
-    }
-
-    /// The product of this step's gradient with one from fresh draws at the same state.
-    fn estimate_remaining(&mut self) -> Result<(), Error> {
-        std::mem::swap(&mut self.gradient, &mut self.second_gradient);
-        let outcome = self.estimate(Purpose::Diagnostics)?;
-        std::mem::swap(&mut self.gradient, &mut self.second_gradient);
-        if matches!(outcome, Outcome::Ready) {
-            self.remaining.push(0.5 * self.q.inner(&self.gradient, &self.second_gradient, &mut self.work));
-        }
-        Ok(())
-    }
-
-    fn evaluate(&mut self) -> Result<(), Error> {
-        let draws = self.batch.draws.view();
-        let rows = if self.minibatch.is_some() { Rows::Subset(&self.rows) } else { Rows::All };
-        let n_points = draws.len() as u64;
-        self.counts.log_density += n_points;
-        self.counts.gradient += n_points;
-        match self.target.second_order().filter(|_| self.plan.curvature == Curvature::Hessian) {
-            Some(second) => {
-                self.counts.hessian += self.batch.n as u64;
-                self.curvature.fill(0.0);
-                let out = CurvatureMut::new(self.q.covariance_kind(), self.q.dim(), &mut self.curvature);
-                let contraction = self.q.contraction(&self.work);
-                second.evaluate_and_contract(draws, rows, contraction, &mut self.evaluations, out)?;
-            }
-            None => self.target.evaluate(draws, rows, &mut self.evaluations)?,
-        }
-        Ok(())
-    }
-
-    /// Marks the draws at which log p or its gradient is not finite; returns how many there are.
-    fn mark_bad(&mut self) -> usize {
-        let batch = &mut self.batch;
-        let evaluations = &self.evaluations;
-        let good = |s: usize| evaluations.log_p()[s].is_finite() && evaluations.grad(s).iter().all(|v| v.is_finite());
-        for s in 0..batch.n {
-            batch.kept[s] = batch.kept[s] && good(s) && (batch.n_paired == 0 || good(batch.n + s));
-        }
-        batch.n - batch.n_kept()
-    }
-
-    /// Marks the draws at which the Hessian is not finite, one by one; returns how many draws are bad by now.
-    fn mark_without_hessian(&mut self) -> Result<usize, Error> {
-        let (d, kind) = (self.q.dim(), self.q.covariance_kind());
-        let rows = if self.minibatch.is_some() { Rows::Subset(&self.rows) } else { Rows::All };
-        let entries = &mut self.curvature[..kind.n_entries(d)];
-        for s in 0..self.batch.n {
-            let Some(second) = self.target.second_order().filter(|_| self.batch.kept[s]) else { continue };
-            entries.fill(0.0);
-            let (draw, scratch) = (Draws::new(d, self.batch.draws.get(s)), self.evaluations.scratch_mut());
-            let out = CurvatureMut::new(kind, d, entries);
-            second.contract(draw, rows, Contraction::shared(&[1.0], 1), scratch, out)?;
-            self.counts.hessian += 1;
-            self.batch.kept[s] = entries.iter().all(|v| v.is_finite());
-        }
-        Ok(self.batch.n - self.batch.n_kept())
-    }
-
-    /// Overwrites the dropped draws by kept ones, so that every product stays finite; their weight is zero.
-    fn replace_bad(&mut self) {
-        let batch = &mut self.batch;
-        let Some(donor) = batch.kept.iter().position(|kept| *kept) else { return };
-        let d = self.q.dim();
-        for s in 0..batch.n {
-            if !batch.kept[s] {
-                let paired = if batch.n_paired > 0 { Some(batch.n) } else { None };
-                let z = batch.draws.as_mut_slice();
-                z.copy_within(donor * d..(donor + 1) * d, s * d);
-                if let Some(offset) = paired {
-                    z.copy_within((offset + donor) * d..(offset + donor + 1) * d, (offset + s) * d);
-                }
-            }
-        }
-    }
-
-    /// Multiplies the sums over a mini-batch by N/M: the one place that does.
-    fn scale_minibatch(&mut self) {
-        let Some((size, n_rows)) = self.plan.minibatch.zip(self.target.n_rows()) else { return };
-        let factor = n_rows as f64 / size as f64;
-        let (log_p, grad, _) = self.evaluations.parts_mut();
-        for value in log_p.iter_mut().chain(grad).chain(&mut self.curvature) {
-            *value *= factor;
         }
     }
 

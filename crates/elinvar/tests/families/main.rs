@@ -1,5 +1,4 @@
 //! What every family must satisfy, full and diagonal; a family is registered by its line in `every_member!`.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[macro_use]
 #[path = "../members/mod.rs"]

@@ -1,5 +1,4 @@
 //! The ten checks of spec 00 §0.8: each theorem as a statement about numbers, for every family it speaks of.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[macro_use]
 #[path = "../members/mod.rs"]

@@ -8,7 +8,6 @@ mod family;
 mod json;
 mod laws;
 mod logistic;
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod mcef;
 mod member;
 mod models;

@@ -55,14 +55,3 @@ fn never_zero_and_increasing() {
     }
     assert!(GammaQuantile::new(0.0).is_none() && GammaQuantile::new(f64::INFINITY).is_none());
 }
-
-#[test]
-#[ignore = "a measurement"]
-fn nanoseconds_per_quantile() {
-    for shape in [0.5, 1.5, 2.5, 5.0, 20.0, 100.0, 500.0, 999.0, 2000.0] {
-        let quantile = GammaQuantile::new(shape).unwrap();
-        let start = std::time::Instant::now();
-        let sum: f64 = (0..100_000).map(|i| quantile.at((f64::from(i) + 0.5) / 1e5)).sum();
-        println!("a = {shape}: {:.0} ns (mean {})", start.elapsed().as_nanos() as f64 / 1e5, sum / 1e5);
-    }
-}

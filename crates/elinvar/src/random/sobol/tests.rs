@@ -181,25 +181,3 @@ fn integrals_are_unbiased_with_a_fraction_of_the_variance() {
     let ratio = variance(estimates(64, true, 200)) / variance(estimates(64, false, 200));
     assert!(ratio < 1.0 / 20.0, "variance ratio {ratio}");
 }
-
-#[test]
-#[ignore = "a measurement"]
-fn nanoseconds_per_normal() {
-    for (dim, n) in [(5, 16), (54, 16), (54, 64), (54, 1024), (1000, 64), (5000, 64)] {
-        let mut sobol = SobolNormals::new(dim, n);
-        let mut eps = vec![0.0; dim * n];
-        let repeats = 20_000_000 / (dim * n) as u64;
-        for quasi in [true, false] {
-            let start = std::time::Instant::now();
-            for step in 0..repeats {
-                if quasi {
-                    sobol.fill_normal(0..dim, &mut stream(step), &mut eps);
-                } else {
-                    stream(step).fill_normal(&mut eps);
-                }
-            }
-            let ns = start.elapsed().as_nanos() as f64 / (repeats as usize * dim * n) as f64;
-            println!("d = {dim}, n = {n}, Sobol {quasi}: {ns:.2} ns");
-        }
-    }
-}
