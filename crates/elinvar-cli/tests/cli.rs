@@ -161,7 +161,7 @@ fn a_run_directory_holds_everything() {
     );
     assert!(trace.lines().skip(1).enumerate().all(|(i, line)| line.starts_with(&format!("{i},"))));
     let last: Vec<&str> = trace.lines().last().unwrap().split(',').collect();
-    assert_eq!(last.len(), 9);
+    assert_eq!(last.len(), 10);
     assert!(last[7].parse::<f64>().unwrap() < 0.01, "it ended because little remained");
 
     let diagnostics: Value = serde_json::from_str(&story.read("runs/a/diagnostics.json")).unwrap();

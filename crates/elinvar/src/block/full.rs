@@ -2,7 +2,7 @@
 
 use super::scale_matrix::{Candidate, LARGEST, MARGIN, ScaleMatrix, in_range};
 use crate::Error;
-use crate::linalg::{axpy, cholesky, dot, products};
+use crate::linalg::{axpy, cholesky, products};
 use crate::rule::Rule;
 use crate::target::Covariance;
 
@@ -141,8 +141,7 @@ impl ScaleMatrix for Full {
     fn divergence(&self, candidate: &mut Candidate) -> f64 {
         // tr(PΣ_new) = ‖L_new⁻¹ L‖².
         candidate.spare.copy_from_slice(&self.factor);
-        cholesky::solve_factor(self.dim, &candidate.factor, &mut candidate.spare);
-        let trace: f64 = dot(&candidate.spare, &candidate.spare);
+        let trace = cholesky::norm_of_quotient(self.dim, &candidate.factor, &mut candidate.spare);
         trace - self.dim as f64 + cholesky::log_det(self.dim, &candidate.factor) - self.log_det_precision()
     }
 

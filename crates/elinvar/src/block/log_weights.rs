@@ -19,10 +19,10 @@ impl LogWeights {
     /// The weights proportional to exp(log).
     ///
     /// # Errors
-    /// [`Error::Domain`] if an entry is NaN or +∞, or all are −∞.
+    /// [`Error::Domain`] if an entry is not finite: every component has a positive weight.
     pub fn new(mut log: Vec<f64>) -> Result<Self, Error> {
         let total = log_sum_exp(&log);
-        if !total.is_finite() || log.iter().any(|v| v.is_nan()) {
+        if !total.is_finite() || !log.iter().all(|v| v.is_finite()) {
             return Err(Error::Domain {
                 parameter: "log weight",
                 value: total,
@@ -39,7 +39,7 @@ impl LogWeights {
     /// [`Error::Domain`] if they are not.
     pub fn restore(log: Vec<f64>) -> Result<Self, Error> {
         let total = log_sum_exp(&log);
-        if total.abs() < 1e-9 && !log.iter().any(|v| v.is_nan()) {
+        if total.abs() < 1e-9 && log.iter().all(|v| v.is_finite()) {
             Ok(Self { log })
         } else {
             Err(Error::Domain { parameter: "sum of weights", value: total.exp(), reason: "the weights sum to one" })
@@ -87,7 +87,7 @@ impl LogWeights {
         // Only differences count: large numbers are taken off before rounding can eat the normalisation.
         let lowest = expected_h.iter().copied().fold(f64::INFINITY, f64::min);
         for ((new, log), h) in next.iter_mut().zip(&self.log).zip(expected_h) {
-            // Floored, so that a component that is dying keeps a logarithm with which to come back.
+            // Floored, so that a dead component still has a finite logarithm.
             *new = (log - beta * (h - lowest)).max(-1e100);
         }
         let highest = next.iter().copied().fold(f64::NEG_INFINITY, f64::max);

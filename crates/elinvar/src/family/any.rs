@@ -149,6 +149,9 @@ impl AnyApproximation {
     }
 
     /// log q(z).
+    ///
+    /// # Panics
+    /// If z has another number of coordinates.
     pub fn log_density(&self, z: &[f64]) -> f64 {
         with_approximation!(self, q => q.log_density(z))
     }

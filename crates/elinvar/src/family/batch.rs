@@ -80,8 +80,6 @@ pub(super) fn mean_difference(log_p: &[f64], prior: Prior, batch: &Batch, range:
         mean += delta / n;
         squares += delta * (value - mean);
     }
-    if n == 0.0 {
-        return (f64::NAN, f64::NAN);
-    }
-    (mean, (squares / (n - 1.0f64).max(1.0) / n).sqrt())
+    // No draw has no mean, and one says nothing about its error: 0/0 in both places.
+    (if n == 0.0 { f64::NAN } else { mean }, (squares / (n - 1.0) / n).sqrt())
 }

@@ -38,11 +38,27 @@ pub struct StepRequest {
     pub max_kl: Option<f64>,
 }
 
+/// How far the blocks went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Taken {
+    /// The smallest β that a block took; 0 if one stayed where it was.
+    pub smallest: f64,
+    /// The largest.
+    pub largest: f64,
+}
+
+impl Taken {
+    /// A single block.
+    pub(crate) fn by_one(beta: f64) -> Self {
+        Self { smallest: beta, largest: beta }
+    }
+}
+
 /// A family of distributions with the steps of an iteration: draw, weigh, differentiate, move.
 ///
-/// The order of calls is [`draw`](Approximation::draw), evaluation of the target at the batch,
-/// [`weigh`](Approximation::weigh) (again whenever the kept draws change), [`gradient`](Approximation::gradient),
-/// [`step`](Approximation::step). None of these allocates.
+/// The order of calls is [`draw`](Approximation::draw), [`weigh`](Approximation::weigh) (again whenever the kept draws change),
+/// evaluation of the target at the batch with the weights of [`contraction`](Approximation::contraction),
+/// [`gradient`](Approximation::gradient), [`step`](Approximation::step). None of these allocates.
 pub trait Approximation: Clone + Send + Sync + Sized {
     /// Memory for one batch.
     type Work: Send;
@@ -63,6 +79,15 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     /// # Errors
     /// [`Error::Unsupported`] with what to use instead.
     fn check_prior(&self, prior: Prior) -> Result<(), Error> {
+        let (parameter, value) = match prior {
+            Prior::None => ("", 1.0),
+            Prior::Gaussian { precision, .. } => ("prior precision", precision),
+            Prior::StudentT { precision, a } if precision > 0.0 => ("a of the t prior", a.min(precision)),
+            Prior::StudentT { precision, .. } => ("prior precision", precision),
+        };
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(Error::Domain { parameter, value, reason: "it is a positive number" });
+        }
         match prior {
             Prior::StudentT { .. } if self.family().name() != "student_t" => Err(Error::Unsupported {
                 wanted: format!("a t prior that shares w with `{}`", self.family()),
@@ -90,6 +115,11 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     fn contraction<'w>(&self, work: &'w Self::Work) -> Contraction<'w>;
     /// ELBO of the batch with its Monte Carlo standard error; `log_p` is log p without the declared prior.
     fn elbo(&self, log_p: &[f64], prior: Prior, work: &Self::Work, batch: &Batch) -> (f64, f64);
+    /// Sets the constant that is subtracted from h = log q − log p before it enters the weights of a mixture: any constant that
+    /// does not depend on the batch leaves the estimate unbiased, and one near the mean of h takes most of its noise (spec 01 §1.5).
+    fn set_baseline(&self, work: &mut Self::Work, h: f64) {
+        let _ = (work, h);
+    }
     /// The gradient of the bound; false if it is not finite.
     fn gradient(
         &self,
@@ -100,8 +130,8 @@ pub trait Approximation: Clone + Send + Sync + Sized {
         batch: &Batch,
         out: &mut Self::Gradient,
     ) -> bool;
-    /// Moves along the natural gradient; returns the smallest β taken by a block (0: some block stayed where it was).
-    fn step(&mut self, gradient: &Self::Gradient, request: StepRequest, work: &mut Self::Work) -> f64;
+    /// Moves along the natural gradient.
+    fn step(&mut self, gradient: &Self::Gradient, request: StepRequest, work: &mut Self::Work) -> Taken;
     /// g₁ᵀF⁻¹g₂ in the Fisher metric of the joint.
     fn inner(&self, one: &Self::Gradient, two: &Self::Gradient, work: &mut Self::Work) -> f64;
 

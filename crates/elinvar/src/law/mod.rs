@@ -100,6 +100,8 @@ pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
     const NAME: &'static str;
     /// Whether u(w) is not identically zero, that is, whether α exists.
     const SHIFTED: bool;
+    /// Whether w is random.
+    const MIXES: bool = true;
     /// Whether [`MixingLaw::entropy`] is known. A law without it has u ∝ s, so that u/s is constant given z.
     const EXACT_ENTROPY: bool = true;
 

@@ -14,6 +14,7 @@ pub struct PointMass;
 impl MixingLaw for PointMass {
     const NAME: &'static str = "gaussian";
     const SHIFTED: bool = false;
+    const MIXES: bool = false;
 
     fn parameter(&self) -> Option<f64> {
         None

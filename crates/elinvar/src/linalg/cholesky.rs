@@ -182,6 +182,28 @@ pub(crate) fn inverse(d: usize, l: &[f64], out: &mut [f64], workspace: &mut Work
     super::products::mirror_lower(d, out);
 }
 
+/// ‖L⁻¹ M‖² for two lower factors; `m` (zeros above its diagonal) is overwritten.
+///
+/// Column j of L⁻¹M starts at row j, so blocks of columns need the trailing part of L only: a third of the full solve.
+pub(crate) fn norm_of_quotient(d: usize, l: &[f64], m: &mut [f64]) -> f64 {
+    const BLOCK: usize = 32;
+    if d <= SMALL {
+        solve_factor(d, l, m);
+    } else {
+        let l = MatRef::from_column_major_slice(l, d, d);
+        let mut m = MatMut::from_column_major_slice_mut(m, d, d);
+        for start in (0..d).step_by(BLOCK) {
+            let (rows, columns) = (d - start, BLOCK.min(d - start));
+            solve_lower_triangular_in_place(
+                l.submatrix(start, start, rows, rows),
+                m.as_mut().submatrix_mut(start, start, rows, columns),
+                Par::Seq,
+            );
+        }
+    }
+    super::dot(m, m)
+}
+
 /// log |L Lᵀ|.
 pub(crate) fn log_det(d: usize, l: &[f64]) -> f64 {
     2.0 * (0..d).map(|i| l[i * d + i].ln()).sum::<f64>()
@@ -218,6 +240,16 @@ mod tests {
             for (a, b) in z.iter().zip(&direct) {
                 assert!((a - b).abs() < 1e-11 * d as f64);
             }
+            let mut quotient = l.clone();
+            let mut half = l.clone();
+            half.iter_mut().for_each(|v| *v *= 0.5);
+            assert!((norm_of_quotient(d, &half, &mut quotient) - 4.0 * d as f64).abs() < 1e-10);
+            let (mut inverse_l, mut other) = (vec![0.0; d * d], vec![0.0; d * d]);
+            (0..d).for_each(|i| inverse_l[i * d + i] = 1.0);
+            factor(d, &inverse_l.clone(), &mut other, &mut workspace).expect("positive definite");
+            solve_factor(d, &l, &mut inverse_l);
+            let expected = crate::linalg::dot(&inverse_l, &inverse_l);
+            assert!((norm_of_quotient(d, &l, &mut other) - expected).abs() < 1e-12 * expected);
             solve_factor(d, &l, &mut z);
             solve_factor_transposed(d, &l, &mut z);
             inverse(d, &l, &mut inv, &mut workspace);

@@ -16,6 +16,13 @@ pub struct Estimate {
     pub mcse: f64,
 }
 
+impl Estimate {
+    /// An estimate whose error, where it overflows or does not exist, is the largest number: files know no infinity.
+    fn new(value: f64, mcse: f64) -> Self {
+        Self { value: value.clamp(-f64::MAX, f64::MAX), mcse: if mcse.is_finite() { mcse } else { f64::MAX } }
+    }
+}
+
 /// What fresh draws say about a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
@@ -60,7 +67,11 @@ impl Posterior {
         if target.dim() != d {
             return Err(Error::Shape { what: "dimension of the target", expected: d, found: target.dim() });
         }
-        let (draws, log_q) = self.sample_with_log_density(n, seed);
+        if n < 2 {
+            let reason = "a standard error needs at least two draws";
+            return Err(Error::Domain { parameter: "number of draws", value: n as f64, reason });
+        }
+        let (draws, log_q) = self.draw(n, seed, Purpose::Diagnostics);
         let log_p = log_density_at(target, &draws)?;
         let ratios: Vec<f64> =
             log_p.iter().zip(&log_q).map(|(p, q)| if p.is_finite() { p - q } else { f64::NEG_INFINITY }).collect();
@@ -73,8 +84,8 @@ impl Posterior {
         let diagnostics = Diagnostics {
             n_draws: n,
             dropped: n - finite.len(),
-            elbo: Estimate { value: mean, mcse: (variance / count).sqrt() },
-            log_normaliser: Estimate { value: normaliser.value, mcse: normaliser.standard_error },
+            elbo: Estimate::new(mean, if count < 2.0 { f64::INFINITY } else { (variance / count).sqrt() }),
+            log_normaliser: Estimate::new(normaliser.value, normaliser.standard_error),
             // JSON has no infinity; any k above one means the same.
             pareto_k: smoothed.pareto_k.map(|k| k.min(99.0)),
             pareto_k_threshold: pareto_k_threshold(n),
@@ -99,7 +110,7 @@ impl Posterior {
     /// As [`Posterior::importance`].
     pub fn sample_resampled(&self, target: &dyn Target, n: usize, pool: usize, seed: u64) -> Result<DrawBuffer, Error> {
         let weighted = self.importance(target, pool, seed)?;
-        let mut stream = Stream::open(seed, Purpose::Sample, u64::MAX, 0);
+        let mut stream = Stream::open(seed, Purpose::Diagnostics, u64::MAX, 0);
         let mut out = DrawBuffer::zeros(self.dim(), n);
         for (s, index) in resample(&weighted.log_weights, n, &mut stream).into_iter().enumerate() {
             out.get_mut(s).copy_from_slice(weighted.draws.get(index));

@@ -135,12 +135,19 @@ impl Posterior {
     }
 
     /// log q(z).
+    ///
+    /// # Panics
+    /// If z does not have the posterior's number of coordinates.
     pub fn log_density(&self, z: &[f64]) -> f64 {
         self.approximation.log_density(z)
     }
 
     /// `n` independent draws of z and log q at each.
     pub fn sample_with_log_density(&self, n: usize, seed: u64) -> (DrawBuffer, Vec<f64>) {
+        self.draw(n, seed, Purpose::Sample)
+    }
+
+    fn draw(&self, n: usize, seed: u64, purpose: Purpose) -> (DrawBuffer, Vec<f64>) {
         let d = self.dim();
         let (mut draws, mut log_q) = (DrawBuffer::zeros(d, n), vec![0.0; n]);
         with_approximation!(&self.approximation, q => {
@@ -150,7 +157,7 @@ impl Posterior {
             let mut done = 0;
             let mut chunk = 0;
             while done < n {
-                q.draw(seed, Purpose::Sample, chunk, &mut work, &mut batch);
+                q.draw(seed, purpose, chunk, &mut work, &mut batch);
                 let take = batch.n.min(n - done);
                 draws.as_mut_slice()[done * d..(done + take) * d]
                     .copy_from_slice(&batch.draws.view().as_slice()[..take * d]);

@@ -22,9 +22,9 @@ pub struct ParameterSummary {
 
 impl Posterior {
     /// The parameters on the constrained scale: quantiles from `n` draws, and so are mean and standard deviation of a transformed
-    /// parameter; those of an untransformed one are exact.
+    /// parameter; those of an untransformed one are exact. Fewer than two draws are taken as two.
     pub fn summary(&self, n: usize, seed: u64) -> Vec<ParameterSummary> {
-        let draws = self.sample(n, seed);
+        let draws = self.sample(n.max(2), seed);
         let transforms = self.transforms();
         let width = transforms.n_constrained();
         let mut columns = vec![Vec::with_capacity(n); width];

@@ -125,12 +125,6 @@ impl NoiseSource {
     pub fn begin(&mut self, seed: u64, purpose: Purpose, step: u64, block: u32) {
         self.batch = (seed, purpose, step, block);
         self.mixing = self.open(MIXING);
-        if let Some(sobol) = &mut self.sobol {
-            let mut stream = Stream::open_lane(seed, purpose, step, block, COORDINATES);
-            for j in 0..MIXING_COORDINATES {
-                sobol.column(j, &mut stream, |s, u| self.coordinates[s][j] = u);
-            }
-        }
     }
 
     /// Fills ε of the batch, draw s in `eps[s * d..(s + 1) * d]`; a second call gives the same numbers.
@@ -163,6 +157,15 @@ impl NoiseSource {
     /// If s is not below n.
     pub fn mixing(&mut self, s: usize) -> DrawNoise<'_> {
         assert!(s < self.n, "draw {s} of {}", self.n);
+        if s == 0 {
+            // Not before: a law that never asks for w does not pay for it.
+            let mut stream = self.open(COORDINATES);
+            if let Some(sobol) = &mut self.sobol {
+                for j in 0..MIXING_COORDINATES {
+                    sobol.column(j, &mut stream, |s, u| self.coordinates[s][j] = u);
+                }
+            }
+        }
         if self.noise == Noise::Antithetic {
             if s.is_multiple_of(2) {
                 self.pair.clone_from(&self.mixing);

@@ -15,6 +15,8 @@ pub enum Purpose {
     Draws,
     /// Choosing the rows of a mini-batch.
     Minibatch,
+    /// The second batch of a convergence check.
+    Check,
     /// Judging a fitted approximation.
     Diagnostics,
     /// Draws handed to the user.
@@ -30,6 +32,7 @@ impl Purpose {
             Self::Minibatch => 3,
             Self::Diagnostics => 4,
             Self::Sample => 5,
+            Self::Check => 6,
         }
     }
 }

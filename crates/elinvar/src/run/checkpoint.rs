@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::plan::MOST_DRAWS;
 use super::remaining::Remaining;
 use super::{Counts, Plan, Run, Step};
 use crate::Error;
@@ -32,6 +33,7 @@ pub struct Checkpoint {
     /// Seconds so far.
     pub seconds: f64,
     remaining: Remaining,
+    baseline: Option<f64>,
     skipped: u32,
     stuck: u32,
 }
@@ -55,8 +57,12 @@ impl Checkpoint {
         let path = path.as_ref();
         let checkpoint: Self = file::read(path, Self::FORMAT)?;
         AnyApproximation::from_state(&checkpoint.state).map_err(|e| file::damaged(path, &e))?;
-        if checkpoint.n_draws == 0 {
-            return Err(file::damaged(path, &"a step needs at least one draw"));
+        let most = checkpoint.plan.n_draws.max(checkpoint.plan.max_draws).min(MOST_DRAWS);
+        if checkpoint.n_draws == 0 || checkpoint.n_draws > most {
+            return Err(file::damaged(path, &format!("it has {} draws per step", checkpoint.n_draws)));
+        }
+        if checkpoint.step > u64::MAX / 4 {
+            return Err(file::damaged(path, &format!("it is at step {}", checkpoint.step)));
         }
         Ok(checkpoint)
     }
@@ -75,6 +81,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             trace: self.trace.clone(),
             seconds: self.seconds(),
             remaining: self.remaining.clone(),
+            baseline: self.baseline,
             skipped: self.skipped,
             stuck: self.stuck,
         }
@@ -92,6 +99,7 @@ impl<'t, A: Approximation> Run<'t, A> {
         run.trace = checkpoint.trace.clone();
         run.remaining = checkpoint.remaining.clone();
         run.remaining.reserve();
+        run.baseline = checkpoint.baseline;
         run.skipped = checkpoint.skipped;
         run.stuck = checkpoint.stuck;
         run.seconds_before = checkpoint.seconds;

@@ -9,7 +9,10 @@ use crate::target::{Contraction, CurvatureMut, Draws, Rows};
 
 /// What came of evaluating one batch.
 pub(super) enum Outcome {
-    Ready,
+    /// The gradient is there; with the ELBO of the batch and its standard error.
+    Ready {
+        elbo: (f64, f64),
+    },
     TooManyBad(usize),
     NotFinite,
 }
@@ -25,12 +28,17 @@ impl<A: Approximation> Run<'_, A> {
         }
         self.q.weigh(&mut self.work, &self.batch);
         let mut bad = 0;
-        // One pass finds the draws without a density or gradient, one those without a Hessian; then all is well.
-        for _ in 0..4 {
+        // One pass finds the draws without a density or gradient, one those without a Hessian; then all is well. Each pass
+        // drops a draw, and more than half of them end the loop.
+        loop {
             self.evaluate()?;
             let mut found = self.mark_bad();
             if found == bad && !self.curvature.iter().all(|v| v.is_finite()) {
                 found = self.mark_without_hessian()?;
+                if found == bad {
+                    // Every Hessian is finite and their sum is not.
+                    return Ok(Outcome::NotFinite);
+                }
             }
             if found == bad {
                 break;
@@ -43,18 +51,22 @@ impl<A: Approximation> Run<'_, A> {
             self.replace_bad();
         }
         self.scale_minibatch();
+        let elbo = self.q.elbo(self.evaluations.log_p(), self.prior, &self.work, &self.batch);
+        // The first batch has to lend its own mean; later ones take that of the step before.
+        let baseline = *self.baseline.get_or_insert(if elbo.0.is_finite() { -elbo.0 } else { 0.0 });
+        self.q.set_baseline(&mut self.work, baseline);
         let (evaluations, curvature) = (&self.evaluations, &self.curvature);
         let finite =
             self.q.gradient(evaluations, curvature, self.prior, &mut self.work, &self.batch, &mut self.gradient);
-        Ok(if finite { Outcome::Ready } else { Outcome::NotFinite })
+        Ok(if finite { Outcome::Ready { elbo } } else { Outcome::NotFinite })
     }
 
     /// The product of this step's gradient with one from fresh draws at the same state.
     pub(super) fn estimate_remaining(&mut self) -> Result<(), Error> {
         std::mem::swap(&mut self.gradient, &mut self.second_gradient);
-        let outcome = self.estimate(Purpose::Diagnostics)?;
+        let outcome = self.estimate(Purpose::Check)?;
         std::mem::swap(&mut self.gradient, &mut self.second_gradient);
-        if matches!(outcome, Outcome::Ready) {
+        if matches!(outcome, Outcome::Ready { .. }) {
             self.remaining.push(0.5 * self.q.inner(&self.gradient, &self.second_gradient, &mut self.work));
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! From a target and a family to a posterior in one call.
 
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use super::{Counts, Plan, Run, Step, StopReason, start};
 use crate::Error;
@@ -35,8 +36,10 @@ pub fn fit_observed(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
+    let clock = Instant::now();
     let (approximation, counts) = start(target, family, plan)?;
-    with_approximation!(approximation, q => run_to_the_end(target, q, plan, counts, observe))
+    let spent = Spent { counts, seconds: clock.elapsed().as_secs_f64() };
+    with_approximation!(approximation, q => run_to_the_end(target, q, plan, spent, observe))
 }
 
 /// Fits from a given start.
@@ -49,21 +52,29 @@ pub fn fit_from(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    with_approximation!(start, q => run_to_the_end(target, q, plan, Counts::default(), observe))
+    with_approximation!(start, q => run_to_the_end(target, q, plan, Spent::default(), observe))
+}
+
+/// What the search for a start cost.
+#[derive(Default)]
+struct Spent {
+    counts: Counts,
+    seconds: f64,
 }
 
 fn run_to_the_end<A: Approximation>(
     target: &dyn Target,
     q: A,
     plan: &Plan,
-    counts: Counts,
+    spent: Spent,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error>
 where
     AnyApproximation: From<A>,
 {
     let mut run = Run::new(target, q, plan)?;
-    run.counts = counts;
+    run.counts = spent.counts;
+    run.seconds_before = spent.seconds;
     let reason = run.fit(observe)?;
     Ok(run.finish(reason))
 }

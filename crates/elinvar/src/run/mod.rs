@@ -49,6 +49,8 @@ pub struct Run<'t, A: Approximation> {
     /// Draws per component of the next step.
     n_draws: usize,
     step: u64,
+    /// −ELBO of the last step.
+    baseline: Option<f64>,
     counts: Counts,
     remaining: Remaining,
     trace: Vec<Step>,
@@ -79,6 +81,16 @@ impl<'t, A: Approximation> Run<'t, A> {
         }
         let prior = target.prior();
         start.check_prior(prior)?;
+        let (names, transforms) = (target.names(), target.transforms());
+        for (what, expected, found) in [
+            ("names of coordinates", target.dim(), names.len()),
+            ("coordinates under transforms", target.dim(), transforms.dim()),
+            ("names of parameters", transforms.n_constrained(), target.constrained_names().len()),
+        ] {
+            if expected != found {
+                return Err(Error::Shape { what, expected, found });
+            }
+        }
         let n_draws = plan.n_draws;
         let draw_plan = plan.draw_plan(n_draws);
         let batch = start.batch(&draw_plan);
@@ -100,6 +112,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             plan,
             n_draws,
             step: 0,
+            baseline: None,
             counts: Counts::default(),
             remaining: Remaining::new(),
             trace: Vec::new(),
@@ -172,9 +185,8 @@ impl<'t, A: Approximation> Run<'t, A> {
         let beta = self.plan.step_size.at(index);
         let (mut taken, mut elbo) = (0.0, None);
         match self.estimate(Purpose::Draws)? {
-            Outcome::Ready => {
-                let (value, error) = self.q.elbo(self.evaluations.log_p(), self.prior, &self.work, &self.batch);
-                elbo = Some((value, error)).filter(|(value, _)| value.is_finite());
+            Outcome::Ready { elbo: estimate } => {
+                elbo = Some(estimate).filter(|(value, _)| value.is_finite());
                 if (index + 1).is_multiple_of(self.plan.stop.check_every) {
                     self.estimate_remaining()?;
                 }
@@ -184,9 +196,11 @@ impl<'t, A: Approximation> Run<'t, A> {
                     mixing_beta: self.plan.mixing_step_size.at(index),
                     max_kl: self.plan.max_kl,
                 };
-                taken = self.q.step(&self.gradient, request, &mut self.work);
+                let steps = self.q.step(&self.gradient, request, &mut self.work);
+                taken = steps.smallest;
+                self.baseline = elbo.map(|(value, _)| -value);
                 self.skipped = 0;
-                self.stuck = if taken > 0.0 { 0 } else { self.stuck + 1 };
+                self.stuck = if steps.largest > 0.0 { 0 } else { self.stuck + 1 };
             }
             Outcome::TooManyBad(bad) if index == 0 => return Err(self.bad_start(bad)),
             Outcome::TooManyBad(_) | Outcome::NotFinite => self.skipped += 1,

@@ -10,6 +10,9 @@ use crate::random::Noise;
 use crate::rule::{Rule, StepSize};
 use crate::target::Target;
 
+/// Largest number of draws of a step and component.
+pub(super) const MOST_DRAWS: usize = 1 << 20;
+
 /// The choices of a fit; two runs with the same target, start and plan give the same bits.
 ///
 /// ```
@@ -102,6 +105,12 @@ impl Plan {
         if plan.n_draws == 0 {
             return Err(Error::Domain { parameter: "n_draws", value: 0.0, reason: "a step needs at least one draw" });
         }
+        for (parameter, n) in [("n_draws", plan.n_draws), ("max_draws", plan.max_draws)] {
+            if n > MOST_DRAWS {
+                let reason = "a step has at most 1 048 576 draws per component";
+                return Err(Error::Domain { parameter, value: n as f64, reason });
+            }
+        }
         plan.step_size.check("step_size")?;
         plan.mixing_step_size.check("mixing_step_size")?;
         plan.stop.check()?;
@@ -133,7 +142,7 @@ impl Plan {
                     instead: "leave `minibatch` out, or implement `Target::n_rows`".into(),
                 });
             };
-            if size == 0 || size > n_rows {
+            if size == 0 || size > n_rows || n_rows > u32::MAX as usize {
                 let reason = "a mini-batch has between 1 and as many items as the data";
                 return Err(Error::Domain { parameter: "minibatch", value: size as f64, reason });
             }

@@ -89,6 +89,8 @@ fn start_with<S: ScaleMatrix>(
     }
     let cautious = Plan::default();
     let short = Plan {
+        // The fit that follows must not see the draws from which its start was made.
+        seed: Stream::open(plan.seed, Purpose::Start, 3, 0).next_u64(),
         stop: Stop {
             remaining_nats: plan.stop.remaining_nats.max(0.1),
             max_steps: 200.min(plan.stop.max_steps),
@@ -148,12 +150,15 @@ fn spread<S: ScaleMatrix>(state: &mut State, gaussian: &Gaussian<S>, components:
 
 /// Small random columns of A: at A = 0 the expected natural gradient in A vanishes (spec 03 §3.5).
 fn add_factors<S: ScaleMatrix>(state: &mut State, gaussian: &Gaussian<S>, rank: usize, seed: u64) {
-    const SIZE: f64 = 0.3;
+    /// Share of the variance that the factors take over.
+    const SHARE: f64 = 0.1;
     let d = gaussian.dim();
     let mut a = vec![0.0; d * rank];
     Stream::open(seed, Purpose::Start, 0, 0).fill_normal(&mut a);
     gaussian.block().scale().unwhiten(&mut a);
-    state.blocks[0].b.extend(a.iter().map(|v| SIZE * v));
+    let size = (SHARE / rank as f64).sqrt();
+    state.blocks[0].b.extend(a.iter().map(|v| size * v));
+    scale_precision(state, 1.0 / (1.0 - SHARE));
 }
 
 /// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third cumulant there.

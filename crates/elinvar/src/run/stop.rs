@@ -29,7 +29,7 @@ impl Default for Stop {
 impl Stop {
     pub(super) fn check(&self) -> Result<(), Error> {
         let refuse = |parameter, value, reason| Err(Error::Domain { parameter, value, reason });
-        if self.remaining_nats.is_nan() || self.remaining_nats < 0.0 {
+        if !self.remaining_nats.is_finite() || self.remaining_nats < 0.0 {
             return refuse(
                 "stop.remaining_nats",
                 self.remaining_nats,
@@ -40,7 +40,7 @@ impl Stop {
             return refuse("stop.check_every", 0.0, "the gain is estimated every so many steps, at least 1");
         }
         if let Some(seconds) = self.max_seconds
-            && (seconds.is_nan() || seconds < 0.0)
+            && (!seconds.is_finite() || seconds < 0.0)
         {
             return refuse("stop.max_seconds", seconds, "the limit is a number of seconds, zero or more");
         }

@@ -44,9 +44,10 @@ fn softplus(t: f64) -> f64 {
     t.max(0.0) + (-t.abs()).exp().ln_1p()
 }
 
-/// v_k of the stick-breaking map, for k counted from zero.
-fn stick(z: &[f64], k: usize) -> f64 {
-    sigmoid(z[k] - ((z.len() - k) as f64).ln())
+/// v_k of the stick-breaking map, for k counted from zero, and 1 − v_k, which a difference would lose near v_k = 1.
+fn stick(z: &[f64], k: usize) -> [f64; 2] {
+    let t = z[k] - ((z.len() - k) as f64).ln();
+    [sigmoid(t), sigmoid(-t)]
 }
 
 fn outside(parameter: &'static str, value: f64, reason: &'static str) -> Error {
@@ -111,9 +112,9 @@ impl Transform {
                 let mut rest = 1.0;
                 let (last, first) = x.split_last_mut().expect("a simplex has at least two entries");
                 for (k, x) in first.iter_mut().enumerate() {
-                    let v = stick(z, k);
+                    let [v, beyond] = stick(z, k);
                     *x = v * rest;
-                    rest *= 1.0 - v;
+                    rest *= beyond;
                 }
                 *last = rest;
             }
@@ -194,7 +195,7 @@ impl Transform {
             Transform::Ordered { .. } => grad[1..].iter_mut().for_each(|g| *g += 1.0),
             Transform::Simplex { .. } => {
                 for (k, g) in grad.iter_mut().enumerate() {
-                    *g += 1.0 - (z.len() - k + 1) as f64 * stick(z, k);
+                    *g += 1.0 - (z.len() - k + 1) as f64 * stick(z, k)[0];
                 }
             }
         }
@@ -205,8 +206,8 @@ impl Transform {
         match *self {
             Transform::Logit | Transform::Interval { .. } => -2.0 * sigmoid(z[0]) * sigmoid(-z[0]),
             Transform::Simplex { .. } => {
-                let v = stick(z, k);
-                -((z.len() - k + 1) as f64) * v * (1.0 - v)
+                let [v, beyond] = stick(z, k);
+                -((z.len() - k + 1) as f64) * v * beyond
             }
             _ => 0.0,
         }
@@ -227,9 +228,9 @@ impl Transform {
             }
             Transform::Simplex { len } => {
                 for (j, column) in out.chunks_exact_mut(len).enumerate() {
-                    let v = stick(z, j);
+                    let [v, beyond] = stick(z, j);
                     column[..j].fill(0.0);
-                    column[j] = x[j] * (1.0 - v);
+                    column[j] = x[j] * beyond;
                     for (entry, x) in column[j + 1..].iter_mut().zip(&x[j + 1..]) {
                         *entry = -v * x;
                     }
@@ -257,14 +258,14 @@ impl Transform {
             }
             Transform::Simplex { .. } => {
                 // ∂²x_i = x_i (a_ij a_il + δ_jl ∂a_ij) with a_ij = ∂ log x_i/∂z_j: −v_j for j < i, 1 − v_j for j = i.
-                let (v_j, v_l) = (stick(z, j), stick(z, l));
+                let ([v_j, _], [v_l, rest_l]) = (stick(z, j), stick(z, l));
                 let beyond = crate::linalg::dot(&g[l + 1..], &x[l + 1..]);
                 let own = g[l] * x[l];
                 if j == l {
-                    let curvature = v_l * (1.0 - v_l);
-                    beyond * (v_l * v_l - curvature) + own * ((1.0 - v_l).powi(2) - curvature)
+                    let curvature = v_l * rest_l;
+                    beyond * (v_l * v_l - curvature) + own * (rest_l * rest_l - curvature)
                 } else {
-                    v_j * (v_l * beyond - (1.0 - v_l) * own)
+                    v_j * (v_l * beyond - rest_l * own)
                 }
             }
         }

@@ -40,6 +40,11 @@ impl Transforms {
             return Err(Error::Shape { what: "transforms", expected: 1, found: 0 });
         }
         blocks.iter().try_for_each(Transform::validate)?;
+        let total = blocks.iter().try_fold(0usize, |sum, block| sum.checked_add(block.n_constrained()));
+        if total.is_none_or(|total| total > u32::MAX as usize) {
+            let reason = "the lengths add up to at most 2³² − 1";
+            return Err(Error::Domain { parameter: "transforms", value: f64::INFINITY, reason });
+        }
         Ok(Self { blocks })
     }
 
@@ -163,6 +168,21 @@ mod tests {
     }
 
     const Z: [f64; 10] = [0.3, -0.7, 0.4, 1.1, -0.2, 0.5, -0.9, 0.8, -0.3, 0.25];
+
+    #[test]
+    fn a_simplex_keeps_its_smallest_entries() {
+        let simplex = Transforms::new(vec![Transform::Simplex { len: 3 }]).unwrap();
+        let mut x = [0.0; 3];
+        simplex.constrain(&[60.0, 0.0], &mut x);
+        // x₂ = x₃ = ½(1 − v₁) with 1 − v₁ = 2e^{−60}/(1 + 2e^{−60}).
+        assert!((x[1] / (-60f64).exp() - 1.0).abs() < 1e-12 && x[1] == x[2], "{x:?}");
+    }
+
+    #[test]
+    fn lengths_beyond_memory_are_refused() {
+        let long = Transform::Ordered { len: usize::MAX };
+        assert!(Transforms::new(vec![long, long]).is_err());
+    }
 
     #[test]
     fn unconstrain_inverts_constrain() {

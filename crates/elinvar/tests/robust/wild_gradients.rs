@@ -81,7 +81,7 @@ where
             gradient.fill(stream, broken);
             let beta = [0.01, 0.1, 1.0, 10.0][(4.0 * stream.uniform()) as usize];
             let before = q.state();
-            let taken = q.step(&gradient, StepRequest { rule, beta, mixing_beta: beta, max_kl }, &mut work);
+            let taken = q.step(&gradient, StepRequest { rule, beta, mixing_beta: beta, max_kl }, &mut work).smallest;
             let at = || format!("{}, {rule}, chain {chain}, step {step}, β = {beta}", label(q.family()));
             assert!((0.0..=beta).contains(&taken), "{}: took {taken}", at());
             if broken && before.blocks.len() == 1 {
@@ -131,7 +131,7 @@ fn a_broken_component_holds_nobody_back() {
     gradient.components[1].b[1] = 1.0;
     let before = q.state();
     let request = StepRequest { rule: Rule::Retraction, beta: 0.1, mixing_beta: 0.1, max_kl: None };
-    assert_eq!(q.step(&gradient, request, &mut work), 0.0);
+    assert_eq!(q.step(&gradient, request, &mut work).smallest, 0.0);
     assert_eq!(q.state().blocks[0], before.blocks[0]);
     assert_eq!(q.state().blocks[1].b[1], before.blocks[1].b[1] + 0.1);
 }

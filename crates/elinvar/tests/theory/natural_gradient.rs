@@ -62,7 +62,7 @@ fn update_equivalence<Q: Member>(q: &Q) {
     let expected = q.with_natural(&eta).unwrap().state();
     let mut moved = q.clone();
     let request = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta: beta, max_kl: None };
-    let taken = moved.step(&gradient, request, &mut q.work(&DrawPlan::independent(1)));
+    let taken = moved.step(&gradient, request, &mut q.work(&DrawPlan::independent(1))).smallest;
     assert_eq!(taken, beta, "{}", q.name());
     let found = moved.state();
     for (found, expected) in found.blocks.iter().zip(&expected.blocks) {

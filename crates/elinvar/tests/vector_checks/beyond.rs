@@ -27,7 +27,7 @@ fn stepped(mean: &[f64], p: &Matrix, grad: &[f64], g: &Matrix, request: StepRequ
     let mut gradient = q.gradient_buffer();
     gradient.b.copy_from_slice(grad);
     gradient.g.copy_from_slice(&g.entries);
-    let taken = q.step(&gradient, request, &mut work);
+    let taken = q.step(&gradient, request, &mut work).smallest;
     (q.block().column(0).to_vec(), Matrix::from_columns(p.rows, q.block().scale().precision()), taken)
 }
 

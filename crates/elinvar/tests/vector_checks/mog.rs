@@ -135,7 +135,7 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
         (Rule::Retraction, "improved_precision", "improved_mean"),
     ] {
         let mut new = q.clone();
-        let taken = new.step(&gradient, request(rule), &mut work);
+        let taken = new.step(&gradient, request(rule), &mut work).smallest;
         check_components(
             &format!("{label}, {rule}"),
             q,
@@ -178,7 +178,7 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
         (Rule::Retraction, "stein_improved_precision", "stein_improved_mean"),
     ] {
         let mut new = q.clone();
-        let taken = new.step(&free, request(rule), &mut work);
+        let taken = new.step(&free, request(rule), &mut work).smallest;
         let label = format!("{label}, {rule}, Hessian-free");
         check_components(&label, q, &free.components, (&new, taken), rule, case, [precision, mean]);
     }

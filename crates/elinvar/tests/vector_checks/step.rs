@@ -86,7 +86,8 @@ fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, liste
     let beta = number(case, "beta");
     for rule in [Rule::NaturalGradient, Rule::Retraction] {
         let mut new = q.clone();
-        let taken = new.step(&gradient, StepRequest { rule, beta, mixing_beta: beta, max_kl: None }, &mut work);
+        let taken =
+            new.step(&gradient, StepRequest { rule, beta, mixing_beta: beta, max_kl: None }, &mut work).smallest;
         if rule == Rule::NaturalGradient {
             check_plain(&format!("{label}, plain"), q, beta, listed, &new, taken);
         } else {

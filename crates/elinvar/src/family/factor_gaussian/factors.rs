@@ -74,6 +74,7 @@ impl Factors {
     /// (z−μ)ᵀ(Σ+AAᵀ)⁻¹(z−μ) and −(Σ+AAᵀ)⁻¹(z−μ).
     pub(super) fn quadratic<S: ScaleMatrix>(&self, block: &LocationBlock<S>, z: &[f64]) -> (f64, Vec<f64>) {
         let d = block.dim();
+        assert_eq!(z.len(), d, "a point has {d} coordinates");
         let difference: Vec<f64> = z.iter().zip(block.column(0)).map(|(z, mu)| z - mu).collect();
         let (mut y, mut score) = (vec![0.0; d], vec![0.0; d]);
         block.scale().whiten(&difference, &mut y);

@@ -5,7 +5,7 @@ mod gradient;
 
 use factors::{FactorWork, Factors};
 
-use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest};
+use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken};
 use crate::Error;
 use crate::block::{Diagonal, LocationBlock, LocationGradient, Move, ScaleMatrix};
 use crate::linalg::{axpy, dot};
@@ -105,9 +105,9 @@ impl<S: ScaleMatrix> Approximation for FactorGaussian<S> {
         out.is_finite()
     }
 
-    fn step(&mut self, gradient: &LocationGradient, request: StepRequest, work: &mut FactorWork) -> f64 {
+    fn step(&mut self, gradient: &LocationGradient, request: StepRequest, work: &mut FactorWork) -> Taken {
         let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
-        self.block.advance(gradient, &work.identity, &work.identity, wanted, &mut work.location)
+        Taken::by_one(self.block.advance(gradient, &work.identity, &work.identity, wanted, &mut work.location))
     }
 
     fn inner(&self, one: &LocationGradient, two: &LocationGradient, work: &mut FactorWork) -> f64 {

@@ -10,6 +10,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     /// Q, L and κ of a point; `scratch` holds 2d numbers and returns Lᵀ(z − μ) and Lᵀα.
     pub(super) fn forms(&self, z: &[f64], scratch: &mut [f64]) -> Forms {
         let d = self.block.dim();
+        assert_eq!(z.len(), d, "a point has {d} coordinates");
         let difference: Vec<f64> = z.iter().zip(self.block.column(0)).map(|(z, mu)| z - mu).collect();
         let (y, a) = scratch.split_at_mut(d);
         self.block.scale().whiten(&difference, y);

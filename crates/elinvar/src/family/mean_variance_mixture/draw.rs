@@ -79,8 +79,10 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     pub(super) fn fill_noise(&self, seed: u64, purpose: Purpose, step: u64, work: &mut MixtureWork) {
         work.noise.begin(seed, purpose, step, 0);
         work.noise.fill_eps(&mut work.eps);
-        for (s, w) in work.w.iter_mut().enumerate() {
-            *w = self.law.sample(&mut work.noise.mixing(s));
+        if L::MIXES {
+            for (s, w) in work.w.iter_mut().enumerate() {
+                *w = self.law.sample(&mut work.noise.mixing(s));
+            }
         }
     }
 

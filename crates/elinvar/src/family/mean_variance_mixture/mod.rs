@@ -6,7 +6,7 @@ mod gradient;
 
 use draw::MixtureWork;
 
-use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest};
+use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken};
 use crate::Error;
 use crate::block::{Full, LocationBlock, LocationGradient, Move, ScaleMatrix};
 use crate::law::{
@@ -184,10 +184,10 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
         out.is_finite()
     }
 
-    fn step(&mut self, gradient: &LocationGradient, request: StepRequest, work: &mut MixtureWork) -> f64 {
+    fn step(&mut self, gradient: &LocationGradient, request: StepRequest, work: &mut MixtureWork) -> Taken {
         let (omega, omega_inv) = self.omega();
         let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
-        self.block.advance(gradient, &omega, &omega_inv, wanted, &mut work.location)
+        Taken::by_one(self.block.advance(gradient, &omega, &omega_inv, wanted, &mut work.location))
     }
 
     fn inner(&self, one: &LocationGradient, two: &LocationGradient, work: &mut MixtureWork) -> f64 {

@@ -9,7 +9,8 @@ use crate::target::Covariance;
 impl<S: ScaleMatrix> MixtureOfGaussians<S> {
     /// log π_c + log N(z | μ_c, Σ_c) for every component.
     pub fn log_joint(&self, z: &[f64]) -> Vec<f64> {
-        let d = z.len();
+        let d = self.components[0].dim();
+        assert_eq!(z.len(), d, "a point has {d} coordinates");
         let mut white = vec![0.0; d];
         let logs = self.components.iter().zip(self.weights.log()).map(|(block, log_pi)| {
             let difference: Vec<f64> = z.iter().zip(block.column(0)).map(|(z, mu)| z - mu).collect();

@@ -6,7 +6,7 @@ use crate::estimate::Sampling;
 use crate::family::{Batch, DrawPlan};
 use crate::linalg::products::GRAM_BLOCK;
 use crate::linalg::{axpy, dot};
-use crate::random::{NoiseSource, Purpose, Stream};
+use crate::random::{Noise, NoiseSource, Purpose, Stream};
 use crate::special::logistic::log_sum_exp;
 
 /// Blocks of a stream above this are used for labels, below it for the noise of a component.
@@ -39,6 +39,10 @@ pub struct MogWork {
     logs: Vec<f64>,
     /// log n_c, n_c the number of draws from component c.
     log_counts: Vec<f64>,
+    /// h = log q − log p of all draws.
+    pub(super) h: Vec<f64>,
+    /// What is subtracted from h in E_c\[h\].
+    pub(super) baseline: f64,
     pub(super) next_weights: Vec<f64>,
     pub(super) location: LocationScratch,
 }
@@ -64,6 +68,8 @@ impl MogWork {
             spare: Vec::new(),
             gram: Vec::new(),
             logs: vec![0.0; k],
+            h: vec![0.0; n],
+            baseline: 0.0,
             log_counts: vec![0.0; k],
             next_weights: vec![0.0; k],
             location: LocationScratch::new(&components[0]),
@@ -86,6 +92,7 @@ impl MogWork {
             (&mut self.weight, k * rows),
             (&mut self.score, d * n),
             (&mut self.gram_weight, n),
+            (&mut self.h, n),
             (&mut self.residual, d * n),
             (&mut self.spare, d * n),
             (&mut self.gram, d * n.min(GRAM_BLOCK)),
@@ -134,14 +141,16 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
             work.noise.begin(seed, purpose, step, 0);
             work.noise.fill_eps(&mut work.eps);
             let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);
-            for label in &mut work.label {
+            // Antithetic partners come from the same component.
+            let run = if work.plan.noise == Noise::Antithetic { 2 } else { 1 };
+            for labels in work.label.chunks_mut(run) {
                 let mut u = stream.uniform();
                 // Rounding may leave the last cumulative weight just below u.
-                *label = self.components.len() as u32 - 1;
+                labels.fill(self.components.len() as u32 - 1);
                 for c in 0..self.components.len() {
                     u -= self.weights.weight(c);
                     if u < 0.0 {
-                        *label = c as u32;
+                        labels.fill(c as u32);
                         break;
                     }
                 }
@@ -227,7 +236,8 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
         }
         if work.plan.sampling == Sampling::Stratified {
             work.log_counts.fill(0.0);
-            work.label.iter().for_each(|c| work.log_counts[*c as usize] += 1.0);
+            let kept = work.label.iter().zip(&batch.kept).filter(|(_, kept)| **kept);
+            kept.for_each(|(c, _)| work.log_counts[*c as usize] += 1.0);
             work.log_counts.iter_mut().for_each(|count| *count = count.ln());
         }
         for s in 0..n {
@@ -238,7 +248,7 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
                     for c in 0..k {
                         work.logs[c] = work.log_counts[c] + work.log_components[c * n + s];
                     }
-                    log_sum_exp(&work.logs) + (n_kept as f64 / n as f64).ln()
+                    log_sum_exp(&work.logs)
                 }
             };
             for c in 0..k {
@@ -247,5 +257,46 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{Full, LogWeights};
+    use crate::estimate::Curvature;
+    use crate::family::Approximation;
+    use crate::random::Noise;
+
+    /// Two components so far apart that each draw belongs to one of them.
+    fn apart() -> MixtureOfGaussians<Full> {
+        let block = |mu| LocationBlock::new(vec![mu], Full::from_precision(1, vec![1.0]).unwrap()).unwrap();
+        MixtureOfGaussians::new(LogWeights::uniform(2), vec![block(-50.0), block(50.0)]).unwrap()
+    }
+
+    #[test]
+    fn the_draws_that_are_kept_share_the_weight_of_the_dropped() {
+        let q = apart();
+        for sampling in [Sampling::Stratified, Sampling::OwnDraws] {
+            let plan = DrawPlan { sampling, curvature: Curvature::Hessian, ..DrawPlan::independent(8) };
+            let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+            q.draw(1, Purpose::Draws, 0, &mut work, &mut batch);
+            batch.kept[..6].fill(false);
+            assert!(q.weigh(&mut work, &batch));
+            for c in 0..2 {
+                let sum: f64 = work.weights_of(c).iter().sum();
+                assert!((sum - 1.0).abs() < 1e-12, "{sampling}, component {c}: {sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn antithetic_partners_share_their_component() {
+        let q = apart();
+        let plan = DrawPlan { noise: Noise::Antithetic, ..DrawPlan::independent(16) };
+        let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+        q.draw(3, Purpose::Draws, 0, &mut work, &mut batch);
+        assert!(work.label.chunks(2).all(|pair| pair[0] == pair[1]));
+        assert!(work.label.contains(&0) && work.label.contains(&1));
     }
 }

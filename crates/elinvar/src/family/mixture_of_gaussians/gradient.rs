@@ -21,6 +21,9 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
     ) {
         let d = self.components[0].dim();
         let n_entries = S::COVARIANCE.n_entries(d);
+        for (s, h) in work.h.iter_mut().enumerate() {
+            *h = batch.log_q[s] - evaluations.log_p()[s] - prior.log_density(batch.draws.get(s));
+        }
         for c in 0..self.components.len() {
             let gradient = &mut out.components[c];
             gradient.reset();
@@ -32,8 +35,7 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
                 }
                 axpy(*weight, evaluations.grad(s), &mut gradient.b);
                 axpy(-weight, &work.score[s * d..(s + 1) * d], &mut gradient.b);
-                let log_p = evaluations.log_p()[s] + prior.log_density(batch.draws.get(s));
-                expected_h += weight * (batch.log_q[s] - log_p);
+                expected_h += weight * (work.h[s] - work.baseline);
             }
             out.expected_h[c] = expected_h;
 

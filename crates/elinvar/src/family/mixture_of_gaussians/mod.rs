@@ -6,7 +6,7 @@ mod gradient;
 
 use draw::MogWork;
 
-use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest};
+use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken};
 use crate::Error;
 use crate::block::{Full, LocationBlock, LocationGradient, LogWeights, Move, ScaleMatrix};
 use crate::estimate::Sampling;
@@ -130,6 +130,10 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
         (value, variance.sqrt())
     }
 
+    fn set_baseline(&self, work: &mut MogWork, h: f64) {
+        work.baseline = h;
+    }
+
     fn gradient(
         &self,
         evaluations: &Evaluations,
@@ -144,11 +148,12 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
     }
 
     /// All components move from the same old state; then the weights.
-    fn step(&mut self, gradient: &MogGradient, request: StepRequest, work: &mut MogWork) -> f64 {
+    fn step(&mut self, gradient: &MogGradient, request: StepRequest, work: &mut MogWork) -> Taken {
         let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
-        let mut taken = f64::INFINITY;
+        let mut taken = Taken { smallest: f64::INFINITY, largest: 0.0 };
         for (block, gradient) in self.components.iter_mut().zip(&gradient.components) {
-            taken = taken.min(block.advance(gradient, &[1.0], &[1.0], wanted, &mut work.location));
+            let beta = block.advance(gradient, &[1.0], &[1.0], wanted, &mut work.location);
+            taken = Taken { smallest: taken.smallest.min(beta), largest: taken.largest.max(beta) };
         }
         self.weights.advance(&gradient.expected_h, request.mixing_beta, request.max_kl, &mut work.next_weights);
         taken
