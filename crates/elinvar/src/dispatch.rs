@@ -1,4 +1,4 @@
-//! Chooses at run time between the code for every machine of the architecture and the code for AVX2 with FMA.
+//! Chooses at run time between the code for every machine of the architecture, for AVX2 with FMA and for AVX-512.
 //!
 //! The choice depends on the machine only, so a program gives the same bits whenever it runs on the same machine;
 //! machines with and without FMA differ in the last places.
@@ -25,13 +25,42 @@ mod avx2 {
     }
 }
 
+/// The same, compiled for AVX-512: vectors of eight numbers.
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::kernels;
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+    pub(super) fn logistic(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+        kernels::logistic::<true>(y, eta, value, curvature);
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+    pub(super) fn poisson(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+        kernels::poisson::<true>(y, eta, value, curvature);
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 fn has_avx2_and_fma() -> bool {
     std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
 }
 
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    std::is_x86_feature_detected!("avx512f")
+        && std::is_x86_feature_detected!("avx512dq")
+        && std::is_x86_feature_detected!("avx512vl")
+        && std::is_x86_feature_detected!("fma")
+}
+
 /// [`kernels::logistic`] with the best instructions of this machine.
 pub(crate) fn logistic_block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        // SAFETY: the processor has just been found to support these parts of AVX-512 and FMA, the only condition of the call.
+        return unsafe { avx512::logistic(y, eta, value, curvature) };
+    }
     #[cfg(target_arch = "x86_64")]
     if has_avx2_and_fma() {
         // SAFETY: the processor has just been found to support AVX2 and FMA, the only condition of the call.
@@ -42,6 +71,11 @@ pub(crate) fn logistic_block(y: &[f64], eta: &mut [f64], value: &mut [f64], curv
 
 /// [`kernels::poisson`] with the best instructions of this machine.
 pub(crate) fn poisson_block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        // SAFETY: the processor has just been found to support these parts of AVX-512 and FMA, the only condition of the call.
+        return unsafe { avx512::poisson(y, eta, value, curvature) };
+    }
     #[cfg(target_arch = "x86_64")]
     if has_avx2_and_fma() {
         // SAFETY: the processor has just been found to support AVX2 and FMA, the only condition of the call.

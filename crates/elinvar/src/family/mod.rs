@@ -135,6 +135,12 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     /// g₁ᵀF⁻¹g₂ in the Fisher metric of the joint.
     fn inner(&self, one: &Self::Gradient, two: &Self::Gradient, work: &mut Self::Work) -> f64;
 
+    /// How many times ½ gᵀF⁻¹g the bound may still rise, as measured: the metric is that of the joint, and where w is not seen
+    /// in z it overstates the curvature of the bound.
+    fn gain_factor(&self) -> f64 {
+        1.0
+    }
+
     /// log q(z).
     fn log_density(&self, z: &[f64]) -> f64;
     /// ∇log q(z).

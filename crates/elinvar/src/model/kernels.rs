@@ -80,17 +80,21 @@ pub(crate) fn exp<const FMA: bool>(x: f64) -> f64 {
     if x > EXP_HIGH { f64::INFINITY } else { e }
 }
 
-/// log(1 + u) for 0 ≤ u ≤ 1, as 2 atanh(u/(2+u)) below √2 − 1 and ln 2 + 2 atanh((u−1)/(u+3)) above.
+/// log(1 + u) and 1/(1 + u) for 0 ≤ u ≤ 1, with one division for both.
+///
+/// The logarithm is 2 atanh(u/(2+u)) below √2 − 1 and ln 2 + 2 atanh((u−1)/(u+3)) above.
 #[inline(always)]
-pub(crate) fn ln_1p_unit<const FMA: bool>(u: f64) -> f64 {
+pub(crate) fn ln_1p_and_reciprocal<const FMA: bool>(u: f64) -> (f64, f64) {
     let lower = u < SQRT_2 - 1.0;
     let numerator = if lower { u } else { u - 1.0 };
     let denominator = if lower { u + 2.0 } else { u + 3.0 };
     let offset = if lower { 0.0 } else { LN_2 };
-    let s = numerator / denominator;
+    let inverse = 1.0 / ((1.0 + u) * denominator);
+    let s = numerator * ((1.0 + u) * inverse);
     let square = s * s;
     let twice = s + s;
-    offset + mul_add::<FMA>(twice * square, polynomial::<FMA, 7>(square, ATANH), twice)
+    let log = offset + mul_add::<FMA>(twice * square, polynomial::<FMA, 7>(square, ATANH), twice);
+    (log, denominator * inverse)
 }
 
 /// Value, slope and curvature of log σ(yη) in η for labels y = ±1; `eta` is replaced by the slope.
@@ -101,10 +105,10 @@ pub(crate) fn logistic<const FMA: bool>(y: &[f64], eta: &mut [f64], value: &mut 
     for (((y, eta), value), curvature) in y.iter().zip(eta).zip(value).zip(curvature) {
         let t = y * *eta;
         let e = exp_negative::<FMA>(-t.abs());
-        let larger = 1.0 / (1.0 + e);
+        let (log, larger) = ln_1p_and_reciprocal::<FMA>(e);
         let smaller = e * larger;
         let excess = if t < 0.0 { t } else { 0.0 };
-        *value = excess - ln_1p_unit::<FMA>(e);
+        *value = excess - log;
         *eta = y * if t < 0.0 { larger } else { smaller };
         *curvature = -(smaller * larger);
     }
@@ -153,8 +157,9 @@ mod tests {
             assert!((e - std).abs() <= BOUND * std, "e^{x}: {e} against {std}");
         }
         for u in grid(0.0, 0.995, 100_000).chain((0..300).map(|k| 0.5f64.powi(k))) {
-            let (l, std) = (ln_1p_unit::<FMA>(u), u.ln_1p());
+            let ((l, reciprocal), std) = (ln_1p_and_reciprocal::<FMA>(u), u.ln_1p());
             assert!((l - std).abs() <= BOUND * std, "log1p({u}): {l} against {std}");
+            assert!((reciprocal * (1.0 + u) - 1.0).abs() <= BOUND, "1/(1 + {u}): {reciprocal}");
         }
         assert_eq!((exp::<FMA>(f64::INFINITY), exp::<FMA>(710.0)), (f64::INFINITY, f64::INFINITY));
         assert_eq!((exp::<FMA>(f64::NEG_INFINITY), exp::<FMA>(-1e9), exp::<FMA>(0.0)), (0.0, 0.0, 1.0));

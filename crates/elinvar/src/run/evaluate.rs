@@ -67,7 +67,8 @@ impl<A: Approximation> Run<'_, A> {
         let outcome = self.estimate(Purpose::Check)?;
         std::mem::swap(&mut self.gradient, &mut self.second_gradient);
         if matches!(outcome, Outcome::Ready { .. }) {
-            self.remaining.push(0.5 * self.q.inner(&self.gradient, &self.second_gradient, &mut self.work));
+            let product = self.q.inner(&self.gradient, &self.second_gradient, &mut self.work);
+            self.remaining.push(0.5 * self.q.gain_factor() * product);
         }
         Ok(())
     }
