@@ -1,11 +1,12 @@
 //! `elinvar sample`: draws from a kept fit, as CSV on the constrained scale.
 
 use std::borrow::Cow;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use elinvar::Posterior;
+use tempfile::NamedTempFile;
 
 use crate::Outcome;
 use crate::args::SampleArgs;
@@ -23,7 +24,10 @@ pub(crate) fn run(args: &SampleArgs) -> Result<Outcome, Failure> {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             result => result.map_err(|e| Failure::input(format!("the draws could not be printed ({e})")))?,
         },
-        Some(path) => write_file(&posterior, args, path).map_err(|e| Failure::unwritable(path, &e))?,
+        Some(path) => {
+            let place = Place::of(path)?;
+            place.write(&posterior, args).map_err(|e| Failure::unwritable(path, &e))?;
+        }
     }
     Ok(Outcome::Done)
 }
@@ -44,20 +48,77 @@ fn fit_file(run: &Path) -> Result<PathBuf, Failure> {
     Ok(run.into())
 }
 
-/// Writes beside the file and renames; what is not a regular file, such as a pipe, is written to directly.
-fn write_file(posterior: &Posterior, args: &SampleArgs, path: &Path) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return write_draws(posterior, args, &mut File::create(path)?);
+/// Where the draws go.
+enum Place {
+    /// A file that is not there yet; links are followed.
+    New(PathBuf),
+    /// A pipe, a terminal or another device.
+    Device(PathBuf),
+}
+
+impl Place {
+    /// Checks, before anything is drawn, that `path` can be written and that no file is lost by it.
+    fn of(path: &Path) -> Result<Self, Failure> {
+        let unwritable = |e: io::Error| Failure::unwritable(path, &e);
+        match fs::metadata(path) {
+            Ok(there) if there.is_file() => {
+                Err(Failure::input(format!("{} exists already; choose another name or remove it", path.display())))
+            }
+            Ok(there) if there.is_dir() => Err(unwritable(io::ErrorKind::IsADirectory.into())),
+            Ok(_) => Ok(Place::Device(path.into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let end = end_of_links(path);
+                temporary_file(&end).map_err(unwritable)?;
+                Ok(Place::New(end))
+            }
+            Err(error) => Err(unwritable(error)),
+        }
     }
+
+    fn write(&self, posterior: &Posterior, args: &SampleArgs) -> io::Result<()> {
+        match self {
+            Place::Device(path) => {
+                // The other end of a pipe may have read enough.
+                match write_draws(posterior, args, &mut fs::OpenOptions::new().write(true).open(path)?) {
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                    result => result,
+                }
+            }
+            Place::New(path) => {
+                // The text first: an interrupted command leaves a temporary file only while this one is written.
+                let mut text = Vec::new();
+                write_draws(posterior, args, &mut text)?;
+                let mut file = temporary_file(path)?;
+                file.as_file_mut().write_all(&text)?;
+                file.persist_noclobber(path)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The place that a chain of links leads to, there or not.
+fn end_of_links(path: &Path) -> PathBuf {
+    const MOST_LINKS: usize = 40;
+    let mut end = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&end) {
+            // An absolute link replaces the folder as well.
+            Ok(next) => end = end.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => break,
+        }
+    }
+    end
+}
+
+/// A new file beside `path` that vanishes unless it is kept.
+fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".elinvar-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(parent)?;
-    write_draws(posterior, args, file.as_file_mut())?;
-    file.persist(path)?;
-    Ok(())
+    builder.tempfile_in(parent)
 }
 
 fn write_draws(posterior: &Posterior, args: &SampleArgs, out: &mut dyn Write) -> io::Result<()> {

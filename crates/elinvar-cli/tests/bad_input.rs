@@ -303,6 +303,39 @@ fn draws_that_cannot_be_written_leave_nothing() {
 }
 
 #[test]
+fn draws_replace_no_file_and_no_link() {
+    let story = Story::new();
+    story.ok(&["fit", "--out", "run"]);
+    story.write("kept.csv", "mine");
+    let refused = |out: &str| {
+        let before = story.files();
+        let ended = story.run(&["sample", "run", "--out", out]);
+        let sentence = format!("error: {out} exists already; choose another name or remove it\n");
+        assert_eq!((ended.code, ended.stderr, ended.stdout.as_str()), (Some(2), sentence, ""));
+        assert_eq!((story.files(), story.read("kept.csv").as_str()), (before, "mine"));
+    };
+    refused("kept.csv");
+    let ended = story.run(&["sample", "run", "--out", "run"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.starts_with("error: run: it cannot be written (is a directory)"), "{}", ended.stderr);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink("kept.csv", story.path("link.csv")).unwrap();
+        refused("link.csv");
+        symlink("run/draws.csv", story.path("ahead.csv")).unwrap();
+        story.ok(&["sample", "run", "--draws", "3", "--out", "ahead.csv"]);
+        assert!(story.path("ahead.csv").is_symlink());
+        assert_eq!(story.read("run/draws.csv"), story.ok(&["sample", "run", "--draws", "3"]));
+        symlink("/dev/null", story.path("null")).unwrap();
+        assert_eq!(story.ok(&["sample", "run", "--out", "null"]), "");
+        assert!(story.path("null").is_symlink());
+        let printed = story.ok(&["sample", "run", "--draws", "3", "--out", "/dev/stdout"]);
+        assert_eq!(printed, story.read("run/draws.csv"));
+    }
+}
+
+#[test]
 fn unknown_flags_and_commands_are_refused() {
     let story = Story::new();
     for arguments in [&["fit", "--bogus"][..], &["fti"], &[], &["fit", "logistic", "a.csv", "b.csv"], &["sample"]] {
