@@ -60,6 +60,13 @@ fn tables() {
         ),
         (
             None,
+            "fit logistic good.csv --target y --features a,y",
+            said(
+                "good.csv: the target column \"y\" is also listed as a feature; take it off the list or name another target",
+            ),
+        ),
+        (
+            None,
             "fit logistic good.csv --target y --exclude a,b",
             said("good.csv: no feature column is left beside the target \"y\"; keep at least one"),
         ),
@@ -112,6 +119,38 @@ fn tables() {
         bad(
             "intercept,y\n1,0\n2,1\n",
             ", column 1 (intercept): the name is taken by the model's own intercept; rename the column or use --no-intercept",
+        ),
+        bad(
+            "lp__,y\n1,0\n2,1\n",
+            ", column 1 (lp__): the name is taken by a column of the draws; rename the column or leave it out",
+        ),
+        bad(
+            "\"a\nb\",y\n1,0\n2,1\n",
+            ", line 1, column 1: the name \"a\\nb\" holds a control character; rename the column",
+        ),
+        bad("# mine\na,y\n1,0\n2,1\n", ", line 1: \"# mine\" is not a line of column names; remove line 1"),
+        bad("sep=;\na;y\n1;0\n2;1\n", ", line 1: \"sep=;\" is not a line of column names; remove line 1"),
+        bad(
+            ",a,y\n0,1,0\n1,2,1\n",
+            ", line 1, column 1: the column has no name; name it, or save the table without its index",
+        ),
+        bad(
+            "a,y\n1,0\n-2e300,1\n",
+            ", line 3, column 1 (a): -2e300 is too large to compute with; divide the column by a constant",
+        ),
+        (
+            Some(("bad.csv", "a,y\n1,2.5\n2,2.5\n")),
+            "fit linear bad.csv --target y",
+            said(
+                "bad.csv, column 2 (y): every row has the value 2.5, so there is nothing to explain; name another target",
+            ),
+        ),
+        (
+            Some(("bad.csv", "a,n\n1,0\n2,0\n")),
+            "fit poisson bad.csv --target n",
+            said(
+                "bad.csv, column 2 (n): every row has the value 0, so there is nothing to explain; name another target",
+            ),
         ),
         bad("a,y\n1,0\n", ": 1 row of data is too few; at least 2 rows are needed"),
         (

@@ -124,6 +124,12 @@ fn count_unquoted(line: &[u8], wanted: u8) -> usize {
         .count()
 }
 
+fn without_quotes(cell: &[u8]) -> &[u8] {
+    let cell = cell.trim_ascii();
+    let cell = cell.strip_prefix(b"\"").unwrap_or(cell);
+    cell.strip_suffix(b"\"").unwrap_or(cell)
+}
+
 /// A cell, or why it is none.
 enum Fault {
     Missing,
@@ -142,7 +148,7 @@ fn number(cell: &[u8]) -> Result<f64, Fault> {
 #[cold]
 fn unusual_number(cell: &[u8]) -> Result<f64, Fault> {
     let cell = cell.trim_ascii();
-    let missing: [&[u8]; 7] = [b"", b"na", b"n/a", b"nan", b"null", b"?", b"."];
+    let missing: [&[u8]; 10] = [b"", b"na", b"n/a", b"#n/a", b"nan", b"none", b"null", b"?", b".", b"-"];
     if missing.iter().any(|sign| cell.eq_ignore_ascii_case(sign)) {
         return Err(Fault::Missing);
     }
@@ -184,6 +190,7 @@ pub(crate) fn parse(path: &Path, text: &[u8], columns: &Columns) -> Result<Table
             continue;
         }
         let Some(header) = &header else {
+            check_header_line(path, line, &text[start..], delimiter)?;
             let names = header_names(path, line, &record)?;
             kept = columns.positions(path, &names)?;
             table.names = kept.iter().map(|&k| names[k].clone()).collect();
@@ -211,6 +218,26 @@ pub(crate) fn parse(path: &Path, text: &[u8], columns: &Columns) -> Result<Table
     }
 }
 
+/// Refuses a comment or Excel's `sep=;` where the header should be.
+///
+/// A header may begin with `#`, too: then as many fields follow on the next line, and numbers are among them.
+fn check_header_line(path: &Path, line: u64, text: &[u8], delimiter: u8) -> Result<(), Error> {
+    let mut lines = text.split(|&byte| byte == b'\n' || byte == b'\r').filter(|line| !line.trim_ascii().is_empty());
+    let first = lines.next().unwrap_or_default();
+    let unquoted = without_quotes(first);
+    let is_note = unquoted.len() <= 5 && unquoted.len() >= 4 && unquoted[..4].eq_ignore_ascii_case(b"sep=");
+    let is_comment = unquoted.starts_with(b"#")
+        && lines.next().is_some_and(|next| {
+            let is_number = |cell: &[u8]| number(without_quotes(cell)).is_ok();
+            count_unquoted(first, delimiter) != count_unquoted(next, delimiter)
+                || !next.split(|&byte| byte == delimiter).any(is_number)
+        });
+    if is_note || is_comment {
+        return Err(Error::NotAHeader { file: path.into(), line, text: excerpt(as_text(first)) });
+    }
+    Ok(())
+}
+
 fn header_names(path: &Path, line: u64, record: &ByteRecord) -> Result<Vec<String>, Error> {
     if record.iter().all(|cell| matches!(number(cell), Ok(_) | Err(Fault::NotFinite))) {
         let cells: Vec<&str> = record.iter().map(as_text).collect();
@@ -221,6 +248,9 @@ fn header_names(path: &Path, line: u64, record: &ByteRecord) -> Result<Vec<Strin
     sorted.sort_by_key(|&k| (&names[k], k));
     if let Some(k) = names.iter().position(String::is_empty) {
         return Err(Error::EmptyName { file: path.into(), line, number: k + 1 });
+    }
+    if let Some(k) = names.iter().position(|name| name.contains(char::is_control)) {
+        return Err(Error::ControlCharacter { file: path.into(), line, number: k + 1, name: names[k].clone() });
     }
     if let Some(pair) = sorted.windows(2).find(|pair| names[pair[0]] == names[pair[1]]) {
         let (first, second) = (pair[0] + 1, pair[1] + 1);
@@ -308,7 +338,7 @@ mod tests {
         assert_eq!(read("a,b\n1,2\n3,4\n").lines, [2, 3]);
         assert_eq!(read("a,b\r\n1,2\r\n3,4\r\n").lines, [2, 3]);
         assert_eq!(read("\n\na,b\r\n\r\n1,2\n\n\n3,4").lines, [5, 8]);
-        assert_eq!(read("\"a\nname\",b\n1,2\n3,4\n").lines, [3, 4]);
+        assert_eq!(read("a,b\n\"1\n\",2\n3,4\n").lines, [2, 4]);
         assert_eq!(read("a,b\r1,2\r\r3,4\r").lines, [2, 4]);
     }
 

@@ -52,8 +52,14 @@ pub enum Error {
     )]
     NoHeader { file: PathBuf, line: u64, text: String },
     /// A column has no name.
-    #[error("{file}, line {line}, column {number}: the column has no name; name it in the header or remove it")]
+    #[error("{file}, line {line}, column {number}: the column has no name; {}", name_it(*.number))]
     EmptyName { file: PathBuf, line: u64, number: usize },
+    /// A comment, or Excel's note of the delimiter, stands before the header.
+    #[error("{file}, line {line}: {text} is not a line of column names; remove line {line}")]
+    NotAHeader { file: PathBuf, line: u64, text: String },
+    /// The name of a column has a line break, an escape or the like.
+    #[error("{file}, line {line}, column {number}: the name {} holds a control character; rename the column", quoted(.name))]
+    ControlCharacter { file: PathBuf, line: u64, number: usize, name: String },
     /// Two columns have the same name.
     #[error("{file}, line {line}, columns {first} and {second}: both are named {}; rename one of them", quoted(.name))]
     DuplicateName { file: PathBuf, line: u64, name: String, first: usize, second: usize },
@@ -78,6 +84,9 @@ pub enum Error {
     /// The target was left out.
     #[error("{file}: the target column {} is also left out; keep it or name another target", quoted(.name))]
     TargetLeftOut { file: PathBuf, name: String },
+    /// The target was listed as a feature.
+    #[error("{file}: the target column {} is also listed as a feature; take it off the list or name another target", quoted(.name))]
+    TargetAmongFeatures { file: PathBuf, name: String },
     /// Nothing but the target is left.
     #[error("{file}: no feature column is left beside the target {}; keep at least one", quoted(.target))]
     NoFeatures { file: PathBuf, target: String },
@@ -98,13 +107,22 @@ pub enum Error {
     )]
     OneClass { file: PathBuf, number: usize, column: String, value: f64 },
     /// A count is negative or not whole.
-    #[error("{place}: {value} is not a count; the target must hold whole numbers from 0 to 2^53")]
+    #[error("{place}: {} is not a count; the target must hold whole numbers from 0 to 2^53", short(*.value))]
     NotACount { place: Place, value: f64 },
+    /// The target is the same in every row.
+    #[error(
+        "{file}, column {number} ({}): every row has the value {}, so there is nothing to explain; name another target",
+        shortened(.column), short(*.value)
+    )]
+    ConstantTarget { file: PathBuf, number: usize, column: String, value: f64 },
+    /// A value whose square or product with others would overflow.
+    #[error("{place}: {} is too large to compute with; divide the column by a constant", short(*.value))]
+    TooLarge { place: Place, value: f64 },
     /// A feature is the same in every row, as the intercept is.
     #[error(
-        "{file}, column {number} ({}): every row has the value {value}, which duplicates the intercept; \
+        "{file}, column {number} ({}): every row has the value {}, which duplicates the intercept; \
          drop it or use --no-intercept",
-        shortened(.column)
+        shortened(.column), short(*.value)
     )]
     ConstantColumn { file: PathBuf, number: usize, column: String, value: f64 },
     /// A feature has the name of the intercept.
@@ -112,6 +130,11 @@ pub enum Error {
         "{file}, column {number} (intercept): the name is taken by the model's own intercept; rename the column or use --no-intercept"
     )]
     InterceptTaken { file: PathBuf, number: usize },
+    /// A feature has the name of a column that comes with every draw.
+    #[error(
+        "{file}, column {number} ({column}): the name is taken by a column of the draws; rename the column or leave it out"
+    )]
+    NameTaken { file: PathBuf, number: usize, column: String },
     /// More training rows than rows, or none.
     #[error("{n_train} of {n_rows} rows cannot be taken for training; take between 1 and {n_rows}")]
     TrainTooLarge { n_train: usize, n_rows: usize },
@@ -151,6 +174,21 @@ pub(crate) fn excerpt(text: &str) -> String {
     quoted(text)
 }
 
+/// A number as it is, or with four digits in scientific notation where that would be long.
+fn short(value: f64) -> String {
+    const LONGEST: usize = 12;
+    let plain = value.to_string();
+    if plain.len() <= LONGEST {
+        return plain;
+    }
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    format!("{rounded:e}")
+}
+
+fn name_it(number: usize) -> &'static str {
+    if number == 1 { "name it, or save the table without its index" } else { "name it in the header or remove it" }
+}
+
 fn fields(n: usize) -> String {
     if n == 1 { "1 field".into() } else { format!("{n} fields") }
 }
@@ -175,7 +213,7 @@ fn did_you_mean_column(similar: Option<&String>, available: &[String]) -> String
 }
 
 fn values_and_lines(found: &[(f64, u64)], n_distinct: usize) -> String {
-    let shown: Vec<String> = found.iter().map(|(value, line)| format!("{value} (line {line})")).collect();
+    let shown: Vec<String> = found.iter().map(|(value, line)| format!("{} (line {line})", short(*value))).collect();
     let more = n_distinct - found.len();
     if more > 0 {
         return format!("{} and {more} more values", shown.join(", "));
@@ -188,7 +226,9 @@ fn values_and_lines(found: &[(f64, u64)], n_distinct: usize) -> String {
 
 fn recode(found: &[(f64, u64)], n_distinct: usize) -> String {
     match found {
-        [(a, _), (b, _)] if n_distinct == 2 => format!("write 0 for {} and 1 for {}", a.min(*b), a.max(*b)),
+        [(a, _), (b, _)] if n_distinct == 2 => {
+            format!("write 0 for {} and 1 for {}", short(a.min(*b)), short(a.max(*b)))
+        }
         _ => "recode it to two classes or choose a model for such a target".into(),
     }
 }
@@ -203,5 +243,11 @@ mod tests {
         let long = excerpt(&"é".repeat(1000));
         assert_eq!(long.chars().count(), EXCERPT_CHARS + 3);
         assert!(long.ends_with("…\""));
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [3.0, -0.5, 123456789.0, 1e300, -1.23456789e-20].map(short);
+        assert_eq!(shown, ["3", "-0.5", "123456789", "1e300", "-1.235e-20"]);
     }
 }

@@ -65,7 +65,7 @@ pub struct Selection {
     pub target: String,
     /// What the target must hold.
     pub outcome: Outcome,
-    /// The features; the target is never one of them.
+    /// The features; the target is none of them and may not be listed.
     pub features: Columns,
     /// Whether a column of ones stands before the features.
     pub intercept: Intercept,
@@ -80,7 +80,9 @@ impl Selection {
     fn columns_to_read(&self, file: &Path) -> Result<Columns, Error> {
         match &self.features {
             Columns::All => Ok(Columns::All),
-            Columns::Only(list) if list.contains(&self.target) => Ok(Columns::Only(list.clone())),
+            Columns::Only(list) if list.contains(&self.target) => {
+                Err(Error::TargetAmongFeatures { file: file.into(), name: self.target.clone() })
+            }
             Columns::Only(list) => Ok(Columns::Only(list.iter().chain([&self.target]).cloned().collect())),
             Columns::Except(list) if list.contains(&self.target) => {
                 Err(Error::TargetLeftOut { file: file.into(), name: self.target.clone() })
@@ -125,7 +127,8 @@ impl RegressionData {
     /// # Errors
     ///
     /// A column is not there, no feature or fewer than two rows are left, the target does not hold what the outcome
-    /// asks for, or a feature duplicates the intercept.
+    /// asks for or is constant, a value is beyond ±1e100, a feature duplicates the intercept, or it has the name of a
+    /// column that comes with draws.
     pub fn from_table(table: &Table, selection: &Selection) -> Result<Self, Error> {
         selection.columns_to_read(table.file())?;
         Self::take(table, selection, &selection.features)
@@ -142,6 +145,8 @@ impl RegressionData {
             return Err(Error::TooFewRows { file: table.file().into(), found: table.n_rows() });
         }
         let y = outcome(table, target, selection.outcome)?;
+        check_size(table, kept.iter().copied().chain([target]))?;
+        check_names(table, &kept)?;
         let with_ones = selection.intercept == Intercept::First;
         if with_ones {
             check_beside_intercept(table, &kept)?;
@@ -169,6 +174,29 @@ impl RegressionData {
     }
 }
 
+/// Refuses values beyond ±1e100: what a model computes from them would overflow.
+fn check_size(table: &Table, columns: impl Iterator<Item = usize>) -> Result<(), Error> {
+    const LARGEST: f64 = 1e100;
+    for k in columns {
+        if let Some((i, value)) = table.column(k).enumerate().find(|(_, value)| value.abs() > LARGEST) {
+            return Err(Error::TooLarge { place: table.place(i, k), value });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses the names of the columns that come before the parameters wherever draws are written.
+fn check_names(table: &Table, kept: &[usize]) -> Result<(), Error> {
+    const TAKEN: [&str; 3] = ["lp__", "log_p__", "log_g__"];
+    match kept.iter().find(|&&k| TAKEN.contains(&table.names[k].as_str())) {
+        Some(&k) => {
+            let (number, column) = (table.numbers[k], table.names[k].clone());
+            Err(Error::NameTaken { file: table.file.clone(), number, column })
+        }
+        None => Ok(()),
+    }
+}
+
 fn check_beside_intercept(table: &Table, kept: &[usize]) -> Result<(), Error> {
     for &k in kept {
         let (number, column, file) = (table.numbers[k], table.names[k].clone(), table.file.clone());
@@ -188,10 +216,17 @@ fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<Vec<f64>, E
     const COUNT_LIMIT: f64 = 9_007_199_254_740_992.0;
     let mut y: Vec<f64> = table.column(target).collect();
     match outcome {
-        Outcome::Real => {}
+        Outcome::Real => {
+            if y.iter().all(|&v| v == y[0]) {
+                return Err(constant_target(table, target, y[0]));
+            }
+        }
         Outcome::Count => {
             if let Some(i) = y.iter().position(|&v| !(0.0..=COUNT_LIMIT).contains(&v) || v.fract() != 0.0) {
                 return Err(Error::NotACount { place: table.place(i, target), value: y[i] });
+            }
+            if y.iter().all(|&v| v == 0.0) {
+                return Err(constant_target(table, target, 0.0));
             }
         }
         Outcome::Binary => {
@@ -200,6 +235,11 @@ fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<Vec<f64>, E
         }
     }
     Ok(y)
+}
+
+fn constant_target(table: &Table, target: usize, value: f64) -> Error {
+    let (number, column) = (table.numbers[target], table.names[target].clone());
+    Error::ConstantTarget { file: table.file.clone(), number, column, value }
 }
 
 /// The value that stands for the class −1: 0 or −1.
@@ -238,7 +278,7 @@ mod tests {
         assert_eq!(data.features, [1.0, 2.0, 5.0, 1.0, 3.0, 6.0]);
         assert_eq!((data.y.as_slice(), data.n_rows(), data.n_cols()), ([0.0, 1.0].as_slice(), 2, 3));
 
-        let only = Columns::Only(vec!["b".into(), "y".into(), "a".into()]);
+        let only = Columns::Only(vec!["b".into(), "a".into()]);
         let chosen = Selection { features: only, intercept: Intercept::None, ..Selection::new("y", Outcome::Real) };
         let data = RegressionData::from_table(&table, &chosen).unwrap();
         assert_eq!((data.names, data.features), (vec!["b".into(), "a".into()], vec![5.0, 2.0, 6.0, 3.0]));

@@ -105,6 +105,33 @@ fn column_without_a_name() {
         reading("a,,b\n1,2,3\n"),
         "credit.csv, line 1, column 2: the column has no name; name it in the header or remove it"
     );
+    assert_eq!(
+        reading(",a,b\n0,2,3\n1,3,4\n"),
+        "credit.csv, line 1, column 1: the column has no name; name it, or save the table without its index"
+    );
+}
+
+#[test]
+fn name_with_a_control_character() {
+    for (text, shown) in [("a,\"b\nc\"\n1,2\n", "b\\nc"), ("a,b\u{1b}[31m\n1,2\n", "b\\u{1b}[31m")] {
+        assert_eq!(
+            reading(text),
+            format!("credit.csv, line 1, column 2: the name \"{shown}\" holds a control character; rename the column")
+        );
+    }
+}
+
+#[test]
+fn line_before_the_header() {
+    for first in ["# made by a tool", "# made by a tool, today", "#x", "sep=,", "SEP=;", "\"sep=,\""] {
+        assert_eq!(
+            reading(format!("{first}\na,b\n1,2\n")),
+            format!("credit.csv, line 1: \"{first}\" is not a line of column names; remove line 1")
+        );
+    }
+    assert!(Table::from_csv("ok.csv", b"#id,y\n1,2\n", &Columns::All).is_ok());
+    assert!(Table::from_csv("ok.csv", b"\"#id\";y\n\"1\";2\n", &Columns::All).is_ok());
+    assert!(Table::from_csv("ok.csv", b"sepal,y\n1,2\n", &Columns::All).is_ok());
 }
 
 #[test]
@@ -140,7 +167,7 @@ fn missing_value() {
         reading("age,income\n31,2.5\n47,\n"),
         format!("credit.csv, line 3, column 2 (income): the value is missing (empty cell); {remedy}")
     );
-    for sign in ["NA", "na", "N/A", "NaN", "null", "?", "."] {
+    for sign in ["NA", "na", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "none", "?", ".", "-"] {
         assert_eq!(
             reading(format!("age,income\n{sign},2.5\n")),
             format!("credit.csv, line 2, column 1 (age): the value is missing (\"{sign}\"); {remedy}")
@@ -232,7 +259,10 @@ fn columns_listed_wrongly() {
     );
     let none = "credit.csv: no feature column is left beside the target \"y\"; keep at least one";
     assert_eq!(taking(text, &except(&["age", "income"])), none);
-    assert_eq!(taking(text, &only(&["y"])), none);
+    let listed =
+        "credit.csv: the target column \"y\" is also listed as a feature; take it off the list or name another target";
+    assert_eq!(taking(text, &only(&["y"])), listed);
+    assert_eq!(taking(text, &only(&["age", "y"])), listed);
     assert_eq!(taking("y\n1\n2\n", &Selection::new("y", Outcome::Real)), none);
 }
 
@@ -306,11 +336,10 @@ fn target_with_one_class() {
 fn target_that_is_not_a_count() {
     let counts = Selection::new("y", Outcome::Count);
     for value in ["-1", "2.5", "1e300"] {
-        let shown: f64 = value.parse().unwrap();
         assert_eq!(
             taking(&format!("x,y\n1,2\n2,{value}\n"), &counts),
             format!(
-                "credit.csv, line 3, column 2 (y): {shown} is not a count; the target must hold whole numbers from 0 to 2^53"
+                "credit.csv, line 3, column 2 (y): {value} is not a count; the target must hold whole numbers from 0 to 2^53"
             )
         );
     }
@@ -319,8 +348,52 @@ fn target_that_is_not_a_count() {
 }
 
 #[test]
+fn target_that_never_changes() {
+    let sentence = |value: &str| {
+        format!(
+            "credit.csv, column 2 (y): every row has the value {value}, so there is nothing to explain; name another target"
+        )
+    };
+    assert_eq!(taking("x,y\n1,2.5\n2,2.5\n", &Selection::new("y", Outcome::Real)), sentence("2.5"));
+    let counts = Selection::new("y", Outcome::Count);
+    assert_eq!(taking("x,y\n1,0\n2,0\n", &counts), sentence("0"));
+    let table = Table::from_csv("ok.csv", b"x,y\n1,3\n2,3\n", &Columns::All).unwrap();
+    assert!(RegressionData::from_table(&table, &counts).is_ok());
+}
+
+#[test]
+fn value_that_is_too_large() {
+    let real = Selection::new("y", Outcome::Real);
+    for (text, place, shown) in [
+        ("x,y\n1,2\n-1.5e101,3\n", "line 3, column 1 (x)", "-1.5e101"),
+        ("x,y\n1,1e300\n2,3\n", "line 2, column 2 (y)", "1e300"),
+    ] {
+        assert_eq!(
+            taking(text, &real),
+            format!("credit.csv, {place}: {shown} is too large to compute with; divide the column by a constant")
+        );
+    }
+    let table = Table::from_csv("ok.csv", b"z,x,y\n1e200,1e100,2\n1,2,3\n", &Columns::All).unwrap();
+    let features = Columns::Except(names(&["z"]));
+    assert!(RegressionData::from_table(&table, &Selection { features, ..real }).is_ok());
+}
+
+#[test]
+fn name_that_comes_with_draws() {
+    for name in ["lp__", "log_p__", "log_g__"] {
+        assert_eq!(
+            taking(&format!("x,{name},y\n1,2,3\n2,5,4\n"), &Selection::new("y", Outcome::Real)),
+            format!(
+                "credit.csv, column 2 ({name}): the name is taken by a column of the draws; \
+                 rename the column or leave it out"
+            )
+        );
+    }
+}
+
+#[test]
 fn feature_that_duplicates_the_intercept() {
-    let text = "x,one,y\n1,3,2\n2,3,2\n";
+    let text = "x,one,y\n1,3,2\n2,3,4\n";
     assert_eq!(
         taking(text, &Selection::new("y", Outcome::Real)),
         "credit.csv, column 2 (one): every row has the value 3, which duplicates the intercept; drop it or use --no-intercept"
@@ -329,7 +402,7 @@ fn feature_that_duplicates_the_intercept() {
     let without = Selection { intercept: Intercept::None, ..Selection::new("y", Outcome::Real) };
     assert_eq!(RegressionData::from_table(&table, &without).unwrap().names, ["x", "one"]);
     assert_eq!(
-        taking("intercept,y\n1,3\n2,3\n", &Selection::new("y", Outcome::Real)),
+        taking("intercept,y\n1,3\n2,4\n", &Selection::new("y", Outcome::Real)),
         "credit.csv, column 1 (intercept): the name is taken by the model's own intercept; \
          rename the column or use --no-intercept"
     );
