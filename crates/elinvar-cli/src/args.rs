@@ -103,16 +103,16 @@ pub(crate) struct FitArgs {
     pub(crate) no_intercept: bool,
 
     /// Precision (1/variance) of the Gaussian prior of every coefficient [default: 1]
-    #[arg(long, value_name = "P", value_parser = positive, allow_negative_numbers = true, help_heading = "Model")]
+    #[arg(long, value_name = "P", value_parser = precision, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) prior_precision: Option<f64>,
     /// The same prior by its standard deviation
     #[arg(
-        long, value_name = "S", value_parser = positive, allow_negative_numbers = true,
+        long, value_name = "S", value_parser = standard_deviation, allow_hyphen_values = true,
         conflicts_with = "prior_precision", help_heading = "Model"
     )]
     pub(crate) prior_sd: Option<f64>,
     /// Scale of the half-Cauchy prior of sigma, for linear [default: 2.5]
-    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true, help_heading = "Model")]
+    #[arg(long, value_name = "S", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) sigma_scale: Option<f64>,
 
     /// gaussian, mog, student_t, skew, emg, nig, snig or rank_k
@@ -130,15 +130,15 @@ pub(crate) struct FitArgs {
         help_heading = "Approximation"
     )]
     pub(crate) rank: Option<usize>,
-    /// Half the degrees of freedom, above 1, for student_t [default: 4]
+    /// Half the degrees of freedom, from 1.1, for student_t [default: 4]
     #[arg(
-        long, value_name = "A", value_parser = above_one, allow_negative_numbers = true,
+        long, value_name = "A", value_parser = shape, allow_hyphen_values = true,
         help_heading = "Approximation"
     )]
     pub(crate) shape: Option<f64>,
     /// Shape of the mixing law, for nig and snig; smaller is heavier-tailed [default: 2]
     #[arg(
-        long, value_name = "L", value_parser = positive, allow_negative_numbers = true,
+        long, value_name = "L", value_parser = lambda, allow_hyphen_values = true,
         help_heading = "Approximation"
     )]
     pub(crate) lambda: Option<f64>,
@@ -162,7 +162,7 @@ pub(crate) struct FitArgs {
     pub(crate) max_steps: Option<usize>,
     #[arg(
         help = or_default("Stop when less than this is left to gain", Plan::default().stop.remaining_nats),
-        long, value_name = "NATS", value_parser = positive, allow_negative_numbers = true, help_heading = "Run")]
+        long, value_name = "NATS", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) tolerance: Option<f64>,
     /// Rows of each step [default: all]
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
@@ -231,8 +231,46 @@ fn positive(text: &str) -> Result<f64, String> {
     number_above(text, 0.0).ok_or("give a positive number".into())
 }
 
-fn above_one(text: &str) -> Result<f64, String> {
-    number_above(text, 1.0).ok_or("give a number above 1: at 1 or below, a Student-t has no covariance".into())
+/// A positive number in a range beyond which a prior says nothing or everything.
+fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    let value = positive(text)?;
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(format!("this is too extreme; give a number from {least:e} to {most:e}"))
+}
+
+fn precision(text: &str) -> Result<f64, String> {
+    within(text, 1e-12, 1e12)
+}
+
+fn standard_deviation(text: &str) -> Result<f64, String> {
+    within(text, 1e-6, 1e6)
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    within(text, 1e-12, 1e12)
+}
+
+fn shape(text: &str) -> Result<f64, String> {
+    let above_one = number_above(text, 1.0);
+    let value = above_one.ok_or("give a number above 1: at 1 or below, a Student-t has no covariance")?;
+    if (1.1..=1e6).contains(&value) {
+        return Ok(value);
+    }
+    Err("give a number from 1.1 to 1e6: near 1 the variance of the scale is so large that estimates never settle, \
+         and above 1e6 the law is a Gaussian"
+        .into())
+}
+
+fn lambda(text: &str) -> Result<f64, String> {
+    let value = positive(text)?;
+    if (1e-3..=1e3).contains(&value) {
+        return Ok(value);
+    }
+    Err("give a number from 1e-3 to 1e3: below, the variance of the scale is so large that estimates never settle, \
+         and above, the law is a Gaussian"
+        .into())
 }
 
 fn number_above(text: &str, bound: f64) -> Option<f64> {
@@ -280,7 +318,10 @@ mod tests {
         for text in ["0", "-1", "nan", "inf", "one", ""] {
             assert!(positive(text).is_err(), "{text}");
         }
-        assert!(above_one("1").is_err() && above_one("1.01").is_ok());
+        assert!(shape("1").is_err() && shape("1.09").is_err() && shape("1.1").is_ok() && shape("1.1e6").is_err());
+        assert!(lambda("9e-4").is_err() && lambda("1e-3").is_ok() && lambda("1e3").is_ok() && lambda("1001").is_err());
+        assert!(precision("1e-12").is_ok() && precision("1e13").is_err() && scale("1e-13").is_err());
+        assert!(standard_deviation("1e-6").is_ok() && standard_deviation("2e6").is_err());
         assert!(at_least_one("0").is_err() && at_least_one("1.5").is_err() && at_least_one("7") == Ok(7));
         assert!(seed("9223372036854775808").is_err() && seed("0") == Ok(0));
     }

@@ -13,6 +13,9 @@ use crate::report::Report;
 use crate::run_dir::Reservation;
 use crate::{json, page};
 
+/// The library's stand-in for a k̂ that is not finite.
+const ENDLESS_K: f64 = 99.0;
+
 /// Fits, keeps the fit if asked to, and prints it.
 pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
     let job = Job::new(args)?;
@@ -47,7 +50,9 @@ fn fit(job: &Job, args: &FitArgs) -> Result<Report, Failure> {
     progress.clear();
     let mut posterior = fitted.map_err(Failure::of_fit)?;
     let (n, seed) = (job.diagnostic_draws, job.plan.seed);
-    let diagnostics = posterior.diagnose(&*job.model, n, seed).map_err(Failure::of_fit)?;
+    let mut diagnostics = posterior.diagnose(&*job.model, n, seed).map_err(Failure::of_fit)?;
+    let few_draws_dominate = diagnostics.pareto_k.is_some_and(|k| k >= ENDLESS_K);
+    diagnostics.pareto_k = diagnostics.pareto_k.filter(|_| !few_draws_dominate);
     let parameters = posterior.summary(n, seed);
-    Ok(Report { posterior, diagnostics, parameters, seconds, run_dir: None })
+    Ok(Report { posterior, diagnostics, few_draws_dominate, parameters, seconds, run_dir: None })
 }

@@ -8,6 +8,7 @@ use elinvar_data::{Columns, Intercept, Outcome, RegressionData, Selection, Table
 
 use crate::args::{CovarianceName, FitArgs, ModelName};
 use crate::error::Failure;
+use crate::number::significant;
 
 /// Half the degrees of freedom of a Student-t unless it is given.
 const SHAPE: f64 = 4.0;
@@ -65,7 +66,7 @@ impl Job {
             intercept: intercept(args),
             n_rows: data.n_rows(),
             fingerprint: data.fingerprint.clone(),
-            prior_precision: prior_precision(args)?,
+            prior_precision: prior_precision(args),
             sigma_scale: (name == ModelName::Linear).then(|| args.sigma_scale.unwrap_or(SIGMA_SCALE)),
         };
         let model = model(data, &about)?;
@@ -80,12 +81,8 @@ fn intercept(args: &FitArgs) -> Intercept {
     if args.no_intercept { Intercept::None } else { Intercept::First }
 }
 
-fn prior_precision(args: &FitArgs) -> Result<f64, Failure> {
-    let precision = args.prior_sd.map(|sd| 1.0 / (sd * sd)).or(args.prior_precision).unwrap_or(PRIOR_PRECISION);
-    if precision > 0.0 && precision.is_finite() {
-        return Ok(precision);
-    }
-    Err(Failure::input("--prior-sd: this is too extreme for a prior; give a standard deviation such as 10"))
+fn prior_precision(args: &FitArgs) -> f64 {
+    args.prior_sd.map(|sd| 1.0 / (sd * sd)).or(args.prior_precision).unwrap_or(PRIOR_PRECISION)
 }
 
 fn data(args: &FitArgs, model: ModelName) -> Result<RegressionData, Failure> {
@@ -227,11 +224,11 @@ pub(crate) fn family_in_words(family: &Family) -> String {
     let (kind, covariance) = (&family.kind, family.covariance);
     let words = match kind {
         Kind::Gaussian => "Gaussian".into(),
-        Kind::StudentT { a } => format!("Student-t with {} degrees of freedom", 2.0 * a),
+        Kind::StudentT { a } => format!("Student-t with {} degrees of freedom", significant(2.0 * a)),
         Kind::Skew => "skew-Gaussian".into(),
         Kind::Emg => "exponentially modified Gaussian".into(),
-        Kind::Nig { lambda } => format!("normal inverse-Gaussian (λ = {lambda})"),
-        Kind::Snig { lambda } => format!("symmetric normal inverse-Gaussian (λ = {lambda})"),
+        Kind::Nig { lambda } => format!("normal inverse-Gaussian (λ = {})", significant(*lambda)),
+        Kind::Snig { lambda } => format!("symmetric normal inverse-Gaussian (λ = {})", significant(*lambda)),
         Kind::RankK { rank } => format!("Gaussian with {rank} covariance factor{}", if *rank == 1 { "" } else { "s" }),
         Kind::Mog { components: 1 } => "mixture of one Gaussian".into(),
         Kind::Mog { components } => format!("mixture of {components} Gaussians"),

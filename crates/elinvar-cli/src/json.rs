@@ -28,7 +28,7 @@ struct Evaluations {
 
 /// One line with the object.
 pub(crate) fn text(report: &Report) -> String {
-    let Report { posterior, diagnostics, parameters, seconds, run_dir } = report;
+    let Report { posterior, diagnostics, parameters, seconds, run_dir, .. } = report;
     let counts = posterior.counts();
     let object = Object {
         family: posterior.family().name(),

@@ -14,6 +14,7 @@ mod progress;
 mod report;
 mod run_dir;
 mod sample;
+mod shell;
 
 use std::io::Write as _;
 use std::panic::{self, PanicHookInfo};

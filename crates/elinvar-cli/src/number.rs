@@ -23,6 +23,12 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if is_zero { text.trim_start_matches('-').into() } else { text }
 }
 
+/// Four significant digits, no trailing zeros.
+pub(crate) fn significant(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    if (1e-4..1e6).contains(&rounded) { rounded.to_string() } else { format!("{rounded:e}") }
+}
+
 /// `n` in groups of three digits.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -72,5 +78,13 @@ mod tests {
         assert_eq!(with_error(-34567.8, 12.3), "-34567.80 ± 12.30");
         assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1234567)], ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([duration(0.0042), duration(3.0), duration(600.0)], ["4.2 ms", "3.00 s", "10.0 min"]);
+    }
+
+    #[test]
+    fn priors_are_short() {
+        assert_eq!(significant(1.0 / 0.01f64.sqrt()), "10");
+        assert_eq!(significant(1.0 / 3f64.sqrt()), "0.5774");
+        assert_eq!(significant(1e-8), "1e-8");
+        assert_eq!(significant(1e300), "1e300");
     }
 }

@@ -8,12 +8,13 @@ use elinvar::target::Covariance;
 
 use crate::args::ModelName;
 use crate::job::{About, Job, family_in_words};
-use crate::number::{decimals, duration, fixed, grouped, with_error};
+use crate::number::{decimals, duration, fixed, grouped, significant, with_error};
 use crate::report::Report;
+use crate::shell;
 
 /// The whole page.
 pub(crate) fn text(job: &Job, report: &Report) -> String {
-    let Report { posterior, diagnostics, parameters, seconds, run_dir } = report;
+    let Report { posterior, diagnostics, few_draws_dominate, parameters, seconds, run_dir } = report;
     let counts = posterior.counts();
     let mut page = title(job, posterior.dim()) + "\n\n" + &table(parameters) + "\n";
     let mut line = |name: &str, value: String| {
@@ -22,7 +23,7 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
         page += &format!("{name:<width$}{value}\n");
     };
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
-    line("Pareto k\u{302}", pareto(diagnostics));
+    line("Pareto k\u{302}", pareto(diagnostics, *few_draws_dominate));
     line("stopped", stop_sentence(posterior, job));
     let evaluations = format!(
         "{} log density, {} gradient, {} Hessian",
@@ -32,7 +33,7 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
     );
     let dropped = format!("; {} dropped because they were not finite", grouped(counts.dropped));
     line("evaluations", evaluations + if counts.dropped > 0 { &dropped } else { "" });
-    line("time", duration(*seconds));
+    line("time", format!("fitting {}", duration(*seconds)));
     if let Some(path) = run_dir {
         line("kept in", path.display().to_string());
     }
@@ -53,15 +54,9 @@ pub(crate) fn title(job: &Job, n_parameters: usize) -> String {
     } else {
         format!("N(0, {}²)", significant(1.0 / prior_precision.sqrt()))
     };
-    let sigma = sigma_scale.map_or(String::new(), |scale| format!(", sigma half-Cauchy({scale})"));
+    let sigma = sigma_scale.map_or(String::new(), |scale| format!(", sigma half-Cauchy({})", significant(scale)));
     let family = family_in_words(&job.family);
     format!("{model} on {file}: {n_rows} rows, {n_parameters} parameters, prior {prior}{sigma}; {family}")
-}
-
-/// Four significant digits, no trailing zeros.
-fn significant(value: f64) -> String {
-    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-    if (1e-4..1e6).contains(&rounded) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
 /// Columns aligned at the decimal points, the number of decimals following the standard deviation.
@@ -102,29 +97,40 @@ fn align_points(cells: &mut [String]) {
     }
 }
 
-fn pareto(diagnostics: &Diagnostics) -> String {
+fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> String {
+    /// Weights of so large an effective share of the draws are nearly equal, whatever their tail.
+    const NEARLY_ALL: f64 = 0.9;
     let threshold = diagnostics.pareto_k_threshold;
     let draws = grouped(diagnostics.n_draws as u64);
     match diagnostics.pareto_k {
         _ if !diagnostics.elbo.mcse.is_finite() => "not known: the log density is too large to be compared".into(),
+        _ if few_draws_dominate => {
+            "not known: very few draws outweigh all others; importance sampling from this fit is not reliable".into()
+        }
         None => format!("not known: {draws} draws are too few to say; raise --diagnostic-draws"),
         Some(k) if k <= threshold => {
             format!("{k:.2}, below {threshold:.2} for {draws} draws: importance sampling from this fit is reliable")
         }
         Some(k) => {
-            format!("{k:.2}, above {threshold:.2} for {draws} draws: importance sampling from this fit is not reliable")
+            let is_doubtful = diagnostics.effective_sample_size > NEARLY_ALL * diagnostics.n_draws as f64;
+            let doubt = if is_doubtful { "; more --diagnostic-draws would tell" } else { "" };
+            format!(
+                "{k:.2}, above {threshold:.2} for {draws} draws: importance sampling from this fit is not reliable{doubt}"
+            )
         }
     }
 }
 
 fn stop_sentence(posterior: &Posterior, job: &Job) -> String {
     let n_steps = posterior.trace().len();
-    let left = remaining(posterior)
-        .map_or(String::new(), |(gain, error)| format!(", with {} nats left to gain", with_error(gain, error)));
+    let left = remaining(posterior).map_or(String::new(), left_to_gain);
     let steps = if n_steps == 1 { "1 step".into() } else { format!("{} steps", grouped(n_steps as u64)) };
     match posterior.stop_reason() {
         StopReason::Converged => {
-            format!("converged after {steps}: less than {} nats are left to gain", job.plan.stop.remaining_nats)
+            format!(
+                "converged after {steps}: less than {} nats are left to gain",
+                significant(job.plan.stop.remaining_nats)
+            )
         }
         StopReason::MaxSteps => format!("not converged: the limit of {steps} was reached{left}"),
         StopReason::MaxEvaluations => format!("not converged: the limit of evaluations was reached after {steps}"),
@@ -138,6 +144,19 @@ fn stop_sentence(posterior: &Posterior, job: &Job) -> String {
     }
 }
 
+fn left_to_gain((gain, error): (f64, f64)) -> String {
+    if is_noise((gain, error)) {
+        let decimals = decimals(error).saturating_sub(1).max(2);
+        return format!("; what is left to gain is hidden by noise (± {} nats)", fixed(error, decimals));
+    }
+    format!(", with {} nats left to gain", with_error(gain, error))
+}
+
+/// Whether an estimated gain cannot be told from none.
+fn is_noise((gain, error): (f64, f64)) -> bool {
+    gain < 2.0 * error || gain < 0.0
+}
+
 /// The last estimate of what is left to gain, with its error.
 fn remaining(posterior: &Posterior) -> Option<(f64, f64)> {
     posterior.trace().last().and_then(|step| step.remaining)
@@ -145,24 +164,28 @@ fn remaining(posterior: &Posterior) -> Option<(f64, f64)> {
 
 /// A command that makes sense after this fit.
 fn next(job: &Job, report: &Report) -> String {
-    let is_poor = report.diagnostics.pareto_k.is_some_and(|k| k > report.diagnostics.pareto_k_threshold);
+    let Diagnostics { pareto_k, pareto_k_threshold, .. } = report.diagnostics;
+    let is_poor = report.few_draws_dominate || pareto_k.is_some_and(|k| k > pareto_k_threshold);
     if matches!(report.posterior.stop_reason(), StopReason::BadEvaluations | StopReason::Stuck) {
         return "look for columns with very large values; divide them by a constant or leave them out with --exclude"
             .into();
     }
     if !report.posterior.converged() {
-        let is_noise = |(gain, error): (f64, f64)| gain.abs() < 2.0 * error;
-        if remaining(&report.posterior).is_some_and(is_noise) {
-            return format!(
-                "the same command with --draws-per-step {}: noise hides what is left",
-                8 * job.plan.n_draws
-            );
+        let left = remaining(&report.posterior);
+        if let Some(rows) = job.plan.minibatch.filter(|_| left.is_none_or(is_noise)) {
+            return larger_minibatch(rows, job.about.n_rows);
+        }
+        if left.is_some_and(is_noise) {
+            // The run may have taken more by itself.
+            let taken = report.posterior.trace().last().map_or(0, |step| step.n_draws);
+            let more = 4 * taken.max(job.plan.n_draws);
+            return format!("the same command with --draws-per-step {more}: noise hides what is left");
         }
         let more = report.posterior.trace().len().max(1_000) * 4;
         return format!("the same command with --max-steps {more}");
     }
     if let Some(path) = &report.run_dir {
-        return format!("elinvar sample {} --draws 4000 --out draws.csv", path.display());
+        return format!("elinvar sample {} --draws 4000 --out draws.csv", shell::word(path));
     }
     if is_poor {
         return match (job.family.covariance, job.family.kind) {
@@ -180,8 +203,20 @@ fn next(job: &Job, report: &Report) -> String {
     }
 }
 
+fn larger_minibatch(rows: usize, n_rows: usize) -> String {
+    const FACTOR: usize = 4;
+    let remedy = if rows < n_rows / FACTOR {
+        format!("with --minibatch {}, or without", rows * FACTOR)
+    } else {
+        "without --minibatch".into()
+    };
+    format!("the same command {remedy}: the choice of rows hides what is left")
+}
+
 #[cfg(test)]
 mod tests {
+    use elinvar::posterior::Estimate;
+
     use super::*;
 
     fn row(name: &str, mean: f64, sd: f64) -> ParameterSummary {
@@ -203,9 +238,37 @@ länge       123.500   2.000   121.500   125.500
     }
 
     #[test]
-    fn priors_are_short() {
-        assert_eq!(significant(1.0 / 0.01f64.sqrt()), "10");
-        assert_eq!(significant(1.0 / 3f64.sqrt()), "0.5774");
-        assert_eq!(significant(1e-8), "1e-8");
+    fn a_gain_is_never_negative() {
+        assert_eq!(left_to_gain((-0.3, 0.01)), "; what is left to gain is hidden by noise (± 0.010 nats)");
+        assert_eq!(left_to_gain((0.3, 0.25)), "; what is left to gain is hidden by noise (± 0.25 nats)");
+        assert_eq!(left_to_gain((0.3, 0.01)), ", with 0.300 ± 0.010 nats left to gain");
+    }
+
+    #[test]
+    fn noise_of_rows_is_not_cured_by_draws() {
+        let because = ": the choice of rows hides what is left";
+        assert_eq!(larger_minibatch(10, 341), format!("the same command with --minibatch 40, or without{because}"));
+        assert_eq!(larger_minibatch(300, 341), format!("the same command without --minibatch{because}"));
+    }
+
+    #[test]
+    fn what_is_said_of_k() {
+        let elbo = Estimate { value: -3.0, mcse: 0.1 };
+        let mut diagnostics = Diagnostics {
+            n_draws: 1000,
+            dropped: 0,
+            elbo,
+            log_normaliser: elbo,
+            pareto_k: Some(0.8),
+            pareto_k_threshold: 0.67,
+            effective_sample_size: 500.0,
+        };
+        let plain = "0.80, above 0.67 for 1,000 draws: importance sampling from this fit is not reliable";
+        assert_eq!(pareto(&diagnostics, false), plain);
+        diagnostics.effective_sample_size = 950.0;
+        assert_eq!(pareto(&diagnostics, false), format!("{plain}; more --diagnostic-draws would tell"));
+        diagnostics.pareto_k = None;
+        assert!(pareto(&diagnostics, false).starts_with("not known: 1,000 draws are too few"));
+        assert!(pareto(&diagnostics, true).starts_with("not known: very few draws outweigh all others;"));
     }
 }

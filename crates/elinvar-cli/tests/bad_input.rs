@@ -244,15 +244,16 @@ fn commands() {
 fn numbers() {
     let positive = "give a positive number";
     let whole = "give a whole number, at least 1";
+    let extreme = |least: &str, most: &str| format!("this is too extreme; give a number from {least} to {most}");
     check(&[
         (None, "fit --prior-precision -1", value("-1", "--prior-precision <P>", positive)),
         (None, "fit --prior-precision 0", value("0", "--prior-precision <P>", positive)),
         (None, "fit --prior-sd nan", value("nan", "--prior-sd <S>", positive)),
-        (
-            None,
-            "fit --prior-sd 1e-200",
-            said("--prior-sd: this is too extreme for a prior; give a standard deviation such as 10"),
-        ),
+        (None, "fit --prior-sd -inf", value("-inf", "--prior-sd <S>", positive)),
+        (None, "fit --tolerance -inf", value("-inf", "--tolerance <NATS>", positive)),
+        (None, "fit --prior-sd 1e-200", value("1e-200", "--prior-sd <S>", &extreme("1e-6", "1e6"))),
+        (None, "fit --prior-precision 1e13", value("1e13", "--prior-precision <P>", &extreme("1e-12", "1e12"))),
+        (None, "fit --sigma-scale 1e-13", value("1e-13", "--sigma-scale <S>", &extreme("1e-12", "1e12"))),
         (None, "fit --tolerance 0", value("0", "--tolerance <NATS>", positive)),
         (None, "fit --family mog --components 0", value("0", "--components <K>", whole)),
         (None, "fit --family mog --components -3", value("-3", "--components <K>", whole)),
@@ -267,6 +268,26 @@ fn numbers() {
             None,
             "fit --family student_t --shape 1",
             value("1", "--shape <A>", "give a number above 1: at 1 or below, a Student-t has no covariance"),
+        ),
+        (
+            None,
+            "fit --family student_t --shape 1.01",
+            value(
+                "1.01",
+                "--shape <A>",
+                "give a number from 1.1 to 1e6: near 1 the variance of the scale is so large that estimates never settle, \
+                 and above 1e6 the law is a Gaussian",
+            ),
+        ),
+        (
+            None,
+            "fit --family snig --lambda 1e4",
+            value(
+                "1e4",
+                "--lambda <L>",
+                "give a number from 1e-3 to 1e3: below, the variance of the scale is so large that estimates never settle, \
+                 and above, the law is a Gaussian",
+            ),
         ),
         (None, "fit --family nig --lambda 0", value("0", "--lambda <L>", positive)),
         (None, "fit --draws-per-step 0", value("0", "--draws-per-step <N>", whole)),

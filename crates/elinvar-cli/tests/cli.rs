@@ -47,7 +47,7 @@ fn without_arguments_an_example_is_fitted() {
         "stopped      converged after ",
         ": less than 0.01 nats are left to gain",
         " Hessian\n",
-        "\ntime         ",
+        "\ntime         fitting ",
     ] {
         assert!(page.contains(sentence), "{sentence}\n{page}");
     }
@@ -357,6 +357,42 @@ fn a_fit_that_broke_down_is_not_praised() {
     assert_eq!(ended.code, Some(3));
     assert!(ended.stdout.contains("not known: the log density is too large to be compared"), "{}", ended.stdout);
     assert!(ended.stdout.contains("\nNext: look for columns with very large values;"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_k_that_is_not_finite_is_not_known() {
+    let story = Story::new();
+    story.write("huge.csv", "x,n\n1e99,1\n2e99,2\n1e100,9007199254740992\n");
+    let arguments = ["fit", "poisson", "huge.csv", "--target", "n"];
+    let page = story.run(&arguments).stdout;
+    assert!(page.contains("not known: very few draws outweigh all others;"), "{page}");
+    let fit = story.json_converged_or_not(&[&arguments[..], &["--out", "run"]].concat());
+    let diagnostics: Value = serde_json::from_str(&story.read("run/diagnostics.json")).unwrap();
+    assert_eq!((fit.get("pareto_k"), diagnostics.get("pareto_k")), (Some(&Value::Null), Some(&Value::Null)));
+}
+
+#[test]
+fn the_next_command_can_be_pasted() {
+    let story = Story::new();
+    let page = story.ok(&["fit", "--out", "my $run"]);
+    assert!(page.ends_with("Next: elinvar sample 'my $run' --draws 4000 --out draws.csv\n"), "{page}");
+    let ended = story.run(&["fit", "--minibatch", "20"]);
+    assert_eq!(ended.code, Some(3));
+    let next = ended.stdout.lines().last().unwrap();
+    assert!(next.contains("--minibatch 80, or without"), "{next}");
+    assert!(ended.stdout.contains("reached; what is left to gain is hidden by noise (± "), "{}", ended.stdout);
+    let ended = story.run(&["fit", "--max-steps", "300", "--tolerance", "1e-7"]);
+    assert!(ended.stdout.contains("reached; what is left to gain is hidden by noise (± "), "{}", ended.stdout);
+    let next = ended.stdout.lines().last().unwrap();
+    let draws = next.strip_prefix("Next: the same command with --draws-per-step ").unwrap();
+    let draws: usize = draws.split(':').next().unwrap().parse().unwrap();
+    assert!(draws > 1024, "more than the run took by itself: {draws}");
+}
+
+#[test]
+fn large_numbers_are_short() {
+    let page = Story::new().ok(&["fit", "--tolerance", "1e300"]);
+    assert!(page.contains(": less than 1e300 nats are left to gain\n"), "{page}");
 }
 
 #[test]
