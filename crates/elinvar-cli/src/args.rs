@@ -130,13 +130,13 @@ pub(crate) struct FitArgs {
         help_heading = "Approximation"
     )]
     pub(crate) rank: Option<usize>,
-    /// Half the degrees of freedom, from 1.1, for student_t [default: 4]
+    /// Half the degrees of freedom, from 1.1 to 1e6, for student_t [default: 4]
     #[arg(
         long, value_name = "A", value_parser = shape, allow_hyphen_values = true,
         help_heading = "Approximation"
     )]
     pub(crate) shape: Option<f64>,
-    /// Shape of the mixing law, for nig and snig; smaller is heavier-tailed [default: 2]
+    /// Shape of the mixing law, from 1e-3 to 1e3, for nig and snig; smaller is heavier-tailed [default: 2]
     #[arg(
         long, value_name = "L", value_parser = lambda, allow_hyphen_values = true,
         help_heading = "Approximation"
@@ -153,7 +153,10 @@ pub(crate) struct FitArgs {
     )]
     pub(crate) seed: Option<u64>,
     #[arg(
-        help = or_default("Draws of each step (and component)", Plan::default().n_draws),
+        help = or_default(
+            "Draws of each step (and component) to begin with; more where noise hides the gain",
+            Plan::default().n_draws
+        ),
         long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) draws_per_step: Option<usize>,
     #[arg(
@@ -196,7 +199,7 @@ pub(crate) struct SampleArgs {
     /// Seed of the draws
     #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
-    /// Write to this file instead of the screen
+    /// Write to this new file instead of the screen
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
 }

@@ -52,7 +52,7 @@ fn fit_file(run: &Path) -> Result<PathBuf, Failure> {
 enum Place {
     /// A file that is not there yet; links are followed.
     New(PathBuf),
-    /// A pipe, a terminal or another device.
+    /// A pipe, a terminal or another device; also a stream of this process, wherever it leads.
     Device(PathBuf),
 }
 
@@ -61,7 +61,7 @@ impl Place {
     fn of(path: &Path) -> Result<Self, Failure> {
         let unwritable = |e: io::Error| Failure::unwritable(path, &e);
         match fs::metadata(path) {
-            Ok(there) if there.is_file() => {
+            Ok(there) if there.is_file() && !is_stream(path) => {
                 Err(Failure::input(format!("{} exists already; choose another name or remove it", path.display())))
             }
             Ok(there) if there.is_dir() => Err(unwritable(io::ErrorKind::IsADirectory.into())),
@@ -79,7 +79,7 @@ impl Place {
         match self {
             Place::Device(path) => {
                 // The other end of a pipe may have read enough.
-                match write_draws(posterior, args, &mut fs::OpenOptions::new().write(true).open(path)?) {
+                match write_draws(posterior, args, &mut fs::OpenOptions::new().append(true).open(path)?) {
                     Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                     result => result,
                 }
@@ -95,6 +95,12 @@ impl Place {
             }
         }
     }
+}
+
+/// Whether the path is a link of the system to an open stream, such as /dev/stdout.
+fn is_stream(path: &Path) -> bool {
+    let folder = path.parent().and_then(|parent| fs::canonicalize(parent).ok());
+    path.is_symlink() && folder.is_some_and(|folder| folder == Path::new("/dev") || folder.starts_with("/proc"))
 }
 
 /// The place that a chain of links leads to, there or not.

@@ -392,6 +392,10 @@ fn draws_replace_no_file_and_no_link() {
         assert!(story.path("null").is_symlink());
         let printed = story.ok(&["sample", "run", "--draws", "3", "--out", "/dev/stdout"]);
         assert_eq!(printed, story.read("run/draws.csv"));
+        let append = std::fs::OpenOptions::new().append(true).open(story.path("kept.csv")).unwrap();
+        let mut command = story.command(&["sample", "run", "--draws", "3", "--out", "/dev/stdout"]);
+        assert!(command.stdout(append).status().unwrap().success());
+        assert_eq!(story.read("kept.csv"), "mine".to_string() + &printed);
     }
 }
 
