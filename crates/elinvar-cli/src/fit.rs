@@ -9,12 +9,9 @@ use crate::args::FitArgs;
 use crate::error::Failure;
 use crate::job::Job;
 use crate::progress::Progress;
-use crate::report::Report;
+use crate::report::{Report, without_stand_ins};
 use crate::run_dir::Reservation;
 use crate::{json, page};
-
-/// The library's stand-in for a k̂ that is not finite.
-const ENDLESS_K: f64 = 99.0;
 
 /// Fits, keeps the fit if asked to, and prints it.
 pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
@@ -50,9 +47,8 @@ fn fit(job: &Job, args: &FitArgs) -> Result<Report, Failure> {
     progress.clear();
     let mut posterior = fitted.map_err(Failure::of_fit)?;
     let (n, seed) = (job.diagnostic_draws, job.plan.seed);
-    let mut diagnostics = posterior.diagnose(&*job.model, n, seed).map_err(Failure::of_fit)?;
-    let few_draws_dominate = diagnostics.pareto_k.is_some_and(|k| k >= ENDLESS_K);
-    diagnostics.pareto_k = diagnostics.pareto_k.filter(|_| !few_draws_dominate);
+    let diagnostics = posterior.diagnose(&*job.model, n, seed).map_err(Failure::of_fit)?;
+    let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
     let parameters = posterior.summary(n, seed);
     Ok(Report { posterior, diagnostics, few_draws_dominate, parameters, seconds, run_dir: None })
 }

@@ -44,6 +44,9 @@ pub(crate) fn grouped(n: u64) -> String {
 
 /// An estimate with its error, the error with two or three significant digits: `-34.301 ± 0.012`.
 pub(crate) fn with_error(value: f64, error: f64) -> String {
+    if !error.is_finite() {
+        return format!("{} ± unknown", fixed(value, 2));
+    }
     let decimals = decimals(error).saturating_sub(1).max(2);
     format!("{} ± {}", fixed(value, decimals), fixed(error, decimals))
 }
@@ -75,6 +78,7 @@ mod tests {
         assert_eq!(fixed(-1.005e12, 2), "-1.005e12");
         assert_eq!(fixed(f64::NAN, 2), "NaN");
         assert_eq!(with_error(-34.30123, 0.01234), "-34.301 ± 0.012");
+        assert_eq!(with_error(-1e200, f64::INFINITY), "-1.000e200 ± unknown");
         assert_eq!(with_error(-34567.8, 12.3), "-34567.80 ± 12.30");
         assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1234567)], ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([duration(0.0042), duration(3.0), duration(600.0)], ["4.2 ms", "3.00 s", "10.0 min"]);

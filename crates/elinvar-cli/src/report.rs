@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use elinvar::Posterior;
-use elinvar::posterior::{Diagnostics, ParameterSummary};
+use elinvar::posterior::{Diagnostics, Estimate, ParameterSummary};
 
 /// A finished fit.
 pub(crate) struct Report {
@@ -17,4 +17,16 @@ pub(crate) struct Report {
     pub(crate) seconds: f64,
     /// Where the fit was kept.
     pub(crate) run_dir: Option<PathBuf>,
+}
+
+/// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was one.
+pub(crate) fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, bool) {
+    const ENDLESS_K: f64 = 99.0;
+    let endless = |x: f64| if x.abs() >= f64::MAX { f64::INFINITY.copysign(x) } else { x };
+    for Estimate { value, mcse } in [&mut diagnostics.elbo, &mut diagnostics.log_normaliser] {
+        (*value, *mcse) = (endless(*value), endless(*mcse));
+    }
+    let few_draws_dominate = diagnostics.pareto_k.is_some_and(|k| k >= ENDLESS_K);
+    diagnostics.pareto_k = diagnostics.pareto_k.filter(|_| !few_draws_dominate);
+    (diagnostics, few_draws_dominate)
 }

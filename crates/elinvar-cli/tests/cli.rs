@@ -356,7 +356,10 @@ fn a_fit_that_broke_down_is_not_praised() {
     let ended = story.run(&["fit", "linear", "huge.csv", "--target", "y"]);
     assert_eq!(ended.code, Some(3));
     assert!(ended.stdout.contains("not known: the log density is too large to be compared"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("± unknown nats\n"), "{}", ended.stdout);
     assert!(ended.stdout.contains("\nNext: look for columns with very large values;"), "{}", ended.stdout);
+    let fit = story.json_converged_or_not(&["fit", "linear", "huge.csv", "--target", "y"]);
+    assert_eq!((&fit["elbo_se"], &fit["pareto_k"]), (&Value::Null, &Value::Null));
 }
 
 #[test]
