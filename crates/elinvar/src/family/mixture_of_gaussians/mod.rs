@@ -172,7 +172,8 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
         sum
     }
 
-    /// Breast-Cancer, K = 10, and the beta-binomial, K = 3 and 5: when ½ gᵀF⁻¹g had fallen to 0.001, 0.005 to 0.01 nats were left.
+    /// Measured where ½ gᵀF⁻¹g had fallen to about 0.001: 0.008 to 0.010 nats were left on Breast-Cancer with K = 10, 0.003 to 0.006
+    /// on the beta-binomial with K = 5 and 0.004 to 0.016 with K = 3, against what long runs reach.
     fn gain_factor(&self) -> f64 {
         if self.components.len() > 1 { 10.0 } else { 1.0 }
     }
