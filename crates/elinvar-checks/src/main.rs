@@ -1,0 +1,29 @@
+//! Slow checks against known answers; each prints its table and can write it to `docs/`.
+
+use std::process::ExitCode;
+
+/// A check: its name, one line about it, and what runs it.
+struct Check {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<(), String>,
+}
+
+const CHECKS: &[Check] = &[];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let name = arguments.first().map_or("help", String::as_str);
+    let Some(check) = CHECKS.iter().find(|check| check.name == name) else {
+        eprintln!("elinvar-checks <check> [arguments]\n");
+        CHECKS.iter().for_each(|check| eprintln!("  {:<14} {}", check.name, check.about));
+        return ExitCode::from(2);
+    };
+    match (check.run)(&arguments[1..]) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{name}: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
