@@ -129,7 +129,7 @@ fn the_files_of_wild_runs_are_read_back() {
     for family in families() {
         let from = start(&target, family, &plan()).unwrap().0;
         for n_draws in [1, 2, 5] {
-            let stop = Stop { check_every: 1, max_steps: 60, remaining_nats: 0.0, ..Stop::default() };
+            let stop = Stop { max_steps: 60, remaining_nats: 0.0, ..Stop::default() };
             let plan = Plan { n_draws, step_size, mixing_step_size: step_size, max_kl: None, stop, ..Plan::default() };
             let mut run = open(&target, from.clone(), &plan).unwrap();
             let reason = run.fit(&mut |_| std::ops::ControlFlow::Continue(())).unwrap();

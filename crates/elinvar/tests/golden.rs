@@ -48,8 +48,7 @@ fn cases() -> Vec<Case> {
     let banana = || Box::new(Banana::default()) as Box<dyn Target>;
     let schools = || Box::new(EightSchools::new(Parametrisation::NonCentred)) as Box<dyn Target>;
     let stein = Curvature::Stein { control_variate: true };
-    let stop = Stop { check_every: 3, ..Stop::default() };
-    let retraction = Plan { n_draws: 8, stop, ..Plan::default() };
+    let retraction = Plan { n_draws: 8, ..Plan::default() };
     let plain = Plan { rule: Rule::NaturalGradient, ..retraction.clone() };
     let case = |name, target, family, plan| Case { name, target, family, plan };
     vec![

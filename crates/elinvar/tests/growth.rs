@@ -10,7 +10,7 @@ use elinvar::run::{Checkpoint, Run, StopReason, start};
 use elinvar::target::from_fn;
 use elinvar::{Family, Plan};
 
-/// A noisy family on a curved target: 32 draws do not show what is left to gain.
+/// A noisy family on a curved target: 16 draws do not show what is left to gain.
 fn noisy<'t>(target: &'t Banana, plan: &Plan) -> Run<'t, Nig> {
     use elinvar::family::Approximation;
     let (approximation, _) = start(target, Family::nig(2.0), plan).unwrap();
@@ -23,14 +23,14 @@ fn draws_double_until_the_gain_is_seen() {
     let mut run = noisy(&target, &Plan::default());
     assert_eq!(run.fit(&mut |_| ControlFlow::Continue(())).unwrap(), StopReason::Converged);
     let draws: Vec<usize> = run.trace().iter().map(|step| step.n_draws).collect();
-    assert_eq!(draws[0], 32);
-    assert!(draws.last() > Some(&32), "ended with {:?}", draws.last());
+    assert_eq!(draws[0], 16);
+    assert!(draws.last() > Some(&16), "ended with {:?}", draws.last());
     assert!(draws.windows(2).all(|pair| pair[1] == pair[0] || pair[1] == 2 * pair[0]));
 
-    let fixed = Plan { max_draws: 32, ..Plan::default() };
+    let fixed = Plan { max_draws: 16, ..Plan::default() };
     let mut run = noisy(&target, &fixed);
     run.fit(&mut |step| if step.index < 300 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }).unwrap();
-    assert!(run.trace().iter().all(|step| step.n_draws == 32), "a plan may forbid it");
+    assert!(run.trace().iter().all(|step| step.n_draws == 16), "a plan may forbid it");
 }
 
 #[test]
@@ -40,8 +40,10 @@ fn a_run_that_has_grown_resumes_to_the_same_bits() {
     let mut kept: Option<Checkpoint> = None;
     loop {
         straight.step().unwrap();
-        straight.grow();
-        if kept.is_none() && straight.n_draws() > 32 {
+        if straight.review_is_due() {
+            straight.review().unwrap();
+        }
+        if kept.is_none() && straight.n_draws() > 16 {
             kept = Some(straight.checkpoint());
         }
         if straight.reason_to_stop().is_some() {
@@ -53,7 +55,9 @@ fn a_run_that_has_grown_resumes_to_the_same_bits() {
     assert_eq!(resumed.n_draws(), checkpoint.n_draws);
     while resumed.reason_to_stop().is_none() {
         resumed.step().unwrap();
-        resumed.grow();
+        if resumed.review_is_due() {
+            resumed.review().unwrap();
+        }
     }
     assert_eq!(resumed.checkpoint().state, straight.checkpoint().state);
     assert_eq!(resumed.counts(), straight.counts());

@@ -99,8 +99,7 @@ fn plans(family: Family, has_hessian: bool) -> Vec<Plan> {
         for noise in Noise::ALL {
             for sampling in samplings.iter().copied() {
                 for weights in weights.iter().copied() {
-                    let stop = Stop { check_every: 7, ..Stop::default() };
-                    plans.push(Plan { n_draws: 6, curvature, noise, sampling, weights, stop, ..Plan::default() });
+                    plans.push(Plan { n_draws: 6, curvature, noise, sampling, weights, ..Plan::default() });
                 }
             }
         }

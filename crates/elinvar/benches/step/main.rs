@@ -68,7 +68,7 @@ fn measure(target: &dyn Target, family: Family, sizes: Sizes) -> (f64, f64) {
         step_size: StepSize::Constant(0.05),
         mixing_step_size: StepSize::Constant(0.05),
         max_kl: None,
-        stop: Stop { check_every: u64::MAX, max_steps: u64::MAX, ..Stop::default() },
+        stop: Stop { max_steps: u64::MAX, ..Stop::default() },
         ..Plan::default()
     };
     let short = Plan { stop: Stop { max_steps: 20, ..Stop::default() }, ..plan.clone() };

@@ -65,6 +65,12 @@ impl ScaleMatrix for Diagonal {
         self.whiten(x, out);
     }
 
+    fn add_precision_times(&self, x: &[f64], out: &mut [f64]) {
+        for ((out, p), value) in out.iter_mut().zip(&self.precision).zip(x) {
+            *out += p * value;
+        }
+    }
+
     fn solve(&self, x: &mut [f64]) {
         Self::scale_rows(x, &self.precision, |v, p| v / p);
     }

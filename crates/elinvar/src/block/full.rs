@@ -67,6 +67,12 @@ impl ScaleMatrix for Full {
         cholesky::factor_times(self.dim, &self.factor, x, out);
     }
 
+    fn add_precision_times(&self, x: &[f64], out: &mut [f64]) {
+        for (column, value) in self.precision.chunks_exact(self.dim).zip(x) {
+            axpy(*value, column, out);
+        }
+    }
+
     fn solve(&self, x: &mut [f64]) {
         cholesky::solve_factor(self.dim, &self.factor, x);
         cholesky::solve_factor_transposed(self.dim, &self.factor, x);

@@ -122,6 +122,35 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         &self.scale
     }
 
+    /// Number of natural parameters: those of P(B − B₀) and of P.
+    pub(crate) fn natural_len(&self) -> usize {
+        self.b.len() + self.scale.precision().len()
+    }
+
+    /// sum += (P(B − B₀), P), the natural parameters with locations relative to those of `reference`.
+    ///
+    /// Relative, because P B itself loses the digits of B that an ill-conditioned P makes large.
+    pub(crate) fn add_natural(&self, reference: &Self, offset: &mut [f64], sum: &mut [f64]) {
+        let d = self.dim();
+        let (location, precision) = sum.split_at_mut(self.b.len());
+        for j in 0..self.n_columns() {
+            let (b, from) = (self.column(j), reference.column(j));
+            offset.iter_mut().zip(b.iter().zip(from)).for_each(|(to, (b, from))| *to = b - from);
+            self.scale.add_precision_times(offset, &mut location[j * d..(j + 1) * d]);
+        }
+        axpy(1.0, self.scale.precision(), precision);
+    }
+
+    /// The block with `share` times these sums as natural parameters, if it exists.
+    pub(crate) fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
+        let (location, precision) = sum.split_at(reference.b.len());
+        let scale = S::from_precision(reference.dim(), precision.iter().map(|p| share * p).collect()).ok()?;
+        let mut b: Vec<f64> = location.iter().map(|v| share * v).collect();
+        scale.solve(&mut b);
+        axpy(1.0, &reference.b, &mut b);
+        Self::new(b, scale).ok()
+    }
+
     /// Moves along the natural gradient; `omega` is Ω = E[ũũᵀ/s] and `omega_inv` its inverse (r × r). Returns the β taken.
     ///
     /// The displacement is halved as a whole until it is admissible, and shortened to the KL bound where there is one. A step of

@@ -41,6 +41,8 @@ pub trait ScaleMatrix: Clone + Send + Sync + std::fmt::Debug + Sized {
     fn whiten_gradient(&self, x: &mut [f64]);
     /// out = L X.
     fn factor_times(&self, x: &[f64], out: &mut [f64]);
+    /// out += P x for one point.
+    fn add_precision_times(&self, x: &[f64], out: &mut [f64]);
     /// X ← Σ X.
     fn solve(&self, x: &mut [f64]);
     /// out = Σ, a full d × d matrix.

@@ -138,8 +138,15 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     /// How many times ½ gᵀF⁻¹g the bound may still rise, as measured: the metric is that of the joint, and where w is not seen
     /// in z it overstates the curvature of the bound.
     fn gain_factor(&self) -> f64 {
-        1.0
+        2.0
     }
+
+    /// Number of natural parameters.
+    fn natural_len(&self) -> usize;
+    /// sum += η, with locations relative to those of `reference`; `offset` holds d numbers.
+    fn add_natural(&self, reference: &Self, offset: &mut [f64], sum: &mut [f64]);
+    /// The member whose natural parameters are `share` times the sums of [`Approximation::add_natural`], if there is one.
+    fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self>;
 
     /// log q(z).
     fn log_density(&self, z: &[f64]) -> f64;

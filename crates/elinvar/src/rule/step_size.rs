@@ -9,6 +9,8 @@ use crate::Error;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StepSize {
+    /// β_t = 1 within a trust region whose radius the run learns.
+    Auto,
     /// β_t = β.
     Constant(f64),
     /// β_t = initial · (1 + t/delay)^−exponent (spec 10 §10.8).
@@ -26,6 +28,7 @@ impl StepSize {
     /// β_t.
     pub fn at(&self, step: u64) -> f64 {
         match *self {
+            StepSize::Auto => 1.0,
             StepSize::Constant(beta) => beta,
             StepSize::Power { initial, delay, exponent } => initial * (1.0 + step as f64 / delay).powf(-exponent),
         }
@@ -40,6 +43,7 @@ impl StepSize {
             if value > 0.0 && value.is_finite() { Ok(()) } else { Err(Error::Domain { parameter, value, reason }) }
         };
         match *self {
+            StepSize::Auto => Ok(()),
             StepSize::Constant(beta) => positive(beta, "a step size is a positive number"),
             StepSize::Power { initial, delay, exponent } => {
                 positive(initial, "the initial step size is a positive number")?;

@@ -5,8 +5,11 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::average::Average;
 use super::plan::MOST_DRAWS;
+use super::radius::Radius;
 use super::remaining::Remaining;
+use super::review::Best;
 use super::{Counts, Plan, Run, Step};
 use crate::Error;
 use crate::family::{AnyApproximation, Approximation, State};
@@ -32,10 +35,37 @@ pub struct Checkpoint {
     pub trace: Vec<Step>,
     /// Seconds so far.
     pub seconds: f64,
-    remaining: Remaining,
+    remaining: Option<Remaining>,
+    previous: Option<Remaining>,
+    reach: f64,
+    longest: f64,
+    review_draws: usize,
+    idle: u32,
+    wild: bool,
+    radius: Radius,
+    average: Window,
+    best: Option<BestState>,
+    review_at: u64,
+    first_variances: Vec<f64>,
     baseline: Option<f64>,
     skipped: u32,
     stuck: u32,
+}
+
+/// The states of the present window, summed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Window {
+    reference: State,
+    sum: Vec<f64>,
+    count: u64,
+}
+
+/// The best state so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct BestState {
+    state: State,
+    elbo: f64,
+    elbo_se: f64,
 }
 
 impl Checkpoint {
@@ -80,7 +110,26 @@ impl<'t, A: Approximation> Run<'t, A> {
             counts: self.counts,
             trace: self.trace.clone(),
             seconds: self.seconds(),
-            remaining: self.remaining.clone(),
+            remaining: self.remaining,
+            previous: self.previous,
+            reach: self.reach,
+            longest: self.longest,
+            review_draws: self.review_draws,
+            idle: self.idle,
+            wild: self.wild,
+            radius: self.radius,
+            average: Window {
+                reference: self.average.reference().state(),
+                sum: self.average.sum().to_vec(),
+                count: self.average.count(),
+            },
+            best: self.best.as_ref().map(|best| BestState {
+                state: best.q.state(),
+                elbo: best.elbo,
+                elbo_se: best.elbo_se,
+            }),
+            review_at: self.review_at,
+            first_variances: self.first_variances.clone(),
             baseline: self.baseline,
             skipped: self.skipped,
             stuck: self.stuck,
@@ -97,8 +146,25 @@ impl<'t, A: Approximation> Run<'t, A> {
         run.step = checkpoint.step;
         run.counts = checkpoint.counts;
         run.trace = checkpoint.trace.clone();
-        run.remaining = checkpoint.remaining.clone();
-        run.remaining.reserve();
+        run.remaining = checkpoint.remaining;
+        run.previous = checkpoint.previous;
+        (run.reach, run.longest) = (checkpoint.reach, checkpoint.longest);
+        run.review_draws = checkpoint.review_draws;
+        run.idle = checkpoint.idle;
+        run.wild = checkpoint.wild;
+        run.radius = checkpoint.radius;
+        let Window { reference, sum, count } = &checkpoint.average;
+        run.average = Average::restore(A::from_state(reference)?, sum.clone(), *count).ok_or(Error::Shape {
+            what: "sums of the window",
+            expected: run.average.sum().len(),
+            found: sum.len(),
+        })?;
+        run.best = match &checkpoint.best {
+            Some(best) => Some(Best { q: A::from_state(&best.state)?, elbo: best.elbo, elbo_se: best.elbo_se }),
+            None => None,
+        };
+        run.review_at = checkpoint.review_at;
+        run.first_variances = checkpoint.first_variances.clone();
         run.baseline = checkpoint.baseline;
         run.skipped = checkpoint.skipped;
         run.stuck = checkpoint.stuck;

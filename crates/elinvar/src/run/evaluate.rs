@@ -18,12 +18,12 @@ pub(super) enum Outcome {
 }
 
 impl<A: Approximation> Run<'_, A> {
-    /// Draws a batch, evaluates the target on it and writes the gradient of the bound.
-    pub(super) fn estimate(&mut self, purpose: Purpose) -> Result<Outcome, Error> {
-        self.q.draw(self.plan.seed, purpose, self.step, &mut self.work, &mut self.batch);
+    /// Draws batch `index` of a purpose, evaluates the target on it and writes the gradient of the bound.
+    pub(super) fn estimate(&mut self, purpose: Purpose, index: u64) -> Result<Outcome, Error> {
+        self.q.draw(self.plan.seed, purpose, index, &mut self.work, &mut self.batch);
         if let Some(minibatch) = &mut self.minibatch {
-            // The two batches of a convergence check see different items too.
-            let stream_step = if purpose == Purpose::Draws { 2 * self.step } else { 2 * self.step + 1 };
+            // The batches of a review see items of their own.
+            let stream_step = if purpose == Purpose::Draws { 2 * index } else { 2 * index + 1 };
             minibatch.fill(self.plan.seed, stream_step, &mut self.rows);
         }
         self.q.weigh(&mut self.work, &self.batch);
@@ -59,18 +59,6 @@ impl<A: Approximation> Run<'_, A> {
         let finite =
             self.q.gradient(evaluations, curvature, self.prior, &mut self.work, &self.batch, &mut self.gradient);
         Ok(if finite { Outcome::Ready { elbo } } else { Outcome::NotFinite })
-    }
-
-    /// The product of this step's gradient with one from fresh draws at the same state.
-    pub(super) fn estimate_remaining(&mut self) -> Result<(), Error> {
-        std::mem::swap(&mut self.gradient, &mut self.second_gradient);
-        let outcome = self.estimate(Purpose::Check)?;
-        std::mem::swap(&mut self.gradient, &mut self.second_gradient);
-        if matches!(outcome, Outcome::Ready { .. }) {
-            let product = self.q.inner(&self.gradient, &self.second_gradient, &mut self.work);
-            self.remaining.push(0.5 * self.q.gain_factor() * product);
-        }
-        Ok(())
     }
 
     fn evaluate(&mut self) -> Result<(), Error> {

@@ -87,7 +87,7 @@ where
     pub fn finish(self, reason: StopReason) -> Posterior {
         Posterior::of_run(
             self.target,
-            self.q.clone().into(),
+            self.best().clone().into(),
             &self.plan,
             reason,
             self.counts,

@@ -1,11 +1,14 @@
 //! The loop: draw, evaluate, differentiate, move — and what stops it.
 
+mod average;
 mod checkpoint;
 mod evaluate;
 mod fit;
 mod mode;
 mod plan;
+mod radius;
 mod remaining;
+mod review;
 mod start;
 mod stop;
 mod trace;
@@ -20,13 +23,17 @@ pub use trace::{Counts, Step};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use average::Average;
 use evaluate::Outcome;
-use remaining::Remaining;
+use radius::Radius;
+use remaining::{BATCHES, Remaining};
+use review::Best;
 
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::family::{Approximation, Batch, StepRequest};
 use crate::random::Purpose;
+use crate::rule::StepSize;
 use crate::target::{Evaluations, Minibatch, Prior, Target};
 
 /// Steps without progress after which a run gives up.
@@ -43,7 +50,8 @@ pub struct Run<'t, A: Approximation> {
     evaluations: Evaluations,
     curvature: Vec<f64>,
     gradient: A::Gradient,
-    second_gradient: A::Gradient,
+    /// The gradients of a review.
+    checks: Vec<A::Gradient>,
     rows: Vec<u32>,
     minibatch: Option<Minibatch>,
     /// Draws per component of the next step.
@@ -52,7 +60,23 @@ pub struct Run<'t, A: Approximation> {
     /// −ELBO of the last step.
     baseline: Option<f64>,
     counts: Counts,
-    remaining: Remaining,
+    remaining: Option<Remaining>,
+    previous: Option<Remaining>,
+    /// Longest step that noise allows, and that retreats have left.
+    reach: f64,
+    longest: f64,
+    /// Draws per component of the next review.
+    review_draws: usize,
+    /// Reviews in a row without a gain.
+    idle: u32,
+    wild: bool,
+    radius: Radius,
+    average: Average<A>,
+    best: Option<Best<A>>,
+    /// The step at which the present window ends.
+    review_at: u64,
+    /// Variances of the start, by which divergence is judged.
+    first_variances: Vec<f64>,
     trace: Vec<Step>,
     /// Steps in a row that were skipped for bad evaluations, or in which a block could not move.
     skipped: u32,
@@ -97,7 +121,7 @@ impl<'t, A: Approximation> Run<'t, A> {
         let evaluations = room_for(&batch, target, &start);
         let n_entries = start.covariance_kind().n_entries(start.dim());
         let minibatch = plan.minibatch.zip(target.n_rows()).map(|(size, n_rows)| Minibatch::new(n_rows, size));
-        let mut run = Self {
+        Ok(Self {
             target,
             prior,
             work: start.work(&draw_plan),
@@ -105,29 +129,43 @@ impl<'t, A: Approximation> Run<'t, A> {
             evaluations,
             curvature: vec![0.0; if plan.curvature == Curvature::Hessian { n_entries * start.n_blocks() } else { 0 }],
             gradient: start.gradient_buffer(),
-            second_gradient: start.gradient_buffer(),
+            checks: (0..BATCHES).map(|_| start.gradient_buffer()).collect(),
             rows: vec![0; plan.minibatch.unwrap_or(0)],
             minibatch,
+            average: Average::new(start.clone()),
+            best: None,
+            review_at: Self::first_review(&start),
+            radius: Radius::new(plan.max_kl.unwrap_or(f64::MAX)),
+            first_variances: start.covariance().iter().step_by(start.dim() + 1).copied().collect(),
             q: start,
             plan,
             n_draws,
             step: 0,
             baseline: None,
             counts: Counts::default(),
-            remaining: Remaining::new(),
+            remaining: None,
+            previous: None,
+            reach: 1.0,
+            longest: 1.0,
+            review_draws: n_draws,
+            idle: 0,
+            wild: false,
             trace: Vec::new(),
             skipped: 0,
             stuck: 0,
             started: Instant::now(),
             seconds_before: 0.0,
-        };
-        run.remaining.reserve();
-        Ok(run)
+        })
     }
 
     /// The present state.
     pub fn q(&self) -> &A {
         &self.q
+    }
+
+    /// The best average of a window so far; the present state before the first.
+    pub fn best(&self) -> &A {
+        self.best.as_ref().map_or(&self.q, |best| &best.q)
     }
 
     /// The plan with every automatic choice made.
@@ -155,20 +193,14 @@ impl<'t, A: Approximation> Run<'t, A> {
         self.n_draws
     }
 
-    /// Doubles the draws of the coming steps if the noise of the estimated gain, not the gain, is what keeps the run from
-    /// stopping, up to `plan.max_draws`; with mini-batches the noise is that of the items and more draws would not help.
-    ///
-    /// [`Run::fit`] calls this after every step; a loop of one's own may, too.
-    pub fn grow(&mut self) {
-        let limited = self.remaining.is_noise(self.plan.stop.remaining_nats);
-        if limited && self.minibatch.is_none() && 2 * self.n_draws <= self.plan.max_draws {
-            self.set_n_draws(2 * self.n_draws);
-            self.remaining.clear();
-        }
+    /// Whether the run finds the length of its steps by itself.
+    fn learns(&self) -> bool {
+        self.plan.step_size == StepSize::Auto && self.plan.max_kl.is_some()
     }
 
     fn set_n_draws(&mut self, n_draws: usize) {
         self.n_draws = n_draws;
+        self.radius.forget();
         let draw_plan = self.plan.draw_plan(n_draws);
         self.work = self.q.work(&draw_plan);
         self.batch = self.q.batch(&draw_plan);
@@ -181,23 +213,27 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// [`Error::BadStart`] if most of the very first draws cannot be evaluated; a fatal error of the target.
     pub fn step(&mut self) -> Result<Step, Error> {
         let index = self.step;
+        let learns = self.learns();
+        let longest = if learns { self.reach.min(self.longest) } else { f64::INFINITY };
         let dropped_before = self.counts.dropped;
-        let beta = self.plan.step_size.at(index);
+        let beta = self.plan.step_size.at(index).min(longest);
         let (mut taken, mut elbo) = (0.0, None);
-        match self.estimate(Purpose::Draws)? {
+        let noise = if learns { Radius::noise_of(index) } else { index };
+        match self.estimate(Purpose::Draws, noise)? {
             Outcome::Ready { elbo: estimate } => {
                 elbo = Some(estimate).filter(|(value, _)| value.is_finite());
-                if (index + 1).is_multiple_of(self.plan.stop.check_every) {
-                    self.estimate_remaining()?;
+                if let Some((value, _)) = elbo.filter(|_| learns) {
+                    self.radius.observe(index, value);
                 }
                 let request = StepRequest {
                     rule: self.plan.rule,
                     beta,
-                    mixing_beta: self.plan.mixing_step_size.at(index),
-                    max_kl: self.plan.max_kl,
+                    mixing_beta: self.plan.mixing_step_size.at(index).min(longest),
+                    max_kl: if learns { Some(self.radius.value()) } else { self.plan.max_kl },
                 };
                 let steps = self.q.step(&self.gradient, request, &mut self.work);
                 taken = steps.smallest;
+                self.average.add(&self.q);
                 self.baseline = elbo.map(|(value, _)| -value);
                 self.skipped = 0;
                 self.stuck = if steps.largest > 0.0 { 0 } else { self.stuck + 1 };
@@ -212,7 +248,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             elbo_se: elbo.map(|(_, error)| error).filter(|error| error.is_finite()),
             beta,
             taken,
-            remaining: self.remaining.estimate(),
+            remaining: None,
             dropped: self.counts.dropped - dropped_before,
             n_draws: self.n_draws,
             counts: self.counts,
@@ -227,11 +263,17 @@ impl<'t, A: Approximation> Run<'t, A> {
     pub fn fit(&mut self, observe: &mut dyn FnMut(&Step) -> ControlFlow<()>) -> Result<StopReason, Error> {
         loop {
             if let Some(reason) = self.reason_to_stop() {
+                if reason != StopReason::Converged && self.average.count() > 0 {
+                    self.review()?;
+                }
                 return Ok(reason);
             }
             let step = self.step()?;
             self.trace.push(step);
-            self.grow();
+            if self.review_is_due() {
+                self.review()?;
+                self.wild = self.is_wild();
+            }
             if observe(&step).is_break() {
                 return Ok(StopReason::Interrupted);
             }
@@ -241,8 +283,10 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// Why the run should not take another step, if it should not.
     pub fn reason_to_stop(&self) -> Option<StopReason> {
         let stop = &self.plan.stop;
-        if self.remaining.is_below(stop.remaining_nats) {
-            Some(StopReason::Converged)
+        if let Some(reason) = self.reason_of_reviews() {
+            Some(reason)
+        } else if self.wild {
+            Some(StopReason::Diverged)
         } else if self.skipped >= PATIENCE {
             Some(StopReason::BadEvaluations)
         } else if self.stuck >= PATIENCE {

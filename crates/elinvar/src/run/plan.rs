@@ -45,8 +45,10 @@ pub struct Plan {
     pub step_size: StepSize,
     /// Step size of mixture weights.
     pub mixing_step_size: StepSize,
-    /// Bound on the KL divergence, in nats, between a block before and after a step.
+    /// Bound on the KL divergence, in nats, between a block before and after a step; at first, if the step size is `auto`.
     pub max_kl: Option<f64>,
+    /// Whether the result is the average of the last steps, in natural parameters.
+    pub average: bool,
     /// When to stop.
     pub stop: Stop,
     /// Seed of every random number of the run.
@@ -55,9 +57,8 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
-        let step_size = StepSize::Power { initial: 0.7, delay: 50.0, exponent: 0.6 };
         Self {
-            n_draws: 32,
+            n_draws: 16,
             max_draws: 1_024,
             noise: Noise::QuasiMonteCarlo,
             sampling: Sampling::OwnDraws,
@@ -65,9 +66,10 @@ impl Default for Plan {
             curvature: Curvature::Auto,
             weights: MixingWeights::Conditional,
             rule: Rule::Retraction,
-            step_size,
-            mixing_step_size: step_size,
+            step_size: StepSize::Auto,
+            mixing_step_size: StepSize::Auto,
             max_kl: Some(1.0),
+            average: true,
             stop: Stop::default(),
             seed: 1,
         }
@@ -75,14 +77,9 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The default plan carried on to the last thousandths of a nat: large steps for longer, and no early stop.
-    ///
-    /// Mixtures need it: along the directions in which components share the work, the bound still rises when the estimated gain
-    /// of a single step is already small.
+    /// The default plan carried on to the last thousandths of a nat.
     pub fn thorough() -> Self {
-        let step_size = StepSize::Power { initial: 0.7, delay: 200.0, exponent: 0.6 };
-        let stop = Stop { remaining_nats: 1e-5, check_every: 10, max_steps: 1_500, ..Stop::default() };
-        Self { max_draws: 32, step_size, mixing_step_size: step_size, stop, ..Self::default() }
+        Self { stop: Stop { remaining_nats: 1e-3, ..Stop::default() }, ..Self::default() }
     }
 
     /// The part of the plan that shapes a batch of `n_draws` draws per component.

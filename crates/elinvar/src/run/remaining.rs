@@ -2,75 +2,55 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Fewest estimates that say anything.
-const FEWEST: usize = 6;
-/// Most estimates that are kept; the later half of them is averaged, so that noise shrinks as a run goes on.
-const MOST: usize = 128;
+/// Independent batches from which the gain is estimated.
+pub(super) const BATCHES: usize = 4;
 
 /// Estimates are at most this large.
 const HUGE: f64 = 1e100;
 
-/// The last estimates of ½ gᵀF⁻¹g, each from two independent batches at one state.
+/// An estimate of ½ gᵀF⁻¹g from independent batches at one state.
 ///
 /// A natural-gradient step of full length gains ½ gᵀF⁻¹g where the bound is quadratic in the metric. The square of one noisy
 /// gradient overestimates it by the noise; the product of two independent ones does not.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Remaining {
-    estimates: Vec<f64>,
+    pub(super) mean: f64,
+    pub(super) error: f64,
 }
 
 impl Remaining {
-    /// No estimates yet; allocates once.
-    pub(super) fn new() -> Self {
-        Self { estimates: Vec::with_capacity(MOST) }
-    }
-
-    /// Room for the window, also after a checkpoint was read.
-    pub(super) fn reserve(&mut self) {
-        self.estimates.reserve_exact(MOST.saturating_sub(self.estimates.len()));
-    }
-
-    /// Forgets all estimates.
-    pub(super) fn clear(&mut self) {
-        self.estimates.clear();
-    }
-
-    pub(super) fn push(&mut self, half_product: f64) {
-        // What overflows is a large gain; the bound keeps squares, and so files, finite.
-        let half_product = if half_product.is_finite() { half_product.clamp(-HUGE, HUGE) } else { HUGE };
-        if self.estimates.len() == MOST {
-            self.estimates.rotate_left(1);
-            self.estimates[MOST - 1] = half_product;
-        } else {
-            self.estimates.push(half_product);
+    /// The mean of the half products of all pairs of batches, with its jackknife error; `product` gives that of pair (i, j).
+    pub(super) fn of_pairs(mut product: impl FnMut(usize, usize) -> f64) -> Self {
+        let mut total = 0.0;
+        let mut with = [0.0; BATCHES];
+        for i in 0..BATCHES {
+            for j in 0..i {
+                // What overflows is a large gain; the bound keeps squares, and so files, finite.
+                let value = product(i, j);
+                let value = if value.is_finite() { value.clamp(-HUGE, HUGE) } else { HUGE };
+                total += value;
+                with[i] += value;
+                with[j] += value;
+            }
         }
+        let m = BATCHES as f64;
+        let pairs = 0.5 * m * (m - 1.0);
+        let mean = total / pairs;
+        // Leaving out batch i leaves (m − 1)(m − 2)/2 pairs.
+        let without = |i: usize| (total - with[i]) / (pairs - (m - 1.0));
+        let spread: f64 = (0..BATCHES).map(|i| (without(i) - mean).powi(2)).sum();
+        Self { mean, error: ((m - 1.0) / m * spread).sqrt() }
     }
 
-    /// Mean and standard error over the later half, once there are enough.
-    pub(super) fn estimate(&self) -> Option<(f64, f64)> {
-        let total = self.estimates.len();
-        if total < FEWEST {
-            return None;
-        }
-        let recent = &self.estimates[total - FEWEST.max(total / 2)..];
-        let n = recent.len() as f64;
-        let mean = recent.iter().sum::<f64>() / n;
-        let variance = recent.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / (n - 1.0);
-        Some((mean, (variance / n).sqrt()))
+    /// The estimate times a factor.
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self { mean: factor * self.mean, error: factor * self.error }
     }
 
-    /// Whether the gain is below `tolerance` with two standard errors to spare.
+    /// Whether the gain is below `tolerance` with three standard errors to spare.
     ///
     /// The estimate is unbiased and so may be negative; a clearly negative one is noise, not convergence.
     pub(super) fn is_below(&self, tolerance: f64) -> bool {
-        self.estimate().is_some_and(|(mean, error)| mean.abs() + 2.0 * error < tolerance)
-    }
-
-    /// Whether what keeps [`Remaining::is_below`] from being true is the error of the estimate, not its size.
-    pub(super) fn is_noise(&self, tolerance: f64) -> bool {
-        self.estimate().is_some_and(|(mean, error)| {
-            let resolved = mean.abs() + 2.0 * error < tolerance;
-            !resolved && 4.0 * error > tolerance && mean < 3.0 * error
-        })
+        self.mean.abs() + 3.0 * self.error < tolerance
     }
 }

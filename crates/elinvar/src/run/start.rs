@@ -105,7 +105,7 @@ fn start_with<S: ScaleMatrix>(
     run.counts = counts;
     run.fit(&mut |_| ControlFlow::Continue(()))?;
     let mut counts = run.counts();
-    let fitted = run.q().clone();
+    let fitted = run.best().clone();
     let mut state = fitted.state();
     state.family = family;
     match family.kind {

@@ -10,8 +10,6 @@ use crate::Error;
 pub struct Stop {
     /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to spare.
     pub remaining_nats: f64,
-    /// The remaining gain is estimated every so many steps.
-    pub check_every: u64,
     /// At most this many steps.
     pub max_steps: u64,
     /// At most about this many gradients.
@@ -22,7 +20,7 @@ pub struct Stop {
 
 impl Default for Stop {
     fn default() -> Self {
-        Self { remaining_nats: 0.01, check_every: 5, max_steps: 3_000, max_evaluations: 100_000_000, max_seconds: None }
+        Self { remaining_nats: 0.01, max_steps: 3_000, max_evaluations: 100_000_000, max_seconds: None }
     }
 }
 
@@ -35,9 +33,6 @@ impl Stop {
                 self.remaining_nats,
                 "the tolerance is a number of nats, zero or more",
             );
-        }
-        if self.check_every == 0 {
-            return refuse("stop.check_every", 0.0, "the gain is estimated every so many steps, at least 1");
         }
         if let Some(seconds) = self.max_seconds
             && (!seconds.is_finite() || seconds < 0.0)
@@ -67,6 +62,10 @@ pub enum StopReason {
     BadEvaluations,
     /// No step of several in a row could be taken.
     Stuck,
+    /// The bound was no longer rising, and more draws did not help.
+    Stagnated,
+    /// The widths of the approximation left every plausible range.
+    Diverged,
 }
 
 impl StopReason {
@@ -80,6 +79,8 @@ impl StopReason {
             StopReason::Interrupted => "interrupted",
             StopReason::BadEvaluations => "bad_evaluations",
             StopReason::Stuck => "stuck",
+            StopReason::Stagnated => "stagnated",
+            StopReason::Diverged => "diverged",
         }
     }
 }

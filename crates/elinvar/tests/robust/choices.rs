@@ -93,11 +93,6 @@ fn plans_that_are_not_possible() {
         ),
         (
             &banana,
-            stop(Stop { check_every: 0, ..Stop::default() }),
-            "stop.check_every = 0 is outside its domain: the gain is estimated every so many steps, at least 1".into(),
-        ),
-        (
-            &banana,
             stop(Stop { remaining_nats: -0.5, ..Stop::default() }),
             "stop.remaining_nats = -0.5 is outside its domain: the tolerance is a number of nats, zero or more".into(),
         ),

@@ -114,6 +114,19 @@ impl<S: ScaleMatrix> Approximation for FactorGaussian<S> {
         self.block.inner(one, two, &work.identity, &mut work.location)
     }
 
+    fn natural_len(&self) -> usize {
+        self.block.natural_len()
+    }
+
+    fn add_natural(&self, reference: &Self, offset: &mut [f64], sum: &mut [f64]) {
+        self.block.add_natural(&reference.block, offset, sum);
+    }
+
+    fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
+        let block = LocationBlock::from_natural(&reference.block, sum, share)?;
+        Some(Self { block })
+    }
+
     fn log_density(&self, z: &[f64]) -> f64 {
         let factors = Factors::of(&self.block);
         let (q, _) = factors.quadratic(&self.block, z);

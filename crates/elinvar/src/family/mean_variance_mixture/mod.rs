@@ -194,6 +194,19 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
         self.block.inner(one, two, &self.omega().1, &mut work.location)
     }
 
+    fn natural_len(&self) -> usize {
+        self.block.natural_len()
+    }
+
+    fn add_natural(&self, reference: &Self, offset: &mut [f64], sum: &mut [f64]) {
+        self.block.add_natural(&reference.block, offset, sum);
+    }
+
+    fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
+        let block = LocationBlock::from_natural(&reference.block, sum, share)?;
+        Some(Self { block, ..reference.clone() })
+    }
+
     fn log_density(&self, z: &[f64]) -> f64 {
         let forms = self.forms(z, &mut vec![0.0; 2 * self.dim()]);
         0.5 * self.block.scale().log_det_precision() + self.law.log_marginal(forms)
