@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, TargetError};
+use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError};
 
 /// z₁ ~ N(0, σ²), z₂ | z₁ ~ N(b(z₁² − σ²), 1): a Rosenbrock-type density with mean zero, normalised (log Z = 0).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +44,18 @@ impl PointwiseTarget for Banana {
         let residual = z[1] - self.bend * (z[0] * z[0] - variance);
         grad[0] = -z[0] / variance + 2.0 * self.bend * z[0] * residual;
         grad[1] = -residual;
+        self.log_density(z)
+    }
+
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        Some(self)
+    }
+}
+
+impl PointwiseValue for Banana {
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+        let variance = self.sigma * self.sigma;
+        let residual = z[1] - self.bend * (z[0] * z[0] - variance);
         let log_normaliser = std::f64::consts::TAU.ln() + self.sigma.ln();
         Ok(-0.5 * (z[0] * z[0] / variance + residual * residual) - log_normaliser)
     }

@@ -3,7 +3,7 @@
 use super::rising_factorial::{log_ratio, polygamma_rises};
 use crate::Error;
 use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, TargetError, Transform, Transforms};
+use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// Deaths y_j ~ BetaBinomial(n_j; Kη, K(1−η)) with prior ∝ 1/{η(1−η)(1+K)²}; z = (logit η, log K) (spec 09 §9.1).
 ///
@@ -93,21 +93,16 @@ impl PointwiseTarget for BetaBinomial {
     }
 
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
+        let log_p = self.log_density(z)?;
         let (eta, complement, k) = natural_scale(z);
-        if !(k * eta > 0.0 && k * complement > 0.0 && k.is_finite()) {
-            return Err(TargetError::recoverable(OUT_OF_RANGE));
-        }
-        let mut log_p = 0.0;
-        for (y, n) in self.y.iter().zip(&self.n) {
-            let (rest, rest_f) = (n - y, (n - y) as f64);
-            log_p += log_ratio(k * eta, k + rest_f, -(k * complement + rest_f), *y);
-            log_p += log_ratio(k * complement, k, -k * eta, rest);
-        }
-        let softplus = z[1].max(0.0) + (-z[1].abs()).exp().ln_1p();
         let [[d1, d2, d3], _] = self.polygamma_sums([k * eta, k * complement, k]);
         grad[0] = eta * complement * k * (d1 - d2);
         grad[1] = k * (eta * d1 + complement * d2 - d3) + 1.0 - 2.0 * k / (1.0 + k);
-        Ok(log_p + z[1] - 2.0 * softplus)
+        Ok(log_p)
+    }
+
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        Some(self)
     }
 
     fn names(&self) -> Vec<String> {
@@ -120,6 +115,23 @@ impl PointwiseTarget for BetaBinomial {
 
     fn constrained_names(&self) -> Vec<String> {
         vec!["eta".into(), "K".into()]
+    }
+}
+
+impl PointwiseValue for BetaBinomial {
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+        let (eta, complement, k) = natural_scale(z);
+        if !(k * eta > 0.0 && k * complement > 0.0 && k.is_finite()) {
+            return Err(TargetError::recoverable(OUT_OF_RANGE));
+        }
+        let mut log_p = 0.0;
+        for (y, n) in self.y.iter().zip(&self.n) {
+            let (rest, rest_f) = (n - y, (n - y) as f64);
+            log_p += log_ratio(k * eta, k + rest_f, -(k * complement + rest_f), *y);
+            log_p += log_ratio(k * complement, k, -k * eta, rest);
+        }
+        let softplus = z[1].max(0.0) + (-z[1].abs()).exp().ln_1p();
+        Ok(log_p + z[1] - 2.0 * softplus)
     }
 }
 

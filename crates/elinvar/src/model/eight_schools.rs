@@ -2,7 +2,7 @@
 
 use super::half_cauchy::log_half_cauchy;
 use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, TargetError, Transform, Transforms};
+use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// Estimated effects of coaching (Rubin, Estimation in parallel randomized experiments, J. Educ. Stat. 6, 1981).
 const EFFECTS: [f64; N] = [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0];
@@ -33,14 +33,6 @@ impl EightSchools {
         Self { parametrisation }
     }
 
-    /// log N(μ | 0, 5²) + log p(log τ) and the part common to both forms of the gradient.
-    fn prior(z: &[f64], grad: &mut [f64]) -> f64 {
-        let [value, slope, _] = log_half_cauchy(z[1], SCALE);
-        grad[0] = -z[0] / (SCALE * SCALE);
-        grad[1] = slope;
-        log_normal(z[0] / SCALE) - SCALE.ln() + value
-    }
-
     fn school_names(&self) -> impl Iterator<Item = String> + use<> {
         let letter = match self.parametrisation {
             Parametrisation::Centred => "theta",
@@ -61,15 +53,15 @@ impl PointwiseTarget for EightSchools {
     }
 
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
-        let mut log_p = Self::prior(z, grad);
         let (mu, tau) = (z[0], z[1].exp());
+        grad[0] = -mu / (SCALE * SCALE);
+        grad[1] = log_half_cauchy(z[1], SCALE)[1];
         for j in 0..N {
             let (y, s) = (EFFECTS[j], STANDARD_ERRORS[j]);
             match self.parametrisation {
                 Parametrisation::Centred => {
                     let theta = z[2 + j];
                     let (residual, deviation) = ((y - theta) / s, (theta - mu) / tau);
-                    log_p += log_normal(residual) - s.ln() + log_normal(deviation) - z[1];
                     grad[2 + j] = residual / s - deviation / tau;
                     grad[0] += deviation / tau;
                     grad[1] += deviation * deviation - 1.0;
@@ -77,14 +69,17 @@ impl PointwiseTarget for EightSchools {
                 Parametrisation::NonCentred => {
                     let eta = z[2 + j];
                     let residual = (y - mu - tau * eta) / s;
-                    log_p += log_normal(residual) - s.ln() + log_normal(eta);
                     grad[2 + j] = tau * residual / s - eta;
                     grad[0] += residual / s;
                     grad[1] += tau * eta * residual / s;
                 }
             }
         }
-        Ok(log_p)
+        self.log_density(z)
+    }
+
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        Some(self)
     }
 
     fn names(&self) -> Vec<String> {
@@ -99,6 +94,22 @@ impl PointwiseTarget for EightSchools {
 
     fn constrained_names(&self) -> Vec<String> {
         ["mu".to_owned(), "tau".to_owned()].into_iter().chain(self.school_names()).collect()
+    }
+}
+
+impl PointwiseValue for EightSchools {
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+        let (mu, tau) = (z[0], z[1].exp());
+        let mut log_p = log_normal(mu / SCALE) - SCALE.ln() + log_half_cauchy(z[1], SCALE)[0];
+        for j in 0..N {
+            let (y, s) = (EFFECTS[j], STANDARD_ERRORS[j]);
+            let (residual, standardised, jacobian) = match self.parametrisation {
+                Parametrisation::Centred => ((y - z[2 + j]) / s, (z[2 + j] - mu) / tau, -z[1]),
+                Parametrisation::NonCentred => ((y - mu - tau * z[2 + j]) / s, z[2 + j], 0.0),
+            };
+            log_p += log_normal(residual) - s.ln() + log_normal(standardised) + jacobian;
+        }
+        Ok(log_p)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, TargetError};
+use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError};
 
 /// z₁ ~ N(0, 3²), z_i | z₁ ~ N(0, e^{z₁}) for i = 2…d: a scale that varies by orders of magnitude, normalised (log Z = 0).
 ///
@@ -40,6 +40,19 @@ impl PointwiseTarget for Funnel {
         for (g, v) in grad[1..].iter_mut().zip(&z[1..]) {
             *g = -prec * v;
         }
+        self.log_density(z)
+    }
+
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        Some(self)
+    }
+}
+
+impl PointwiseValue for Funnel {
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+        let n = (self.dim - 1) as f64;
+        let square: f64 = z[1..].iter().map(|v| v * v).sum();
+        let prec = (-z[0]).exp();
         let log_normaliser = 0.5 * ((n + 1.0) * std::f64::consts::TAU.ln() + VARIANCE.ln());
         Ok(-0.5 * (z[0] * z[0] / VARIANCE + n * z[0] + prec * square) - log_normaliser)
     }

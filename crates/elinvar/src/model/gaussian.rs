@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::linalg::{cholesky, dot, products};
-use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError};
+use crate::target::{
+    Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError, Values,
+};
 
 /// N(m, P⁻¹), times a constant: log p(z) = log Z + ½ log|P| − (d/2) log 2π − ½ (z−m)ᵀP(z−m).
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +43,19 @@ impl Gaussian {
     pub fn precision(&self) -> &[f64] {
         &self.prec
     }
+
+    /// Writes m − z, P(m − z) and log p at every draw.
+    fn scores(&self, draws: Draws<'_>, deviation: &mut [f64], score: &mut [f64], log_p: &mut [f64]) {
+        let d = self.mean.len();
+        for (row, z) in deviation.chunks_exact_mut(d).zip(draws.iter()) {
+            row.iter_mut().zip(z.iter().zip(&self.mean)).for_each(|(r, (z, m))| *r = m - z);
+        }
+        score.fill(0.0);
+        products::add_product(&self.prec, deviation, d, d, draws.len(), score);
+        for ((log_p, g), r) in log_p.iter_mut().zip(score.chunks_exact(d)).zip(deviation.chunks_exact(d)) {
+            *log_p = self.log_peak - 0.5 * dot(g, r);
+        }
+    }
 }
 
 /// log|A| of a symmetric positive definite d × d matrix.
@@ -74,18 +89,9 @@ impl Target for Gaussian {
     }
 
     fn evaluate(&self, draws: Draws<'_>, _rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        let d = self.dim();
+        let n = draws.as_slice().len();
         let (log_p, grad, scratch) = out.parts_mut();
-        let grad = &mut grad[..draws.len() * d];
-        let deviation = scratch.take(draws.len() * d);
-        for (row, z) in deviation.chunks_exact_mut(d).zip(draws.iter()) {
-            row.iter_mut().zip(z.iter().zip(&self.mean)).for_each(|(r, (z, m))| *r = m - z);
-        }
-        grad.fill(0.0);
-        products::add_product(&self.prec, deviation, d, d, draws.len(), grad);
-        for ((log_p, g), r) in log_p.iter_mut().zip(grad.chunks_exact(d)).zip(deviation.chunks_exact(d)) {
-            *log_p = self.log_peak - 0.5 * dot(g, r);
-        }
+        self.scores(draws, scratch.take(n), &mut grad[..n], log_p);
         Ok(())
     }
 
@@ -93,8 +99,27 @@ impl Target for Gaussian {
         Some(self)
     }
 
+    fn values(&self) -> Option<&dyn Values> {
+        Some(self)
+    }
+
     fn scratch_len(&self, n_draws: usize, _n_contractions: usize) -> usize {
-        n_draws * self.dim()
+        2 * n_draws * self.dim()
+    }
+}
+
+impl Values for Gaussian {
+    fn log_densities(
+        &self,
+        draws: Draws<'_>,
+        _rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) -> Result<(), TargetError> {
+        let n = draws.as_slice().len();
+        let (deviation, score) = scratch.take(2 * n).split_at_mut(n);
+        self.scores(draws, deviation, score, out);
+        Ok(())
     }
 }
 

@@ -3,7 +3,9 @@
 use super::gaussian::factor;
 use crate::Error;
 use crate::linalg::{axpy, cholesky, dot, products};
-use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError};
+use crate::target::{
+    Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError, Values,
+};
 
 /// p(z) = Σ_c π_c N(z | m_c, Σ_c), normalised (log Z = 0).
 ///
@@ -140,8 +142,28 @@ impl Target for GaussianMixture {
         Some(self)
     }
 
+    fn values(&self) -> Option<&dyn Values> {
+        Some(self)
+    }
+
     fn scratch_len(&self, _n_draws: usize, _n_contractions: usize) -> usize {
         self.memory_len()
+    }
+}
+
+impl Values for GaussianMixture {
+    fn log_densities(
+        &self,
+        draws: Draws<'_>,
+        _rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) -> Result<(), TargetError> {
+        let [responsibilities, scores, deviation, _] = self.split(scratch.take(self.memory_len()));
+        for (z, log_p) in draws.iter().zip(out) {
+            *log_p = self.components(z, responsibilities, scores, deviation);
+        }
+        Ok(())
     }
 }
 

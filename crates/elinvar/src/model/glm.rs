@@ -14,6 +14,7 @@ use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
+    Values,
 };
 
 /// Chunks of rows of a large problem.
@@ -47,8 +48,16 @@ pub struct Glm<L> {
 struct Pass<'a> {
     draws: Draws<'a>,
     rows: Rows<'a>,
-    evaluate: bool,
+    order: Order,
     contraction: Option<(Contraction<'a>, Covariance)>,
+}
+
+/// Which sums besides the contractions.
+#[derive(Clone, Copy, PartialEq)]
+enum Order {
+    None,
+    Value,
+    Gradient,
 }
 
 /// Where the sums of a pass go; slices that are not wanted are empty.
@@ -65,7 +74,7 @@ impl<L: Likelihood> Target for Glm<L> {
 
     fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
         let (log_p, grad, scratch) = out.parts_mut();
-        let pass = Pass { draws, rows, evaluate: true, contraction: None };
+        let pass = Pass { draws, rows, order: Order::Gradient, contraction: None };
         self.run(pass, scratch, Sums { log_p, grad, curvature: &mut [] });
         Ok(())
     }
@@ -82,6 +91,10 @@ impl<L: Likelihood> Target for Glm<L> {
         Some(self)
     }
 
+    fn values(&self) -> Option<&dyn Values> {
+        Some(self)
+    }
+
     fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
         let d = self.x.n_cols();
         let chunks = n_chunks(self.x.n_rows(), d, n_draws);
@@ -94,6 +107,20 @@ impl<L: Likelihood> Target for Glm<L> {
     }
 }
 
+impl<L: Likelihood> Values for Glm<L> {
+    fn log_densities(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) -> Result<(), TargetError> {
+        let pass = Pass { draws, rows, order: Order::Value, contraction: None };
+        self.run(pass, scratch, Sums { log_p: out, grad: &mut [], curvature: &mut [] });
+        Ok(())
+    }
+}
+
 impl<L: Likelihood> SecondOrder for Glm<L> {
     fn contract(
         &self,
@@ -103,7 +130,7 @@ impl<L: Likelihood> SecondOrder for Glm<L> {
         scratch: &mut Scratch,
         mut out: CurvatureMut<'_>,
     ) -> Result<(), TargetError> {
-        let pass = Pass { draws, rows, evaluate: false, contraction: Some((contraction, out.covariance())) };
+        let pass = Pass { draws, rows, order: Order::None, contraction: Some((contraction, out.covariance())) };
         self.run(pass, scratch, Sums { log_p: &mut [], grad: &mut [], curvature: out.as_mut_slice() });
         Ok(())
     }
@@ -117,7 +144,8 @@ impl<L: Likelihood> SecondOrder for Glm<L> {
         mut curvature: CurvatureMut<'_>,
     ) -> Result<(), TargetError> {
         let (log_p, grad, scratch) = out.parts_mut();
-        let pass = Pass { draws, rows, evaluate: true, contraction: Some((contraction, curvature.covariance())) };
+        let pass =
+            Pass { draws, rows, order: Order::Gradient, contraction: Some((contraction, curvature.covariance())) };
         self.run(pass, scratch, Sums { log_p, grad, curvature: curvature.as_mut_slice() });
         Ok(())
     }
@@ -153,9 +181,10 @@ impl<L: Likelihood> Glm<L> {
         assert_eq!(pass.draws.dim(), d, "draws have the dimension of the model");
         let n = pass.rows.len(self.x.n_rows());
         let work = work_len(d, n_draws, matches!(pass.rows, Rows::Subset(_)), pass.contraction.is_some());
-        let n_values = if pass.evaluate { n_draws } else { 0 };
+        let n_values = if pass.order == Order::None { 0 } else { n_draws };
+        let n_slopes = if pass.order == Order::Gradient { n_draws * d } else { 0 };
         let log_p = &mut sums.log_p[..n_values];
-        let grad = &mut sums.grad[..n_values * d];
+        let grad = &mut sums.grad[..n_slopes];
         let chunks = n_chunks(n, d, n_draws);
         log_p.fill(0.0);
         grad.fill(0.0);
@@ -163,7 +192,7 @@ impl<L: Likelihood> Glm<L> {
             let sums = Sums { log_p, grad, curvature: &mut *sums.curvature };
             self.run_chunk(pass, 0..n, scratch.take(work), sums);
         } else {
-            let lengths = [work, n_values, n_values * d, sums.curvature.len()];
+            let lengths = [work, n_values, n_slopes, sums.curvature.len()];
             let stride = lengths.iter().sum();
             let memory = scratch.take(chunks * stride);
             self.run_chunks(pass, 0..chunks, n, memory, lengths);
@@ -214,11 +243,11 @@ impl<L: Likelihood> Glm<L> {
             for (s, eta) in eta.chunks_exact_mut(n).enumerate() {
                 let at = if kept > 1 { s * n } else { 0 };
                 L::block(y, eta, &mut value[..n], &mut curvature[at..at + n]);
-                if pass.evaluate {
+                if pass.order != Order::None {
                     sums.log_p[s] += kernels::sum(&value[..n]) + constant;
                 }
             }
-            if pass.evaluate {
+            if pass.order == Order::Gradient {
                 products::add_rows_transposed_times(x, d, eta, sums.grad);
             }
             let Some((contraction, covariance)) = pass.contraction else { continue };

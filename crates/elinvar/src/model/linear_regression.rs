@@ -8,7 +8,7 @@ use crate::Error;
 use crate::linalg::{axpy, cholesky, dot, products};
 use crate::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
-    Transform, Transforms,
+    Transform, Transforms, Values,
 };
 
 /// y_n ~ N(x_nᵀβ, σ²), β ~ N(0, I/δ), σ ~ half-Cauchy(0, scale); z = (β, ℓ) with ℓ = log σ.
@@ -174,7 +174,7 @@ impl Target for LinearRegression {
             let squares = self.scores(z, statistics, deviation);
             let prec = (-2.0 * z[p]).exp();
             let [value, slope, _] = log_half_cauchy(z[p], self.noise_scale);
-            *log_p = -n * (z[p] + 0.5 * std::f64::consts::TAU.ln()) - 0.5 * prec * squares + share * value;
+            *log_p = log_normals(n, z[p], squares) + share * value;
             grad[..p].iter_mut().zip(&deviation[p..]).for_each(|(g, a)| *g = prec * a);
             grad[p] = prec * squares - n + share * slope;
         }
@@ -190,6 +190,10 @@ impl Target for LinearRegression {
     }
 
     fn second_order(&self) -> Option<&dyn SecondOrder> {
+        Some(self)
+    }
+
+    fn values(&self) -> Option<&dyn Values> {
         Some(self)
     }
 
@@ -209,6 +213,30 @@ impl Target for LinearRegression {
 
     fn constrained_names(&self) -> Vec<String> {
         self.x.names().iter().cloned().chain(["sigma".to_owned()]).collect()
+    }
+}
+
+/// The log density of n residuals with sum of squares R and log σ = ℓ.
+fn log_normals(n: f64, log_sigma: f64, squares: f64) -> f64 {
+    -n * (log_sigma + 0.5 * std::f64::consts::TAU.ln()) - 0.5 * (-2.0 * log_sigma).exp() * squares
+}
+
+impl Values for LinearRegression {
+    fn log_densities(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) -> Result<(), TargetError> {
+        let p = self.n_coefficients();
+        let (n, share) = self.share(rows);
+        let (statistics, deviation) = self.statistics(rows, scratch.take(self.memory_len()));
+        for (z, log_p) in draws.iter().zip(out) {
+            let squares = self.scores(z, statistics, deviation);
+            *log_p = log_normals(n, z[p], squares) + share * log_half_cauchy(z[p], self.noise_scale)[0];
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A model on a constrained space as a density on ℝᵈ.
 
 use super::memory::with_memory;
-use super::{PointwiseHessian, PointwiseTarget, TargetError, Transform, Transforms};
+use super::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 use crate::Error;
 use crate::linalg::products::mirror_lower;
 use crate::linalg::{axpy, dot};
@@ -63,6 +63,10 @@ impl<M: PointwiseTarget> PointwiseTarget for Constrained<M> {
         })
     }
 
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        self.model.value().map(|_| self as &dyn PointwiseValue)
+    }
+
     fn names(&self) -> Vec<String> {
         let constrained = self.model.names();
         let mut names = Vec::with_capacity(self.dim());
@@ -84,6 +88,21 @@ impl<M: PointwiseTarget> PointwiseTarget for Constrained<M> {
 
     fn constrained_names(&self) -> Vec<String> {
         self.model.names()
+    }
+}
+
+impl<M: PointwiseTarget> PointwiseValue for Constrained<M> {
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+        let n = self.model.dim();
+        with_memory(2 * n, |memory| {
+            let (x, unused) = memory.split_at_mut(n);
+            self.transforms.constrain(z, x);
+            let log_p = match self.model.value() {
+                Some(model) => model.log_density(x)?,
+                None => self.model.gradient(x, unused)?,
+            };
+            Ok(log_p + self.transforms.log_jacobian(z))
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use num_dual::{Dual64, HyperDual64};
 
-use super::{PointwiseHessian, PointwiseTarget, TargetError};
+use super::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError};
 
 pub use num_dual::DualNum;
 
@@ -76,8 +76,18 @@ impl<M: DualDensity> PointwiseTarget for Dual<M> {
         })
     }
 
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        Some(self)
+    }
+
     fn names(&self) -> Vec<String> {
         self.0.names()
+    }
+}
+
+impl<M: DualDensity> PointwiseValue for Dual<M> {
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+        Ok(self.0.log_density(z))
     }
 }
 

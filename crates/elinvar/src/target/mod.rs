@@ -21,7 +21,8 @@ pub use dual::{Dual, DualDensity, DualNum};
 pub use evaluations::{Evaluations, Scratch};
 pub use minibatch::Minibatch;
 pub use pointwise::{
-    FromFn, FromFns, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, from_fn, from_fns,
+    FromFn, FromFns, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, PointwiseValue, from_fn,
+    from_fns,
 };
 pub use prior::Prior;
 pub use transform::Transform;
@@ -110,6 +111,11 @@ pub trait Target: Sync {
         None
     }
 
+    /// log p without its gradient, if that is cheaper.
+    fn values(&self) -> Option<&dyn Values> {
+        None
+    }
+
     /// Length of the [`Scratch`] that an evaluation of `n_draws` draws with `n_contractions` contractions uses.
     fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
         let _ = (n_draws, n_contractions);
@@ -130,6 +136,21 @@ pub trait Target: Sync {
     fn constrained_names(&self) -> Vec<String> {
         self.names()
     }
+}
+
+/// The log density of a target alone: what diagnostics ask for.
+pub trait Values: Target {
+    /// Writes log p at every draw, summed over `rows`, as [`Target::evaluate`] does up to rounding.
+    ///
+    /// # Errors
+    /// A [`TargetError`] when nothing sensible can be computed at any draw.
+    fn log_densities(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) -> Result<(), TargetError>;
 }
 
 /// Second derivatives of a target, contracted over draws.

@@ -1,6 +1,6 @@
 //! Targets written as a function of one point.
 
-use super::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, Target, TargetError, Transforms};
+use super::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, Target, TargetError, Transforms, Values};
 
 /// A log density with its gradient at one point of ℝᵈ.
 pub trait PointwiseTarget: Sync {
@@ -12,6 +12,11 @@ pub trait PointwiseTarget: Sync {
     /// # Errors
     /// A recoverable [`TargetError`] drops the draw, a fatal one ends the fit.
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError>;
+
+    /// log p(z) without its gradient, if that is cheaper; without it, diagnostics ask for gradients and count them.
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        None
+    }
 
     /// Names of the coordinates of z.
     fn names(&self) -> Vec<String> {
@@ -27,6 +32,39 @@ pub trait PointwiseTarget: Sync {
     fn constrained_names(&self) -> Vec<String> {
         self.names()
     }
+}
+
+/// A pointwise target whose log density costs less than its gradient.
+///
+/// ```
+/// use elinvar::target::{Pointwise, PointwiseTarget, PointwiseValue, Target, TargetError};
+///
+/// struct Quartic;
+/// impl PointwiseTarget for Quartic {
+///     fn dim(&self) -> usize {
+///         1
+///     }
+///     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
+///         grad[0] = -4.0 * z[0].powi(3);
+///         self.log_density(z)
+///     }
+///     fn value(&self) -> Option<&dyn PointwiseValue> {
+///         Some(self)
+///     }
+/// }
+/// impl PointwiseValue for Quartic {
+///     fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+///         Ok(-z[0].powi(4))
+///     }
+/// }
+/// assert!(Pointwise(Quartic).values().is_some());
+/// ```
+pub trait PointwiseValue: PointwiseTarget {
+    /// log p(z).
+    ///
+    /// # Errors
+    /// A recoverable [`TargetError`] drops the draw, a fatal one ends the fit.
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError>;
 }
 
 /// A pointwise target with second derivatives.
@@ -62,6 +100,23 @@ pub(crate) fn evaluate<M: PointwiseTarget + ?Sized>(
             }
             Err(error) => return Err(error),
         }
+    }
+    Ok(())
+}
+
+/// Writes the log density of `model`, which must have a cheap one, at every draw.
+pub(crate) fn log_densities<M: PointwiseTarget + ?Sized>(
+    model: &M,
+    draws: Draws<'_>,
+    out: &mut [f64],
+) -> Result<(), TargetError> {
+    let model = model.value().ok_or(TargetError::fatal("the model has no log density without its gradient"))?;
+    for (z, log_p) in draws.iter().zip(out) {
+        *log_p = match model.log_density(z) {
+            Ok(value) => value,
+            Err(error) if error.recoverable => f64::NAN,
+            Err(error) => return Err(error),
+        };
     }
     Ok(())
 }
@@ -102,6 +157,10 @@ impl<M: PointwiseTarget> Target for Pointwise<M> {
         evaluate(&self.0, draws, out)
     }
 
+    fn values(&self) -> Option<&dyn Values> {
+        self.0.value().map(|_| self as &dyn Values)
+    }
+
     fn names(&self) -> Vec<String> {
         self.0.names()
     }
@@ -115,7 +174,19 @@ impl<M: PointwiseTarget> Target for Pointwise<M> {
     }
 }
 
-/// Implements [`Target`] and [`SecondOrder`](super::SecondOrder) for a type through the [`PointwiseHessian`] that the
+impl<M: PointwiseTarget> Values for Pointwise<M> {
+    fn log_densities(
+        &self,
+        draws: Draws<'_>,
+        _rows: Rows<'_>,
+        _scratch: &mut Scratch,
+        out: &mut [f64],
+    ) -> Result<(), TargetError> {
+        log_densities(&self.0, draws, out)
+    }
+}
+
+/// Implements [`Target`], [`Values`] and [`SecondOrder`](super::SecondOrder) for a type through the [`PointwiseHessian`] that the
 /// expression names.
 macro_rules! second_order_target {
     ([$($generics:tt)*] $type:ty, $this:ident => $model:expr) => {
@@ -139,6 +210,11 @@ macro_rules! second_order_target {
                 Some(self)
             }
 
+            fn values(&self) -> Option<&dyn $crate::target::Values> {
+                let $this = self;
+                $crate::target::PointwiseTarget::value($model).map(|_| self as &dyn $crate::target::Values)
+            }
+
             fn scratch_len(&self, _n_draws: usize, n_contractions: usize) -> usize {
                 let $this = self;
                 let d = $crate::target::PointwiseTarget::dim($model);
@@ -158,6 +234,19 @@ macro_rules! second_order_target {
             fn constrained_names(&self) -> Vec<String> {
                 let $this = self;
                 $crate::target::PointwiseTarget::constrained_names($model)
+            }
+        }
+
+        impl<$($generics)*> $crate::target::Values for $type {
+            fn log_densities(
+                &self,
+                draws: $crate::target::Draws<'_>,
+                _rows: $crate::target::Rows<'_>,
+                _scratch: &mut $crate::target::Scratch,
+                out: &mut [f64],
+            ) -> Result<(), $crate::target::TargetError> {
+                let $this = self;
+                $crate::target::pointwise::log_densities($model, draws, out)
             }
         }
 

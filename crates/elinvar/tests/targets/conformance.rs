@@ -19,6 +19,16 @@ fn evaluate(target: &dyn Target, z: &[f64], rows: Rows<'_>) -> Evaluations {
     out
 }
 
+/// log p without gradients, for targets that have it.
+fn values(target: &dyn Target, z: &[f64], rows: Rows<'_>) -> Option<Vec<f64>> {
+    let d = target.dim();
+    let (mut scratch, mut out) = (Scratch::default(), vec![f64::NAN; z.len() / d]);
+    target.values()?.log_densities(Draws::new(d, z), rows, &mut scratch, &mut out).unwrap();
+    let (used, promised) = (scratch.high_water_mark(), target.scratch_len(out.len(), 0));
+    assert!(used <= promised, "log_densities used {used} numbers of scratch, promised were {promised}");
+    Some(out)
+}
+
 fn contract(
     target: &dyn SecondOrder,
     z: &[f64],
@@ -104,6 +114,25 @@ fn a_batch_agrees_with_its_draws_one_by_one() {
             let one = evaluate(&*case.target, z, Rows::All);
             assert_close(case.name, "log p", &batch.log_p()[s..=s], one.log_p(), EXACT);
             assert_close(case.name, "gradient", batch.grad(s), one.grads(), EXACT);
+        }
+    }
+}
+
+#[test]
+fn values_alone_agree_with_those_that_come_with_gradients() {
+    let closures = ["closure", "two closures", "constrained"];
+    for case in cases() {
+        let z = points(&case, 12);
+        let some: Vec<u32> = (0..case.target.n_rows().unwrap_or(1) as u32).step_by(2).collect();
+        for rows in [Rows::All, Rows::Subset(&some)] {
+            let Some(found) = values(&*case.target, &z, rows) else {
+                assert!(closures.contains(&case.name), "{}: no values", case.name);
+                continue;
+            };
+            assert!(!closures.contains(&case.name), "{}: a closure gives its gradient, too", case.name);
+            for (found, expected) in found.iter().zip(evaluate(&*case.target, &z, rows).log_p()) {
+                assert!((found - expected).abs() <= EXACT * expected.abs(), "{}: {found} and {expected}", case.name);
+            }
         }
     }
 }

@@ -43,6 +43,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case("constrained", PointwiseSecondOrder(every_constraint()), 0.8),
         #[cfg(feature = "dual")]
         case("dual numbers", PointwiseSecondOrder(elinvar::target::Dual(dual::Logistic)), 1.0),
+        #[cfg(feature = "dual")]
+        case("constrained, with values of its own", PointwiseSecondOrder(dual::constrained()), 1.0),
     ]
 }
 
@@ -141,7 +143,12 @@ fn every_constraint() -> Constrained<impl elinvar::target::PointwiseHessian> {
 
 #[cfg(feature = "dual")]
 mod dual {
-    use elinvar::target::{DualDensity, DualNum};
+    use elinvar::target::{Constrained, Dual, DualDensity, DualNum, Transform, Transforms};
+
+    pub(super) fn constrained() -> Constrained<Dual<Logistic>> {
+        let transforms = Transforms::new(vec![Transform::Identity, Transform::Log, Transform::Logit]).unwrap();
+        Constrained::new(Dual(Logistic), transforms).unwrap()
+    }
 
     /// Four labels, three coefficients.
     pub(super) struct Logistic;
