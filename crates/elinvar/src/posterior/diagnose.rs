@@ -2,10 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CHUNK, Posterior, log_mean_exp, pareto_k_threshold, pareto_smooth, resample};
+use super::verdict::assess;
+use super::{
+    CHUNK, Evidence, Judgement, Posterior, Shift, judge, log_mean_exp, pareto_k_threshold, pareto_smooth, resample,
+    shift,
+};
 use crate::Error;
 use crate::random::{Purpose, Stream};
-use crate::target::{DrawBuffer, Evaluations, Rows, Target};
+use crate::run::Counts;
+use crate::target::{DrawBuffer, Evaluations, Rows, Scratch, Target};
 
 /// A Monte Carlo estimate with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,13 +23,21 @@ pub struct Estimate {
 
 impl Estimate {
     /// An estimate whose error, where it overflows or does not exist, is the largest number: files know no infinity.
-    fn new(value: f64, mcse: f64) -> Self {
+    pub(super) fn new(value: f64, mcse: f64) -> Self {
+        if value.is_nan() {
+            return Self { value: 0.0, mcse: f64::MAX };
+        }
         Self { value: value.clamp(-f64::MAX, f64::MAX), mcse: if mcse.is_finite() { mcse } else { f64::MAX } }
+    }
+
+    /// Whether there is an error, which the largest number stands for the lack of.
+    pub fn is_known(&self) -> bool {
+        self.value.abs() < f64::MAX && self.mcse < f64::MAX
     }
 }
 
 /// What fresh draws say about a fit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
     /// Number of draws.
     pub n_draws: usize,
@@ -40,6 +53,37 @@ pub struct Diagnostics {
     pub pareto_k_threshold: f64,
     /// Effective number of draws after Pareto smoothing.
     pub effective_sample_size: f64,
+    /// What the smoothed weights do to the mean and the standard deviation of every parameter.
+    #[serde(default)]
+    pub shifts: Vec<Shift>,
+    /// Evaluations that these diagnostics took; they are not among those of the fit.
+    #[serde(default)]
+    pub counts: Counts,
+}
+
+impl Diagnostics {
+    /// log normaliser − ELBO, an estimate of KL(q‖p): too low where k̂ is above its threshold.
+    ///
+    /// Its error is at most the sum of the two, which come from the same draws.
+    pub fn gap(&self) -> Estimate {
+        let (upper, lower) = (self.log_normaliser, self.elbo);
+        Estimate::new(upper.value - lower.value, upper.mcse + lower.mcse)
+    }
+
+    /// Share of the draws at which log p was not finite.
+    pub fn dropped_share(&self) -> f64 {
+        self.dropped as f64 / self.n_draws.max(1) as f64
+    }
+
+    /// The parameter whose mean moves most.
+    pub fn worst_mean(&self) -> Option<&Shift> {
+        self.shifts.iter().max_by(|a, b| a.mean.value.abs().total_cmp(&b.mean.value.abs()))
+    }
+
+    /// The parameter whose standard deviation changes most.
+    pub fn worst_sd(&self) -> Option<&Shift> {
+        self.shifts.iter().max_by(|a, b| a.log_sd.value.abs().total_cmp(&b.log_sd.value.abs()))
+    }
 }
 
 /// Draws with their log densities and normalised, Pareto-smoothed log importance weights.
@@ -72,15 +116,17 @@ impl Posterior {
             return Err(Error::Domain { parameter: "number of draws", value: n as f64, reason });
         }
         let (draws, log_q) = self.draw(n, seed, Purpose::Diagnostics);
-        let log_p = log_density_at(target, &draws)?;
+        let (log_p, mut counts) = log_density_at(target, &draws)?;
         let ratios: Vec<f64> =
             log_p.iter().zip(&log_q).map(|(p, q)| if p.is_finite() { p - q } else { f64::NEG_INFINITY }).collect();
         let finite: Vec<f64> = ratios.iter().copied().filter(|r| r.is_finite()).collect();
+        counts.dropped = (n - finite.len()) as u64;
         let count = finite.len().max(1) as f64;
         let mean = finite.iter().sum::<f64>() / count;
         let variance = finite.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / (count - 1.0).max(1.0);
         let smoothed = pareto_smooth(&ratios)?;
         let normaliser = log_mean_exp(&ratios)?;
+        let names = (self.transforms(), self.names(), self.constrained_names());
         let diagnostics = Diagnostics {
             n_draws: n,
             dropped: n - finite.len(),
@@ -90,18 +136,77 @@ impl Posterior {
             pareto_k: smoothed.pareto_k.map(|k| k.min(99.0)),
             pareto_k_threshold: pareto_k_threshold(n),
             effective_sample_size: smoothed.effective_sample_size,
+            shifts: shift::shifts(names, &draws, &smoothed.log_weights),
+            counts,
         };
         Ok(WeightedDraws { draws, log_p, log_q, log_weights: smoothed.log_weights, diagnostics })
     }
 
-    /// ELBO, k̂ and the importance estimate of the normaliser from `n` fresh draws; kept with the fit.
+    /// ELBO, k̂ and what importance weights say about normaliser, means and standard deviations, from `n` fresh draws; kept
+    /// with the fit.
     ///
     /// # Errors
     /// As [`Posterior::importance`].
     pub fn diagnose(&mut self, target: &dyn Target, n: usize, seed: u64) -> Result<Diagnostics, Error> {
         let diagnostics = self.importance(target, n, seed)?.diagnostics;
-        self.record.diagnostics = Some(diagnostics);
+        self.record.diagnostics = Some(diagnostics.clone());
+        self.record.judgement = None;
         Ok(diagnostics)
+    }
+
+    /// [`Posterior::diagnose`] and a verdict, both kept with the fit.
+    ///
+    /// The `n` draws are made four times as many, twice at most, while their noise is what decides; the evaluations of all are
+    /// in the counts of the diagnostics.
+    ///
+    /// ```
+    /// use elinvar::model::Banana;
+    /// use elinvar::posterior::Verdict;
+    /// use elinvar::{Family, Plan};
+    ///
+    /// let target = Banana::default();
+    /// let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let judgement = posterior.judge(&target, 10_000, 1)?;
+    /// assert_eq!(judgement.verdict, Verdict::DoNotTrust);
+    /// println!("{}: {}", judgement.verdict, judgement.reason);
+    /// # Ok::<(), elinvar::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Posterior::importance`].
+    pub fn judge(&mut self, target: &dyn Target, n: usize, seed: u64) -> Result<Judgement, Error> {
+        /// Draws are added up to this multiple of the first.
+        const GROWTH: usize = 16;
+        /// Draws times dimension beyond which none are added: 256 MiB.
+        const MOST_NUMBERS: usize = 1 << 25;
+        if let Some(mode) = self.agreement().modes.iter().find(|mode| mode.centre.len() != self.dim()) {
+            let (expected, found) = (self.dim(), mode.centre.len());
+            return Err(Error::Shape { what: "coordinates of a mode", expected, found });
+        }
+        let log_q: Vec<f64> = self.agreement().modes.iter().map(|mode| self.log_density(&mode.centre)).collect();
+        let mut spent = Counts::default();
+        let mut n_draws = n;
+        loop {
+            let mut diagnostics = self.diagnose(target, n_draws, seed)?;
+            spent += diagnostics.counts;
+            let evidence = Evidence {
+                diagnostics: &diagnostics,
+                stop_reason: self.stop_reason(),
+                remaining: self.trace().last().and_then(|step| step.remaining).map(|(v, e)| Estimate::new(v, e)),
+                agreement: self.agreement(),
+                log_q_at_modes: &log_q,
+            };
+            let more = 4 * n_draws;
+            if assess(&evidence).undecided && more <= GROWTH * n && more.saturating_mul(self.dim()) <= MOST_NUMBERS {
+                n_draws = more;
+                continue;
+            }
+            let judgement = judge(&evidence);
+            diagnostics.counts = spent;
+            self.record.diagnostics = Some(diagnostics);
+            self.record.judgement = Some(judgement.clone());
+            return Ok(judgement);
+        }
     }
 
     /// `n` draws of z resampled by their smoothed importance weights from `pool` draws of q.
@@ -119,19 +224,29 @@ impl Posterior {
     }
 }
 
-/// log p at each draw, the declared prior included.
-fn log_density_at(target: &dyn Target, draws: &DrawBuffer) -> Result<Vec<f64>, Error> {
+/// log p at each draw, the declared prior included, and what it took.
+fn log_density_at(target: &dyn Target, draws: &DrawBuffer) -> Result<(Vec<f64>, Counts), Error> {
     let prior = target.prior();
-    let (n, d) = (draws.len(), target.dim());
-    let mut log_p = Vec::with_capacity(n);
-    let mut evaluations = Evaluations::new(d, CHUNK.min(n));
-    for start in (0..n).step_by(CHUNK) {
-        let part = draws.view().range(start..n.min(start + CHUNK));
-        if part.len() != evaluations.len() {
-            evaluations = Evaluations::new(d, part.len());
+    let n = draws.len();
+    let mut log_p = vec![0.0; n];
+    let mut counts = Counts { log_density: n as u64, ..Counts::default() };
+    let parts = (0..n).step_by(CHUNK).map(|start| start..n.min(start + CHUNK));
+    if let Some(values) = target.values() {
+        let mut scratch = Scratch::default();
+        for part in parts {
+            values.log_densities(draws.view().range(part.clone()), Rows::All, &mut scratch, &mut log_p[part])?;
         }
-        target.evaluate(part, Rows::All, &mut evaluations)?;
-        log_p.extend(evaluations.log_p().iter().zip(part.iter()).map(|(p, z)| p + prior.log_density(z)));
+    } else {
+        counts.gradient = n as u64;
+        let mut evaluations = Evaluations::new(target.dim(), CHUNK.min(n));
+        for part in parts {
+            if part.len() != evaluations.len() {
+                evaluations = Evaluations::new(target.dim(), part.len());
+            }
+            target.evaluate(draws.view().range(part.clone()), Rows::All, &mut evaluations)?;
+            log_p[part].copy_from_slice(evaluations.log_p());
+        }
     }
-    Ok(log_p)
+    log_p.iter_mut().zip(draws.view().iter()).for_each(|(p, z)| *p += prior.log_density(z));
+    Ok((log_p, counts))
 }

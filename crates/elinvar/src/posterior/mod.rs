@@ -1,12 +1,21 @@
 //! The result of a fit: a distribution that can be sampled, evaluated, summarised, saved and judged.
 
+mod agreement;
 mod diagnose;
 mod pareto;
+mod reason;
+mod rung;
+mod shift;
 mod summary;
+mod verdict;
 
+pub use agreement::{Agreement, ModeRecord};
 pub use diagnose::{Diagnostics, Estimate, WeightedDraws};
 pub use pareto::{LogMeanExp, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
+pub use rung::Rung;
+pub use shift::Shift;
 pub use summary::ParameterSummary;
+pub use verdict::{Evidence, Judgement, Verdict, judge, limits};
 
 use std::path::Path;
 
@@ -43,6 +52,12 @@ struct Record {
     counts: Counts,
     seconds: f64,
     diagnostics: Option<Diagnostics>,
+    #[serde(default)]
+    judgement: Option<Judgement>,
+    #[serde(default)]
+    agreement: Agreement,
+    #[serde(default)]
+    rungs: Vec<Rung>,
     trace: Vec<Step>,
 }
 
@@ -69,6 +84,9 @@ impl Posterior {
             counts,
             seconds,
             diagnostics: None,
+            judgement: None,
+            agreement: Agreement::default(),
+            rungs: Vec::new(),
             trace,
         };
         Self { approximation, record }
@@ -134,6 +152,33 @@ impl Posterior {
         &self.record.trace
     }
 
+    /// The largest number of draws that a step of the fit took, those of all components together.
+    pub fn peak_draws(&self) -> usize {
+        let most = self.record.trace.iter().map(|step| step.n_draws).max().unwrap_or(0);
+        most * self.family().n_components()
+    }
+
+    /// What several starts said; nothing is known unless the fit, or [`Posterior::set_agreement`], has filled it in.
+    pub fn agreement(&self) -> &Agreement {
+        &self.record.agreement
+    }
+
+    /// Records what several starts said; a verdict that did not know it is forgotten.
+    pub fn set_agreement(&mut self, agreement: Agreement) {
+        self.record.agreement = agreement;
+        self.record.judgement = None;
+    }
+
+    /// The families that were tried, from the first to the last; empty where one was asked for.
+    pub fn rungs(&self) -> &[Rung] {
+        &self.record.rungs
+    }
+
+    /// Records the families that were tried.
+    pub fn set_rungs(&mut self, rungs: Vec<Rung>) {
+        self.record.rungs = rungs;
+    }
+
     /// log q(z).
     ///
     /// # Panics
@@ -177,6 +222,16 @@ impl Posterior {
     /// The diagnostics of the last [`Posterior::diagnose`], which are saved with the fit.
     pub fn diagnostics(&self) -> Option<&Diagnostics> {
         self.record.diagnostics.as_ref()
+    }
+
+    /// The verdict of the last [`Posterior::judge`] with its reason, which are saved with the fit.
+    pub fn judgement(&self) -> Option<&Judgement> {
+        self.record.judgement.as_ref()
+    }
+
+    /// The verdict of the last [`Posterior::judge`].
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.record.judgement.as_ref().map(|judgement| judgement.verdict)
     }
 
     /// Writes one self-contained file; a crash at any moment leaves the old file or the new one.

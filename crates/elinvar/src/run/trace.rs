@@ -15,6 +15,15 @@ pub struct Counts {
     pub dropped: u64,
 }
 
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.log_density += other.log_density;
+        self.gradient += other.gradient;
+        self.hessian += other.hessian;
+        self.dropped += other.dropped;
+    }
+}
+
 /// One step of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {

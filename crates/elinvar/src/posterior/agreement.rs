@@ -1,0 +1,33 @@
+//! What several starts said about the same target.
+
+use serde::{Deserialize, Serialize};
+
+use super::Estimate;
+
+/// A maximum of log p that a search ended at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModeRecord {
+    /// Where it is, a point of z.
+    pub centre: Vec<f64>,
+    /// log p there, the declared prior included.
+    pub log_p: f64,
+    /// Logarithm of its mass by Laplace's method, log p + (d/2) log 2π − ½ log|P| with P = −∇²log p; `None` where P is not
+    /// positive definite or not known.
+    pub log_mass: Option<f64>,
+    /// How many searches ended there.
+    pub found_by: usize,
+}
+
+/// What the starts of a fit found; nothing is known by default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Agreement {
+    /// The ELBO of each restart; empty if there was only one.
+    pub restarts: Vec<Estimate>,
+    /// Number of searches for modes.
+    pub searches: usize,
+    /// The different modes that the searches ended at.
+    pub modes: Vec<ModeRecord>,
+    /// Whether a search went up without end.
+    pub unbounded: bool,
+}
