@@ -34,7 +34,8 @@ The columns lp__, log_p__ and log_g__ come first, as in Stan's variational outpu
 the approximation, log_p__ is that of the model and is nan here, since a fit does not hold its data. The parameters follow.";
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 converged, 2 wrong command or input, 3 stopped without convergence, 5 the model could not be evaluated.";
+Exit codes: 0 converged and trusted, 2 wrong command or input, 3 stopped without convergence, 4 converged but not (or not fully)
+trusted, 5 the model could not be evaluated.";
 
 /// Turns a model and a table into a posterior you can sample, evaluate and judge.
 #[derive(Debug, Parser)]
@@ -170,7 +171,7 @@ pub(crate) struct FitArgs {
     /// Rows of each step [default: all]
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) minibatch: Option<usize>,
-    /// Fresh draws for the table, the ELBO and k̂
+    /// Fresh draws for the table, the ELBO, k̂ and the verdict; up to 16 times as many where noise would decide
     #[arg(
         long, value_name = "N", default_value = "10000", value_parser = diagnostic_draws,
         allow_negative_numbers = true, help_heading = "Run"

@@ -4,6 +4,8 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use elinvar::posterior::Verdict;
+
 use crate::Outcome;
 use crate::args::FitArgs;
 use crate::error::Failure;
@@ -32,7 +34,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
         _ => {}
     }
     written?;
-    Ok(if report.posterior.converged() { Outcome::Done } else { Outcome::NotConverged })
+    Ok(match (report.posterior.converged(), report.judgement.verdict) {
+        (false, _) => Outcome::NotConverged,
+        (true, Verdict::Trust) => Outcome::Done,
+        (true, _) => Outcome::NotTrusted,
+    })
 }
 
 fn fit(job: &Job, args: &FitArgs) -> Result<Report, Failure> {
@@ -47,8 +53,9 @@ fn fit(job: &Job, args: &FitArgs) -> Result<Report, Failure> {
     progress.clear();
     let mut posterior = fitted.map_err(Failure::of_fit)?;
     let (n, seed) = (job.diagnostic_draws, job.plan.seed);
-    let diagnostics = posterior.diagnose(&*job.model, n, seed).map_err(Failure::of_fit)?;
+    let judgement = posterior.judge(&*job.model, n, seed).map_err(Failure::of_fit)?;
+    let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
     let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
     let parameters = posterior.summary(n, seed);
-    Ok(Report { posterior, diagnostics, few_draws_dominate, parameters, seconds, run_dir: None })
+    Ok(Report { posterior, judgement, diagnostics, few_draws_dominate, parameters, seconds, run_dir: None })
 }

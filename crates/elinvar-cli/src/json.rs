@@ -13,6 +13,8 @@ struct Object<'a> {
     elbo: f64,
     elbo_se: f64,
     pareto_k: Option<f64>,
+    verdict: &'static str,
+    reason: &'a str,
     evaluations: Evaluations,
     seconds: f64,
     parameters: &'a [ParameterSummary],
@@ -28,7 +30,7 @@ struct Evaluations {
 
 /// One line with the object.
 pub(crate) fn text(report: &Report) -> String {
-    let Report { posterior, diagnostics, parameters, seconds, run_dir, .. } = report;
+    let Report { posterior, judgement, diagnostics, parameters, seconds, run_dir, .. } = report;
     let counts = posterior.counts();
     let object = Object {
         family: posterior.family().name(),
@@ -37,6 +39,8 @@ pub(crate) fn text(report: &Report) -> String {
         elbo: diagnostics.elbo.value,
         elbo_se: diagnostics.elbo.mcse,
         pareto_k: diagnostics.pareto_k,
+        verdict: judgement.verdict.name(),
+        reason: &judgement.reason,
         evaluations: Evaluations {
             log_density: counts.log_density,
             gradient: counts.gradient,

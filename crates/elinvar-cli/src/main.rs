@@ -30,12 +30,14 @@ use error::Failure;
 enum Outcome {
     Done,
     NotConverged,
+    NotTrusted,
 }
 
-/// Exit codes; 1 is left to the system, 4 to fits that converged and are poor.
+/// Exit codes; 1 is left to the system.
 mod code {
     pub(crate) const USAGE: u8 = 2;
     pub(crate) const NOT_CONVERGED: u8 = 3;
+    pub(crate) const NOT_TRUSTED: u8 = 4;
     pub(crate) const MODEL: u8 = 5;
     pub(crate) const FAULT: u8 = 70;
 }
@@ -62,6 +64,7 @@ fn run() -> ExitCode {
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::NotConverged) => ExitCode::from(code::NOT_CONVERGED),
+        Ok(Outcome::NotTrusted) => ExitCode::from(code::NOT_TRUSTED),
         Err(failure) => {
             say(&failure.to_string());
             match failure {

@@ -2,7 +2,7 @@
 
 use elinvar::Posterior;
 use elinvar::family::Kind;
-use elinvar::posterior::{Diagnostics, ParameterSummary};
+use elinvar::posterior::{Diagnostics, Judgement, ParameterSummary, Verdict};
 use elinvar::run::StopReason;
 use elinvar::target::Covariance;
 
@@ -14,9 +14,9 @@ use crate::shell;
 
 /// The whole page.
 pub(crate) fn text(job: &Job, report: &Report) -> String {
-    let Report { posterior, diagnostics, few_draws_dominate, parameters, seconds, run_dir } = report;
+    let Report { posterior, judgement, diagnostics, few_draws_dominate, parameters, seconds, run_dir } = report;
     let counts = posterior.counts();
-    let mut page = title(job, posterior.dim()) + "\n\n" + &table(parameters) + "\n";
+    let mut page = title(job, posterior.dim()) + "\n\n" + &verdict(judgement) + "\n" + &table(parameters) + "\n";
     let mut line = |name: &str, value: String| {
         // A combining accent takes a character and no room.
         let width = 13 + name.matches('\u{302}').count();
@@ -33,11 +33,32 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
     );
     let dropped = format!("; {} dropped because they were not finite", grouped(counts.dropped));
     line("evaluations", evaluations + if counts.dropped > 0 { &dropped } else { "" });
+    let spent = diagnostics.counts;
+    let gradients =
+        if spent.gradient > 0 { format!(" and {} gradient", grouped(spent.gradient)) } else { String::new() };
+    line("", format!("{} log density{gradients} more for the verdict", grouped(spent.log_density)));
+    line("draws", format!("at most {} per step", grouped(posterior.peak_draws() as u64)));
     line("time", format!("fitting {}", duration(*seconds)));
     if let Some(path) = run_dir {
         line("kept in", path.display().to_string());
     }
     page + "\nNext: " + &next(job, report) + "\n"
+}
+
+/// The verdict and its reason, in lines that fit a terminal.
+fn verdict(Judgement { verdict, reason }: &Judgement) -> String {
+    const WIDTH: usize = 110;
+    let mut lines = vec![format!("Verdict: {}.", verdict.name().replace('_', " "))];
+    for word in reason.split(' ') {
+        let last = lines.last_mut().expect("there is a first line");
+        // A combining accent takes no room.
+        if last.chars().filter(|c| *c != '\u{302}').count() + 1 + word.chars().count() > WIDTH {
+            lines.push(word.into());
+        } else {
+            *last += &format!(" {word}");
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 /// What is being fitted, in one line.
@@ -164,8 +185,6 @@ fn remaining(posterior: &Posterior) -> Option<(f64, f64)> {
 
 /// A command that makes sense after this fit.
 fn next(job: &Job, report: &Report) -> String {
-    let Diagnostics { pareto_k, pareto_k_threshold, .. } = report.diagnostics;
-    let is_poor = report.few_draws_dominate || pareto_k.is_some_and(|k| k > pareto_k_threshold);
     if matches!(report.posterior.stop_reason(), StopReason::BadEvaluations | StopReason::Stuck) {
         return "look for columns with very large values; divide them by a constant or leave them out with --exclude"
             .into();
@@ -184,15 +203,15 @@ fn next(job: &Job, report: &Report) -> String {
         let more = report.posterior.trace().len().max(1_000) * 4;
         return format!("the same command with --max-steps {more}");
     }
-    if let Some(path) = &report.run_dir {
-        return format!("elinvar sample {} --draws 4000 --out draws.csv", shell::word(path));
-    }
-    if is_poor {
+    if report.judgement.verdict != Verdict::Trust {
         return match (job.family.covariance, job.family.kind) {
             (Covariance::Diagonal, _) => "the same command with --covariance full".into(),
             (_, Kind::Mog { components }) => format!("the same command with --components {}", components + 2),
             _ => "the same command with --family mog --components 3, or another family".into(),
         };
+    }
+    if let Some(path) = &report.run_dir {
+        return format!("elinvar sample {} --draws 4000 --out draws.csv", shell::word(path));
     }
     match &job.about.file {
         None if job.family.name() == "gaussian" => {
@@ -238,6 +257,15 @@ länge       123.500   2.000   121.500   125.500
     }
 
     #[test]
+    fn a_reason_is_broken_into_lines_between_words() {
+        let words = vec!["k\u{302}".to_owned(); 100].join(" ");
+        let text = verdict(&Judgement { verdict: Verdict::TrustMeansOnly, reason: words.clone() });
+        assert!(text.lines().count() > 1 && text.ends_with('\n'));
+        assert!(text.lines().all(|line| line.chars().filter(|c| *c != '\u{302}').count() <= 110), "{text}");
+        assert_eq!(text.replace('\n', " ").trim_end(), format!("Verdict: trust means only. {words}"));
+    }
+
+    #[test]
     fn a_gain_is_never_negative() {
         assert_eq!(left_to_gain((-0.3, 0.01)), "; what is left to gain is hidden by noise (± 0.010 nats)");
         assert_eq!(left_to_gain((0.3, 0.25)), "; what is left to gain is hidden by noise (± 0.25 nats)");
@@ -262,6 +290,8 @@ länge       123.500   2.000   121.500   125.500
             pareto_k: Some(0.8),
             pareto_k_threshold: 0.67,
             effective_sample_size: 500.0,
+            shifts: Vec::new(),
+            counts: Default::default(),
         };
         let plain = "0.80, above 0.67 for 1,000 draws: importance sampling from this fit is not reliable";
         assert_eq!(pareto(&diagnostics, false), plain);

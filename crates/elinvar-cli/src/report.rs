@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use elinvar::Posterior;
-use elinvar::posterior::{Diagnostics, Estimate, ParameterSummary};
+use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary};
 
 /// A finished fit.
 pub(crate) struct Report {
     pub(crate) posterior: Posterior,
+    /// How far to trust it, and why.
+    pub(crate) judgement: Judgement,
     /// Its k̂ is `None` where it is not known or not finite.
     pub(crate) diagnostics: Diagnostics,
     /// Whether k̂ is not finite: the weights of very few draws exceed all others by far.
@@ -23,7 +25,8 @@ pub(crate) struct Report {
 pub(crate) fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, bool) {
     const ENDLESS_K: f64 = 99.0;
     let endless = |x: f64| if x.abs() >= f64::MAX { f64::INFINITY.copysign(x) } else { x };
-    for Estimate { value, mcse } in [&mut diagnostics.elbo, &mut diagnostics.log_normaliser] {
+    let shifts = diagnostics.shifts.iter_mut().flat_map(|shift| [&mut shift.mean, &mut shift.log_sd]);
+    for Estimate { value, mcse } in [&mut diagnostics.elbo, &mut diagnostics.log_normaliser].into_iter().chain(shifts) {
         (*value, *mcse) = (endless(*value), endless(*mcse));
     }
     let few_draws_dominate = diagnostics.pareto_k.is_some_and(|k| k >= ENDLESS_K);

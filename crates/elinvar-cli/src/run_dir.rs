@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use elinvar::posterior::Diagnostics;
-use elinvar::run::Step;
+use elinvar::posterior::{Agreement, Diagnostics, Estimate, Judgement, Rung};
+use elinvar::run::{Counts, Step};
 use serde::Serialize;
 use tempfile::TempDir;
 
@@ -24,10 +24,19 @@ pub(crate) struct Reservation {
 
 #[derive(Serialize)]
 struct DiagnosticsFile<'a> {
+    #[serde(flatten)]
+    judgement: &'a Judgement,
     converged: bool,
     stop_reason: &'static str,
     #[serde(flatten)]
     diagnostics: &'a Diagnostics,
+    /// log normaliser − ELBO.
+    gap: Estimate,
+    fit_counts: Counts,
+    fit_seconds: f64,
+    peak_draws: usize,
+    agreement: &'a Agreement,
+    rungs: &'a [Rung],
 }
 
 impl Reservation {
@@ -80,9 +89,16 @@ impl Reservation {
         };
         posterior.save(folder.join(FIT)).map_err(|e| failure(&e))?;
         let diagnostics = DiagnosticsFile {
+            judgement: &report.judgement,
             converged: posterior.converged(),
             stop_reason: posterior.stop_reason().name(),
             diagnostics: &report.diagnostics,
+            gap: report.diagnostics.gap(),
+            fit_counts: posterior.counts(),
+            fit_seconds: report.seconds,
+            peak_draws: posterior.peak_draws(),
+            agreement: posterior.agreement(),
+            rungs: posterior.rungs(),
         };
         let diagnostics = serde_json::to_string_pretty(&diagnostics).map_err(|e| failure(&e))? + "\n";
         let config = config::text(job, posterior.plan()).map_err(|e| failure(&e))?;

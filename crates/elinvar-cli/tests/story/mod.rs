@@ -62,11 +62,16 @@ impl Story {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Runs with `--json` what may need more steps: the exit code says whether it converged.
-    pub(crate) fn json_converged_or_not(&self, arguments: &[&str]) -> serde_json::Value {
+    /// Runs with `--json` what may need more steps or another family: the exit code says whether it converged and is trusted.
+    pub(crate) fn json_good_or_not(&self, arguments: &[&str]) -> serde_json::Value {
         let ended = self.run(&[arguments, &["--json"]].concat());
         let fit: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-        let code = if fit["converged"] == true { 0 } else { 3 };
+        let code = match (fit["converged"].as_bool().unwrap(), fit["verdict"].as_str().unwrap()) {
+            (false, "do_not_trust") => 3,
+            (true, "trust") => 0,
+            (true, "trust_means_only" | "do_not_trust") => 4,
+            (converged, verdict) => panic!("{converged} and {verdict}"),
+        };
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(code), ""), "{arguments:?}\n{fit}");
         fit
     }

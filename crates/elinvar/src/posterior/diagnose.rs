@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::verdict::assess;
 use super::{
-    CHUNK, Evidence, Judgement, Posterior, Shift, judge, log_mean_exp, pareto_k_threshold, pareto_smooth, resample,
-    shift,
+    CHUNK, Evidence, Judgement, Posterior, Shift, judge, limits, log_mean_exp, pareto_k_threshold, pareto_smooth,
+    resample, shift,
 };
 use crate::Error;
 use crate::random::{Purpose, Stream};
@@ -175,8 +175,6 @@ impl Posterior {
     /// # Errors
     /// As [`Posterior::importance`].
     pub fn judge(&mut self, target: &dyn Target, n: usize, seed: u64) -> Result<Judgement, Error> {
-        /// Draws are added up to this multiple of the first.
-        const GROWTH: usize = 16;
         /// Draws times dimension beyond which none are added: 256 MiB.
         const MOST_NUMBERS: usize = 1 << 25;
         if let Some(mode) = self.agreement().modes.iter().find(|mode| mode.centre.len() != self.dim()) {
@@ -197,7 +195,10 @@ impl Posterior {
                 log_q_at_modes: &log_q,
             };
             let more = 4 * n_draws;
-            if assess(&evidence).undecided && more <= GROWTH * n && more.saturating_mul(self.dim()) <= MOST_NUMBERS {
+            if assess(&evidence).undecided
+                && more <= limits::DRAWS_GROWTH * n
+                && more.saturating_mul(self.dim()) <= MOST_NUMBERS
+            {
                 n_draws = more;
                 continue;
             }

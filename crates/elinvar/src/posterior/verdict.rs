@@ -35,6 +35,8 @@ pub mod limits {
     pub const NEARLY_EQUAL: f64 = 0.98;
     /// Fewer effective draws have no moments to speak of.
     pub const EFFECTIVE_DRAWS: f64 = 100.0;
+    /// Draws are added up to this multiple of those asked for while noise decides.
+    pub const DRAWS_GROWTH: usize = 16;
     /// Share of draws at which log p may fail to be finite.
     pub const DROPPED: f64 = 0.01;
     /// log p − log Z − log q at a mode that q does not cover, in nats above that of the mode it covers best.
@@ -175,7 +177,8 @@ fn weigh_shifts(diagnostics: &Diagnostics, k: f64) -> Assessment {
     let (most_mean, most_log_sd) = (room * limits::MEAN, room * limits::LOG_SD);
     let refuse = |cause, undecided| Assessment { verdict: Verdict::DoNotTrust, cause, undecided };
     if effective < limits::EFFECTIVE_DRAWS {
-        return refuse(Cause::FewEffectiveDraws, mean.least <= most_mean);
+        let may_suffice = effective * limits::DRAWS_GROWTH as f64 >= limits::EFFECTIVE_DRAWS;
+        return refuse(Cause::FewEffectiveDraws, may_suffice && mean.least <= most_mean);
     }
     if k >= limits::PARETO_K && !believed {
         // Of a few hundred ratios in the tail a single one can do this.

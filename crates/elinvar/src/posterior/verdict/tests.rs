@@ -106,6 +106,8 @@ fn what_cannot_be_compared_or_is_too_little_is_not_trusted() {
     check(&with(|d| d.pareto_k = None), Verdict::DoNotTrust, false, "10,000 draws are too few for a verdict. ");
     let few = with(|d| d.effective_sample_size = 99.0);
     check(&few, Verdict::DoNotTrust, true, "Only 99 of 10,000 draws are worth anything under importance weights");
+    let hopeless = with(|d| d.effective_sample_size = 6.0);
+    check(&hopeless, Verdict::DoNotTrust, false, "Only 6 of 10,000 draws are worth anything under importance weights");
     check(&with(|d| d.effective_sample_size = 101.0), Verdict::Trust, false, "Converged");
 }
 
