@@ -1,20 +1,19 @@
 //! Linear regression with unknown noise.
 
-use super::DesignMatrix;
 use super::gaussian::factor;
-use super::glm::check_precision;
-use super::half_cauchy::log_half_cauchy;
+use super::{CoefficientPrior, DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::linalg::{axpy, cholesky, dot, products};
+use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
     Transform, Transforms, Values,
 };
 
-/// y_n ~ N(x_nᵀβ, σ²), β ~ N(0, I/δ), σ ~ half-Cauchy(0, scale); z = (β, ℓ) with ℓ = log σ.
+/// y_n ~ N(x_nᵀβ, σ²) with a [`CoefficientPrior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
 ///
-/// The prior of β is declared; that of ℓ (with its Jacobian) is part of the sum over rows, 1/N of it in each, so that the
-/// sums over subsets add up. The data enter through XᵀX, Xᵀr and rᵀr with r = y − Xβ̂ at a fixed β̂ near the least-squares
+/// An isotropic prior of β is declared; every other prior (that of ℓ with its Jacobian) is part of the sum over rows, 1/N of it
+/// in each, so that the sums over subsets add up. The data enter through XᵀX, Xᵀr and rᵀr with r = y − Xβ̂ at a fixed β̂ near the least-squares
 /// solution: a full pass costs nothing that grows with N, and nothing large cancels.
 ///
 /// With v = β − β̂, a = Xᵀr − XᵀXv and R = rᵀr − 2vᵀXᵀr + vᵀXᵀXv = Σ(y_n − x_nᵀβ)²:
@@ -25,17 +24,18 @@ pub struct LinearRegression {
     reference: Vec<f64>,
     residuals: Vec<f64>,
     full: Vec<f64>,
-    prior_precision: f64,
-    noise_scale: f64,
+    coefficient_prior: CoefficientPrior,
+    noise_prior: NoisePrior,
 }
 
 impl LinearRegression {
-    /// The model with prior precision δ of the coefficients and the half-Cauchy scale 2.5.
+    /// The model with β ~ N(0, I/δ) for the prior precision δ and σ ~ half-Cauchy(0, 2.5).
     ///
     /// # Errors
     /// If the number of responses is not the number of rows, a response is not finite, or δ is not positive.
     pub fn new(x: DesignMatrix, y: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
-        check_precision(prior_precision)?;
+        let (coefficient_prior, p) = (CoefficientPrior::Isotropic { precision: prior_precision }, x.n_cols());
+        coefficient_prior.check(p)?;
         if y.len() != x.n_rows() {
             return Err(Error::Shape { what: "responses (one per row)", expected: x.n_rows(), found: y.len() });
         }
@@ -45,9 +45,9 @@ impl LinearRegression {
                 problem: format!("{} is not a finite number", y[i]),
             });
         }
-        let p = x.n_cols();
-        let mut model =
-            Self { x, reference: vec![0.0; p], residuals: y, full: Vec::new(), prior_precision, noise_scale: 2.5 };
+        let noise_prior = NoisePrior::HalfCauchy { scale: 2.5 };
+        let (reference, full) = (vec![0.0; p], Vec::new());
+        let mut model = Self { x, reference, residuals: y, full, coefficient_prior, noise_prior };
         // Twice: the second solve removes what the first lost to a large mean of y.
         for _ in 0..2 {
             model.move_reference()?;
@@ -61,10 +61,25 @@ impl LinearRegression {
     /// # Errors
     /// If the scale is not positive.
     pub fn with_noise_scale(self, scale: f64) -> Result<Self, Error> {
-        if !(scale > 0.0 && scale.is_finite()) {
-            return Err(Error::Domain { parameter: "noise scale", value: scale, reason: "it must be positive" });
-        }
-        Ok(Self { noise_scale: scale, ..self })
+        self.with_noise_prior(NoisePrior::HalfCauchy { scale })
+    }
+
+    /// The same model with another prior of σ.
+    ///
+    /// # Errors
+    /// If its constants are not in their domain.
+    pub fn with_noise_prior(self, noise_prior: NoisePrior) -> Result<Self, Error> {
+        noise_prior.check()?;
+        Ok(Self { noise_prior, ..self })
+    }
+
+    /// The same model with another prior of the coefficients.
+    ///
+    /// # Errors
+    /// If its constants are not in their domain or not one per coefficient.
+    pub fn with_coefficient_prior(self, coefficient_prior: CoefficientPrior) -> Result<Self, Error> {
+        coefficient_prior.check(self.n_coefficients())?;
+        Ok(Self { coefficient_prior, ..self })
     }
 
     /// The features.
@@ -80,9 +95,10 @@ impl LinearRegression {
         let p = self.n_coefficients();
         let mut statistics = self.statistics_of_all();
         let (gram, rest) = statistics.split_at_mut(p * p);
-        // A ridge that is small against the diagonal makes collinear columns solvable.
-        let ridge = 1e-10 * (0..p).map(|i| gram[i * p + i]).fold(f64::MIN_POSITIVE, f64::max);
-        (0..p).for_each(|i| gram[i * p + i] += ridge);
+        // A ridge that is small against each diagonal entry makes collinear columns solvable, whatever their units.
+        for entry in gram.iter_mut().step_by(p + 1) {
+            *entry = if *entry > 0.0 { *entry * (1.0 + 1e-10) } else { 1.0 };
+        }
         let l = factor(p, gram, "XᵀX")?;
         let step = &mut rest[..p];
         cholesky::solve_factor(p, &l, step);
@@ -153,7 +169,7 @@ impl LinearRegression {
         rest[p] + dot(&rest[..p], v) + dot(a, v)
     }
 
-    /// The number of rows of the selection and its share of the prior of ℓ.
+    /// The number of rows of the selection and its share of the priors that are not declared.
     fn share(&self, rows: Rows<'_>) -> (f64, f64) {
         let n = rows.len(self.x.n_rows()) as f64;
         (n, n / self.x.n_rows() as f64)
@@ -173,10 +189,11 @@ impl Target for LinearRegression {
         for ((z, log_p), grad) in draws.iter().zip(log_p).zip(grad.chunks_exact_mut(p + 1)) {
             let squares = self.scores(z, statistics, deviation);
             let prec = (-2.0 * z[p]).exp();
-            let [value, slope, _] = log_half_cauchy(z[p], self.noise_scale);
+            let [value, slope, _] = self.noise_prior.log_density(z[p]);
             *log_p = log_normals(n, z[p], squares) + share * value;
             grad[..p].iter_mut().zip(&deviation[p..]).for_each(|(g, a)| *g = prec * a);
             grad[p] = prec * squares - n + share * slope;
+            *log_p += self.coefficient_prior.add(share, &z[..p], &mut grad[..p]);
         }
         Ok(())
     }
@@ -186,7 +203,10 @@ impl Target for LinearRegression {
     }
 
     fn prior(&self) -> Prior {
-        Prior::Gaussian { precision: self.prior_precision, leading: self.n_coefficients() }
+        match self.coefficient_prior {
+            CoefficientPrior::Isotropic { precision } => Prior::Gaussian { precision, leading: self.n_coefficients() },
+            _ => Prior::None,
+        }
     }
 
     fn second_order(&self) -> Option<&dyn SecondOrder> {
@@ -218,7 +238,7 @@ impl Target for LinearRegression {
 
 /// The log density of n residuals with sum of squares R and log σ = ℓ.
 fn log_normals(n: f64, log_sigma: f64, squares: f64) -> f64 {
-    -n * (log_sigma + 0.5 * std::f64::consts::TAU.ln()) - 0.5 * (-2.0 * log_sigma).exp() * squares
+    -n * (log_sigma + HALF_LOG_TWO_PI) - 0.5 * (-2.0 * log_sigma).exp() * squares
 }
 
 impl Values for LinearRegression {
@@ -234,7 +254,9 @@ impl Values for LinearRegression {
         let (statistics, deviation) = self.statistics(rows, scratch.take(self.memory_len()));
         for (z, log_p) in draws.iter().zip(out) {
             let squares = self.scores(z, statistics, deviation);
-            *log_p = log_normals(n, z[p], squares) + share * log_half_cauchy(z[p], self.noise_scale)[0];
+            *log_p = log_normals(n, z[p], squares) + share * self.noise_prior.log_density(z[p])[0];
+            // The gradient is not asked for; the deviations have served.
+            *log_p += self.coefficient_prior.add(share, &z[..p], &mut deviation[..p]);
         }
         Ok(())
     }
@@ -260,7 +282,7 @@ impl SecondOrder for LinearRegression {
             let squares = self.scores(z, statistics, deviation);
             let (gram, a) = (&statistics[..p * p], &deviation[p..]);
             let prec = (-2.0 * z[p]).exp();
-            let curvature = log_half_cauchy(z[p], self.noise_scale)[2];
+            let curvature = self.noise_prior.log_density(z[p])[2];
             for (k, weight) in contraction.of_draw(s).filter(|(_, weight)| *weight != 0.0) {
                 let (factor, entries) = (-weight * prec, out.entries_mut(k));
                 let last = 2.0 * factor * squares + weight * share * curvature;
@@ -272,10 +294,12 @@ impl SecondOrder for LinearRegression {
                         }
                         axpy(2.0 * factor, a, &mut entries[p * d..p * d + p]);
                         entries[p * d + p] += last;
+                        self.coefficient_prior.add_curvature(weight * share, entries, d + 1);
                     }
                     Covariance::Diagonal => {
                         (0..p).for_each(|j| entries[j] += factor * gram[j * p + j]);
                         entries[p] += last;
+                        self.coefficient_prior.add_curvature(weight * share, entries, 1);
                     }
                 }
             }
@@ -299,13 +323,48 @@ mod tests {
         let mut out = Evaluations::new(4, 1);
         model.evaluate(Draws::new(4, &z), Rows::All, &mut out).unwrap();
         let sigma = 0.3f64.exp();
-        let mut expected = log_half_cauchy(0.3, 2.5)[0];
+        let mut expected = NoisePrior::HalfCauchy { scale: 2.5 }.log_density(0.3)[0];
         for i in 0..n {
             let t = (y[i] - dot(&rows[3 * i..3 * i + 3], &z[..3])) / sigma;
             expected -= 0.5 * (t * t + std::f64::consts::TAU.ln()) + 0.3;
         }
         assert!((out.log_p()[0] - expected).abs() < 1e-9 * expected.abs(), "{} {expected}", out.log_p()[0]);
         assert_eq!(model.constrained_names()[3], "sigma");
+    }
+
+    #[test]
+    fn priors_that_are_not_declared_are_evaluated() {
+        let x =
+            DesignMatrix::new(vec![1.0, 3951.0, 1.0, 3953.0, 1.0, 3958.0], 2, vec!["a".into(), "b".into()]).unwrap();
+        let y = vec![4.1, 5.2, 4.4];
+        let z = [-60.0, 0.016, -0.2];
+        let flat = LinearRegression::new(x, y.clone(), 1.0)
+            .and_then(|m| m.with_noise_prior(NoisePrior::Flat))
+            .and_then(|m| m.with_coefficient_prior(CoefficientPrior::Flat))
+            .unwrap();
+        let value = |model: &LinearRegression| {
+            let mut out = Evaluations::new(3, 1);
+            model.evaluate(Draws::new(3, &z), Rows::All, &mut out).unwrap();
+            out.log_p()[0] + model.prior().log_density(&z)
+        };
+        let density = |t: f64, mean: f64, sd: f64| {
+            ((-(t - mean).powi(2) / (2.0 * sd * sd)).exp() / (sd * std::f64::consts::TAU.sqrt())).ln()
+        };
+        let sigma = (-0.2f64).exp();
+        let likelihood: f64 =
+            [3951.0, 3953.0, 3958.0].iter().zip(&y).map(|(x, y)| density(*y, -60.0 + 0.016 * x, sigma)).sum();
+        assert!((value(&flat) - (likelihood - 0.2)).abs() < 1e-9 * likelihood.abs());
+
+        let prior = CoefficientPrior::Normal { mean: vec![9.0, 0.1], sd: vec![100.0, 0.03] };
+        let informed = flat.clone().with_coefficient_prior(prior).unwrap();
+        let informed = informed.with_noise_prior(NoisePrior::HalfNormal { scale: 10.0 }).unwrap();
+        let terms = density(-60.0, 9.0, 100.0) + density(0.016, 0.1, 0.03) + (2f64).ln() + density(sigma, 0.0, 10.0);
+        assert!((value(&informed) - value(&flat) - terms).abs() < 1e-9);
+
+        let short = CoefficientPrior::Normal { mean: vec![0.0], sd: vec![1.0] };
+        assert!(flat.clone().with_coefficient_prior(short).is_err());
+        let zero = CoefficientPrior::Normal { mean: vec![0.0; 2], sd: vec![1.0, 0.0] };
+        assert!(flat.with_coefficient_prior(zero).is_err());
     }
 
     #[test]

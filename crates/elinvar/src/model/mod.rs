@@ -1,28 +1,40 @@
 //! Ready-made targets, one per file: value, gradient and Hessian of each are written out.
 
+mod arma11;
+mod autoregression;
 mod banana;
 mod beta_binomial;
+mod coefficient_prior;
 mod design_matrix;
 mod eight_schools;
 mod funnel;
 mod gaussian;
 mod gaussian_mixture;
+mod gaussian_process_poisson;
 mod glm;
 mod half_cauchy;
 pub(crate) mod kernels;
 mod linear_regression;
 mod logistic_regression;
+mod noise_prior;
+mod ordered_mixture;
 mod poisson_regression;
 mod rising_factorial;
 
+pub use arma11::Arma11;
+pub use autoregression::Autoregression;
 pub use banana::Banana;
 pub use beta_binomial::BetaBinomial;
+pub use coefficient_prior::CoefficientPrior;
 pub use design_matrix::DesignMatrix;
 pub use eight_schools::{EightSchools, Parametrisation};
 pub use funnel::Funnel;
 pub use gaussian::Gaussian;
 pub use gaussian_mixture::GaussianMixture;
+pub use gaussian_process_poisson::GaussianProcessPoisson;
 pub use glm::{Glm, Likelihood};
 pub use linear_regression::LinearRegression;
 pub use logistic_regression::{Bernoulli, LogisticRegression};
+pub use noise_prior::NoisePrior;
+pub use ordered_mixture::OrderedMixture;
 pub use poisson_regression::{Poisson, PoissonRegression};

@@ -6,7 +6,7 @@ mod draws;
 #[cfg(feature = "dual")]
 mod dual;
 mod evaluations;
-mod memory;
+pub(crate) mod memory;
 mod minibatch;
 pub(crate) mod pointwise;
 mod prior;

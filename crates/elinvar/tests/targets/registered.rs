@@ -1,8 +1,9 @@
 //! The targets under test.
 
 use elinvar::model::{
-    Banana, BetaBinomial, DesignMatrix, EightSchools, Funnel, Gaussian, GaussianMixture, LinearRegression,
-    LogisticRegression, Parametrisation, PoissonRegression,
+    Arma11, Autoregression, Banana, BetaBinomial, CoefficientPrior, DesignMatrix, EightSchools, Funnel, Gaussian,
+    GaussianMixture, GaussianProcessPoisson, LinearRegression, LogisticRegression, NoisePrior, OrderedMixture,
+    Parametrisation, PoissonRegression,
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Target, Transform, Transforms, from_fn, from_fns};
 
@@ -28,6 +29,12 @@ pub(crate) fn cases() -> Vec<Case> {
         case("poisson, d = 18", poisson(600, 18), 0.3),
         case("linear, d = 3", linear(50, 3), 0.7),
         case("linear, d = 21", linear(900, 20), 0.7),
+        case("linear, flat priors", linear_with(CoefficientPrior::Flat, NoisePrior::Flat), 0.7),
+        case("linear, a prior per coefficient", linear_with(own_priors(3), NoisePrior::HalfNormal { scale: 1.5 }), 0.7),
+        case("autoregression", Autoregression::new(&series(60), 3, 0.01).unwrap(), 0.5),
+        case("arma11", Arma11::new(series(60)).unwrap(), 0.6),
+        case("ordered mixture", OrderedMixture::new(scaled(4.0, numbers(80, 16))).unwrap(), 0.8),
+        case("gaussian process with counts", process(7), 0.7),
         case("gaussian", Gaussian::new(numbers(4, 1), spd(4, 2)).unwrap().with_log_normaliser(1.5), 2.0),
         case("gaussian, d = 25", Gaussian::new(numbers(25, 3), spd(25, 4)).unwrap(), 2.0),
         case("mixture", mixture(3, 4), 2.0),
@@ -93,6 +100,25 @@ pub(crate) fn poisson(n: usize, d: usize) -> PoissonRegression {
 fn linear(n: usize, d: usize) -> LinearRegression {
     let y = numbers(n, 14).into_iter().map(|v| 30.0 + 2.0 * v).collect();
     LinearRegression::new(design(n, d), y, 0.3).unwrap().with_noise_scale(1.5).unwrap()
+}
+
+fn linear_with(coefficients: CoefficientPrior, noise: NoisePrior) -> LinearRegression {
+    linear(50, 3).with_coefficient_prior(coefficients).and_then(|model| model.with_noise_prior(noise)).unwrap()
+}
+
+fn own_priors(n: usize) -> CoefficientPrior {
+    CoefficientPrior::Normal { mean: numbers(n, 17), sd: (1..=n).map(|j| 0.4 * j as f64).collect() }
+}
+
+/// A wave with noise.
+fn series(n: usize) -> Vec<f64> {
+    numbers(n, 18).into_iter().enumerate().map(|(t, v)| (0.3 * t as f64).sin() + 0.5 * v).collect()
+}
+
+fn process(n: usize) -> GaussianProcessPoisson {
+    let x = (0..n).map(|i| 1.3 * i as f64).collect();
+    let counts = numbers(n, 19).into_iter().map(|v| (8.0 * v.abs()).floor()).collect();
+    GaussianProcessPoisson::new(x, counts).unwrap()
 }
 
 fn mixture(d: usize, n: usize) -> GaussianMixture {

@@ -1,0 +1,136 @@
+//! Autoregression of any order.
+
+use super::{CoefficientPrior, DesignMatrix, LinearRegression, NoisePrior};
+use crate::Error;
+use crate::target::{Draws, Evaluations, Prior, Rows, SecondOrder, Target, TargetError, Transforms};
+
+/// y_t ~ N(α + Σ_k β_k y_{t−k}, σ²) for t > K, given the first K values; z = (α, β₁, …, β_K, log σ).
+///
+/// The linear regression of y_t on its past, so that a full pass costs nothing that grows with the length of the series.
+#[derive(Clone, Debug)]
+pub struct Autoregression {
+    regression: LinearRegression,
+}
+
+impl Autoregression {
+    /// The model of order K for a series, with α, β ~ N(0, I/δ) and σ ~ half-Cauchy(0, 2.5).
+    ///
+    /// # Errors
+    /// If the order is zero, the series is not longer than K or not finite, or δ is not positive.
+    pub fn new(series: &[f64], order: usize, prior_precision: f64) -> Result<Self, Error> {
+        if order == 0 {
+            return Err(Error::Domain {
+                parameter: "order",
+                value: 0.0,
+                reason: "an autoregression looks back at least 1",
+            });
+        }
+        if series.len() <= order {
+            return Err(Error::Shape { what: "values of the series", expected: order + 1, found: series.len() });
+        }
+        if let Some(t) = series.iter().position(|v| !v.is_finite()) {
+            return Err(Error::Data {
+                place: format!("value {} of the series", t + 1),
+                problem: format!("{} is not a finite number", series[t]),
+            });
+        }
+        let past = series.windows(order + 1);
+        let rows = past.flat_map(|window| std::iter::once(1.0).chain(window[..order].iter().rev().copied())).collect();
+        let names = std::iter::once("alpha".to_owned()).chain((1..=order).map(|k| format!("beta{k}"))).collect();
+        let x = DesignMatrix::new(rows, order + 1, names)?;
+        Ok(Self { regression: LinearRegression::new(x, series[order..].to_vec(), prior_precision)? })
+    }
+
+    /// The same model with another prior of (α, β).
+    ///
+    /// # Errors
+    /// As [`LinearRegression::with_coefficient_prior`].
+    pub fn with_coefficient_prior(self, prior: CoefficientPrior) -> Result<Self, Error> {
+        Ok(Self { regression: self.regression.with_coefficient_prior(prior)? })
+    }
+
+    /// The same model with another prior of σ.
+    ///
+    /// # Errors
+    /// As [`LinearRegression::with_noise_prior`].
+    pub fn with_noise_prior(self, prior: NoisePrior) -> Result<Self, Error> {
+        Ok(Self { regression: self.regression.with_noise_prior(prior)? })
+    }
+
+    /// The regression of y_t on (1, y_{t−1}, …, y_{t−K}).
+    pub fn regression(&self) -> &LinearRegression {
+        &self.regression
+    }
+}
+
+impl Target for Autoregression {
+    fn dim(&self) -> usize {
+        self.regression.dim()
+    }
+
+    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+        self.regression.evaluate(draws, rows, out)
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        self.regression.n_rows()
+    }
+
+    fn prior(&self) -> Prior {
+        self.regression.prior()
+    }
+
+    fn second_order(&self) -> Option<&dyn SecondOrder> {
+        self.regression.second_order()
+    }
+
+    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
+        self.regression.scratch_len(n_draws, n_contractions)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.regression.names()
+    }
+
+    fn transforms(&self) -> Transforms {
+        self.regression.transforms()
+    }
+
+    fn constrained_names(&self) -> Vec<String> {
+        self.regression.constrained_names()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_density_is_the_product_of_one_step_predictions() {
+        let series: Vec<f64> =
+            (0..40).map(|t| (0.37 * f64::from(t)).sin() + 0.3 * (1.9 * f64::from(t)).cos()).collect();
+        let model = Autoregression::new(&series, 3, 0.01).unwrap();
+        let z = [0.1, 0.8, -0.3, 0.2, -0.5];
+        let mut out = Evaluations::new(5, 1);
+        model.evaluate(Draws::new(5, &z), Rows::All, &mut out).unwrap();
+        let sigma = z[4].exp();
+        let normal = |t: f64, sd: f64| -0.5 * (t / sd).powi(2) - (sd * std::f64::consts::TAU.sqrt()).ln();
+        let mut expected = (2.0 / (std::f64::consts::PI * 2.5 * (1.0 + (sigma / 2.5).powi(2)))).ln() + z[4];
+        expected += z[..4].iter().map(|v| normal(*v, 10.0)).sum::<f64>();
+        for t in 3..40 {
+            let prediction = z[0] + z[1] * series[t - 1] + z[2] * series[t - 2] + z[3] * series[t - 3];
+            expected += normal(series[t] - prediction, sigma);
+        }
+        let found = out.log_p()[0] + model.prior().log_density(&z);
+        assert!((found - expected).abs() < 1e-10 * expected.abs(), "{found} {expected}");
+        assert_eq!(model.constrained_names(), ["alpha", "beta1", "beta2", "beta3", "sigma"]);
+    }
+
+    #[test]
+    fn a_series_must_be_longer_than_the_order() {
+        assert!(Autoregression::new(&[1.0, 2.0], 2, 1.0).is_err());
+        assert!(Autoregression::new(&[1.0, 2.0], 0, 1.0).is_err());
+        let problem = Autoregression::new(&[1.0, f64::NAN, 2.0], 1, 1.0).unwrap_err();
+        assert!(problem.to_string().contains("value 2"));
+    }
+}
