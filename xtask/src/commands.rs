@@ -8,7 +8,7 @@ use std::time::Instant;
 pub(crate) struct Task {
     /// What is typed.
     pub(crate) name: &'static str,
-    /// The optional argument, as the help shows it.
+    /// The argument, as the help shows it; in brackets if it can be left out.
     pub(crate) argument: Option<&'static str>,
     /// One line for the help.
     pub(crate) about: &'static str,
@@ -19,6 +19,11 @@ pub(crate) struct Task {
 impl Task {
     /// Says what is wrong with the arguments that follow the name, if anything is.
     pub(crate) fn check(&self, rest: &[String]) -> Result<(), String> {
+        if let Some(needed) = self.argument.filter(|argument| !argument.starts_with('['))
+            && rest.is_empty()
+        {
+            return Err(format!("\"{}\" needs {needed}", self.name));
+        }
         let allowed = usize::from(self.argument.is_some());
         match rest.get(allowed) {
             Some(extra) => Err(format!("\"{}\" does not take the argument \"{extra}\"", self.name)),
@@ -53,6 +58,16 @@ pub(crate) const TASKS: &[Task] = &[
                 environment: Some(("ELINVAR_ACCURACY", "full")),
                 ..cargo("test --release -p elinvar --all-features --test accuracy -- --nocapture")
             }]
+        },
+    },
+    Task {
+        name: "posteriordb",
+        argument: Some("DIR"),
+        about: "default fits against the reference draws in DIR; writes docs/posteriordb.md",
+        commands: |rest| {
+            let mut check = cargo("run --release -p elinvar-checks -- posteriordb --write docs/posteriordb.md");
+            check.arguments.extend(rest.first().cloned());
+            vec![check]
         },
     },
 ];
@@ -152,6 +167,15 @@ mod tests {
                 "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --all-features --document-private-items",
             ]
         );
+    }
+
+    #[test]
+    fn an_argument_that_a_task_needs_is_asked_for() {
+        let task = TASKS.iter().find(|task| task.name == "posteriordb").unwrap();
+        assert!(task.check(&[]).unwrap_err().contains("DIR"));
+        let folder = ["a folder".to_string()];
+        assert!(task.check(&folder).is_ok());
+        assert_eq!((task.commands)(&folder)[0].arguments.last().unwrap(), "a folder");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Slow checks against known answers; each prints its table and can write it to `docs/`.
 
+mod posteriordb;
+
 use std::process::ExitCode;
 
 /// A check: its name, one line about it, and what runs it.
@@ -9,7 +11,11 @@ struct Check {
     run: fn(&[String]) -> Result<(), String>,
 }
 
-const CHECKS: &[Check] = &[];
+const CHECKS: &[Check] = &[Check {
+    name: "posteriordb",
+    about: "default fits of twelve posteriors against reference draws: DIR [--write FILE] [--seeds N] [--family WORD]",
+    run: posteriordb::run,
+}];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

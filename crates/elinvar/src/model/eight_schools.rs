@@ -33,6 +33,11 @@ impl EightSchools {
         Self { parametrisation }
     }
 
+    /// Estimated effects and their standard errors, one each per school.
+    pub fn data() -> ([f64; 8], [f64; 8]) {
+        (EFFECTS, STANDARD_ERRORS)
+    }
+
     fn school_names(&self) -> impl Iterator<Item = String> + use<> {
         let letter = match self.parametrisation {
             Parametrisation::Centred => "theta",

@@ -285,11 +285,10 @@ mod tests {
         for i in 0..4 {
             log_det += k[i][i].ln();
             square += k[i][4] * k[i][4] / k[i][i];
-            for r in i + 1..4 {
-                let ratio = k[r][i] / k[i][i];
-                for c in i..5 {
-                    k[r][c] -= ratio * k[i][c];
-                }
+            let pivot_row = k[i].clone();
+            for row in &mut k[i + 1..] {
+                let ratio = row[i] / pivot_row[i];
+                row.iter_mut().zip(&pivot_row).for_each(|(entry, pivot)| *entry -= ratio * pivot);
             }
         }
         let tau = std::f64::consts::TAU;
