@@ -70,6 +70,7 @@ mod tests {
             remaining: Some((0.0123, 0.001)),
             dropped: 0,
             n_draws: 32,
+            components: 1,
             counts,
             seconds: 0.1,
         };

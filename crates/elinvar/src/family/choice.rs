@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::written::WrittenKind;
 use crate::Error;
 use crate::target::Covariance;
 
 /// A family with its constants.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(from = "WrittenKind", into = "WrittenKind")]
 #[non_exhaustive]
 pub enum Kind {
     /// N(μ, Σ).
@@ -41,6 +42,8 @@ pub enum Kind {
         /// K.
         components: usize,
     },
+    /// Mixture of as many Gaussians as the target needs: a request, which a fit answers with a [`Kind::Mog`].
+    MogAuto,
 }
 
 /// What to fit: a kind of distribution and the shape of its scale matrix.
@@ -101,6 +104,11 @@ impl Family {
         Self::full(Kind::Mog { components })
     }
 
+    /// Mixture of Gaussians, their number found by the fit.
+    pub fn mog_auto() -> Self {
+        Self::full(Kind::MogAuto)
+    }
+
     /// The same family with the given scale matrix.
     pub fn with_covariance(self, covariance: Covariance) -> Self {
         Self { covariance, ..self }
@@ -121,7 +129,7 @@ impl Family {
             Kind::Nig { .. } => "nig",
             Kind::Snig { .. } => "snig",
             Kind::RankK { .. } => "rank_k",
-            Kind::Mog { .. } => "mog",
+            Kind::Mog { .. } | Kind::MogAuto => "mog",
         }
     }
 
@@ -134,7 +142,7 @@ impl Family {
         }
     }
 
-    /// Number of components.
+    /// Number of components; 1 where it is still to be found.
     pub fn n_components(&self) -> usize {
         match self.kind {
             Kind::Mog { components } => components,

@@ -8,6 +8,7 @@ mod mcef;
 mod mean_variance_mixture;
 mod mixture_of_gaussians;
 mod state;
+mod written;
 
 pub use any::{AnyApproximation, with_approximation};
 pub use batch::{Batch, DrawPlan};

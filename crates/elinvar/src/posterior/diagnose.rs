@@ -23,7 +23,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// An estimate whose error, where it overflows or does not exist, is the largest number: files know no infinity.
-    pub(super) fn new(value: f64, mcse: f64) -> Self {
+    pub(crate) fn new(value: f64, mcse: f64) -> Self {
         if value.is_nan() {
             return Self { value: 0.0, mcse: f64::MAX };
         }

@@ -3,9 +3,11 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use super::components::{self, Grown};
 use super::{Counts, Plan, Run, Step, StopReason, start};
 use crate::Error;
-use crate::family::{AnyApproximation, Approximation, Family, with_approximation};
+use crate::block::ScaleMatrix;
+use crate::family::{AnyApproximation, Approximation, Family, Kind, MixtureOfGaussians, with_approximation};
 use crate::posterior::Posterior;
 use crate::target::Target;
 
@@ -39,6 +41,13 @@ pub fn fit_observed(
     let clock = Instant::now();
     let (approximation, counts) = start(target, family, plan)?;
     let spent = Spent { counts, seconds: clock.elapsed().as_secs_f64() };
+    if family.kind == Kind::MogAuto {
+        return match approximation {
+            AnyApproximation::Mog(q) => grow_to_the_end(target, q, plan, spent, observe),
+            AnyApproximation::MogDiagonal(q) => grow_to_the_end(target, q, plan, spent, observe),
+            other => unreachable!("a mixture starts as `mog`, not as {}", other.state().family),
+        };
+    }
     with_approximation!(approximation, q => run_to_the_end(target, q, plan, spent, observe))
 }
 
@@ -55,11 +64,13 @@ pub fn fit_from(
     with_approximation!(start, q => run_to_the_end(target, q, plan, Spent::default(), observe))
 }
 
-/// What the search for a start cost.
-#[derive(Default)]
-struct Spent {
-    counts: Counts,
-    seconds: f64,
+/// What was spent before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// Evaluations.
+    pub counts: Counts,
+    /// Seconds.
+    pub seconds: f64,
 }
 
 fn run_to_the_end<A: Approximation>(
@@ -77,6 +88,21 @@ where
     run.seconds_before = spent.seconds;
     let reason = run.fit(observe)?;
     Ok(run.finish(reason))
+}
+
+fn grow_to_the_end<S: ScaleMatrix>(
+    target: &dyn Target,
+    q: MixtureOfGaussians<S>,
+    plan: &Plan,
+    spent: Spent,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+) -> Result<Posterior, Error>
+where
+    AnyApproximation: From<MixtureOfGaussians<S>>,
+{
+    let grown = components::grow(target, q, plan, spent, observe)?;
+    let Grown { q, reason, counts, seconds, trace, .. } = grown;
+    Ok(Posterior::of_run(target, q.into(), &plan.resolve(target)?, reason, counts, seconds, trace))
 }
 
 impl<A: Approximation> Run<'_, A>

@@ -2,6 +2,7 @@
 
 mod average;
 mod checkpoint;
+pub mod components;
 mod evaluate;
 mod fit;
 mod mode;
@@ -14,7 +15,7 @@ mod stop;
 mod trace;
 
 pub use checkpoint::Checkpoint;
-pub use fit::{fit, fit_from, fit_observed};
+pub use fit::{Spent, fit, fit_from, fit_observed};
 pub use plan::Plan;
 pub use start::start;
 pub use stop::{Stop, StopReason};
@@ -251,6 +252,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             remaining: None,
             dropped: self.counts.dropped - dropped_before,
             n_draws: self.n_draws,
+            components: self.q.n_blocks(),
             counts: self.counts,
             seconds: self.seconds(),
         })

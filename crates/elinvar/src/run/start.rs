@@ -118,6 +118,8 @@ fn start_with<S: ScaleMatrix>(
         }
         Kind::RankK { rank } => add_factors(&mut state, &fitted, rank, plan.seed),
         Kind::Mog { components } => spread(&mut state, &fitted, components, plan.seed),
+        // The mixture grows from one component.
+        Kind::MogAuto => state.family.kind = Kind::Mog { components: 1 },
     }
     Ok((AnyApproximation::from_state(&state)?, counts))
 }

@@ -43,8 +43,16 @@ pub struct Step {
     pub dropped: u64,
     /// Draws per component in this step.
     pub n_draws: usize,
+    /// Number of components of the approximation.
+    #[serde(default = "one")]
+    pub components: usize,
     /// Evaluations so far.
     pub counts: Counts,
     /// Seconds so far.
     pub seconds: f64,
+}
+
+/// What files from before mixtures could grow leave out.
+fn one() -> usize {
+    1
 }

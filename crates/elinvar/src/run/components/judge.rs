@@ -1,0 +1,133 @@
+//! A mixture with fresh draws: its bound, how far it is from the target, and what an edited mixture would come to.
+
+use crate::Error;
+use crate::block::ScaleMatrix;
+use crate::estimate::Sampling;
+use crate::family::{Approximation, DrawPlan, MixtureOfGaussians};
+use crate::linalg::axpy;
+use crate::posterior::{Estimate, pareto_smooth};
+use crate::random::{Noise, Purpose};
+use crate::run::Counts;
+use crate::target::{DrawBuffer, Evaluations, Prior, Rows, Target};
+
+/// Draws in all and of each component, at least.
+const DRAWS: usize = 1024;
+const OWN_DRAWS: usize = 128;
+
+/// A mixture and what draws from each of its components say about it.
+pub(super) struct Judged<S> {
+    pub(super) q: MixtureOfGaussians<S>,
+    /// As many draws of each component, one component after the other.
+    pub(super) draws: DrawBuffer,
+    pub(super) per_component: usize,
+    /// log p and ∇log p, the declared prior included.
+    pub(super) log_p: Vec<f64>,
+    pub(super) pull: Vec<f64>,
+    /// log p − log q.
+    pub(super) ratio: Vec<f64>,
+    /// What a draw counts in an average over q; 0 where log p is not finite.
+    pub(super) weight: Vec<f64>,
+    pub(super) elbo: Estimate,
+    /// Importance estimate of log Z minus the bound.
+    pub(super) gap: f64,
+    pub(super) pareto_k: Option<f64>,
+}
+
+impl<S: ScaleMatrix> Judged<S> {
+    pub(super) fn new(
+        target: &dyn Target,
+        q: MixtureOfGaussians<S>,
+        seed: u64,
+        counts: &mut Counts,
+    ) -> Result<Self, Error> {
+        let (d, k) = (q.dim(), q.n_blocks());
+        let m = OWN_DRAWS.max(DRAWS.div_ceil(k)).next_power_of_two();
+        let n = k * m;
+        let plan = DrawPlan { noise: Noise::QuasiMonteCarlo, sampling: Sampling::OwnDraws, ..DrawPlan::independent(m) };
+        let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+        q.draw(seed, Purpose::Diagnostics, 0, &mut work, &mut batch);
+        let mut evaluations = Evaluations::new(d, n);
+        target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
+        counts.log_density += n as u64;
+        counts.gradient += n as u64;
+        let prior = target.prior();
+        let mut pull = evaluations.grads().to_vec();
+        if let Prior::Gaussian { precision, leading } = prior {
+            for (s, pull) in pull.chunks_exact_mut(d).enumerate() {
+                axpy(-precision, &batch.draws.get(s)[..leading], &mut pull[..leading]);
+            }
+        }
+        for s in 0..n {
+            batch.kept[s] =
+                evaluations.log_p()[s].is_finite() && pull[s * d..(s + 1) * d].iter().all(|g| g.is_finite());
+        }
+        counts.dropped += (n - batch.n_kept()) as u64;
+        let (elbo, error) = q.elbo(evaluations.log_p(), prior, &work, &batch);
+        let log_p: Vec<f64> =
+            evaluations.log_p().iter().enumerate().map(|(s, p)| p + prior.log_density(batch.draws.get(s))).collect();
+        let mut judged = Self {
+            per_component: m,
+            pull,
+            ratio: log_p.iter().zip(&batch.log_q).map(|(p, q)| p - q).collect(),
+            log_p,
+            weight: vec![0.0; n],
+            elbo: Estimate::new(elbo, error),
+            gap: f64::INFINITY,
+            pareto_k: None,
+            draws: batch.draws,
+            q,
+        };
+        for c in 0..k {
+            let own = c * m..(c + 1) * m;
+            let kept = batch.kept[own.clone()].iter().filter(|kept| **kept).count();
+            for s in own.filter(|s| batch.kept[*s]) {
+                judged.weight[s] = judged.q.weights().weight(c) / kept as f64;
+            }
+        }
+        let log_ratios: Vec<f64> = judged.ratio.iter().zip(&judged.weight).map(|(r, w)| r + w.ln()).collect();
+        let log_ratios: Vec<f64> =
+            log_ratios.into_iter().map(|r| if r.is_finite() { r } else { f64::NEG_INFINITY }).collect();
+        if let Ok(smoothed) = pareto_smooth(&log_ratios) {
+            judged.pareto_k = smoothed.pareto_k;
+            judged.gap = crate::special::logistic::log_sum_exp(&log_ratios) - elbo;
+        }
+        Ok(judged)
+    }
+
+    /// By how much this mixture is better, in nats: a higher bound if it is clearly higher, otherwise a smaller gap.
+    pub(super) fn gained_over(&self, before: &Self) -> f64 {
+        let rise = self.elbo.value - before.elbo.value;
+        let error = self.elbo.mcse.hypot(before.elbo.mcse);
+        if rise.abs() > 2.0 * error { rise } else { before.gap - self.gap }
+    }
+
+    pub(super) fn is_better_than(&self, before: &Self) -> bool {
+        self.gained_over(before) > 0.0
+    }
+
+    /// The bound of another mixture on the same draws, reweighted, minus that of this one.
+    pub(super) fn change_of_bound(&self, other: &MixtureOfGaussians<S>) -> f64 {
+        let (mut here, mut there, mut total, mut total_there) = (0.0, 0.0, 0.0, 0.0);
+        for s in (0..self.weight.len()).filter(|s| self.weight[*s] > 0.0) {
+            let log_q = other.log_density(self.draws.get(s));
+            let shifted = self.weight[s] * (log_q - (self.log_p[s] - self.ratio[s])).exp();
+            total += self.weight[s];
+            total_there += shifted;
+            here += self.weight[s] * self.ratio[s];
+            there += shifted * (self.log_p[s] - log_q);
+        }
+        there / total_there - here / total
+    }
+
+    /// What each component adds to ½ E[(r − E r)²], about KL(q ‖ p).
+    pub(super) fn shares(&self) -> Vec<f64> {
+        let total: f64 = self.weight.iter().sum();
+        let mean =
+            self.ratio.iter().zip(&self.weight).filter(|(_, w)| **w > 0.0).map(|(r, w)| r * w).sum::<f64>() / total;
+        let rows = self.ratio.chunks_exact(self.per_component).zip(self.weight.chunks_exact(self.per_component));
+        rows.map(|(r, w)| {
+            0.5 * r.iter().zip(w).filter(|(_, w)| **w > 0.0).map(|(r, w)| w * (r - mean) * (r - mean)).sum::<f64>()
+        })
+        .collect()
+    }
+}

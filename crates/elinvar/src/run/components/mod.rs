@@ -1,0 +1,227 @@
+//! A mixture whose number of components is found: rounds of fitting, removing what is not needed and adding where the target
+//! is missed.
+
+mod ascent;
+mod birth;
+mod judge;
+mod prune;
+mod split;
+mod store;
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Counts, Plan, Run, Spent, Step, Stop, StopReason};
+use crate::Error;
+use crate::block::ScaleMatrix;
+use crate::family::{Approximation, MixtureOfGaussians};
+use crate::posterior::Estimate;
+use crate::random::{Purpose, Stream};
+use crate::target::Target;
+
+use judge::Judged;
+use store::Store;
+
+/// A mixture has at most this many components.
+pub const MOST_COMPONENTS: usize = 40;
+/// Rounds before the last, at most.
+const MOST_ROUNDS: usize = 24;
+/// The rounds before the last stop when this many times the tolerance is left to gain, or after so many steps.
+const LOOSER: f64 = 3.0;
+const SHORT_STEPS: u64 = 40;
+/// Blocks of [`Purpose::Start`] that belong to the rounds.
+const SEED_BLOCK: u32 = 1 << 16;
+
+/// What one round of a growing mixture came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// Number of components that were fitted.
+    pub components: usize,
+    /// The bound after the fit, from fresh draws.
+    pub elbo: Estimate,
+    /// The importance estimate of the log normaliser minus the bound, on the same draws.
+    pub gap: f64,
+    /// Pareto k̂ of those draws.
+    pub pareto_k: Option<f64>,
+    /// Evaluations from the very beginning to the end of the round.
+    pub counts: Counts,
+}
+
+/// A mixture that has stopped growing.
+#[derive(Clone, Debug)]
+pub struct Grown<S> {
+    /// The mixture.
+    pub q: MixtureOfGaussians<S>,
+    /// The rounds, the last of them with the plan's own limits.
+    pub rounds: Vec<Round>,
+    /// Why the last round ended.
+    pub reason: StopReason,
+    /// Evaluations, those spent before included.
+    pub counts: Counts,
+    /// Seconds, those spent before included.
+    pub seconds: f64,
+    /// Every step of every round, with indices that go on from round to round.
+    pub trace: Vec<Step>,
+}
+
+/// Fits a mixture to `target` from `start`, which may have any number of components, and finds how many it needs.
+///
+/// A round fits the mixture, removes components that the bound does not miss, and adds new ones: where a stored or a far draw
+/// climbs to a mode that the mixture does not cover, and by splitting the components that are most unlike the target. It ends
+/// when the importance estimate of log Z is within half the tolerance of the bound, when a round gained less than that, or at
+/// [`MOST_COMPONENTS`]; the best mixture is then fitted with the plan's own limits.
+///
+/// # Errors
+/// As [`Run::new`] and [`Run::step`].
+pub fn grow<S: ScaleMatrix>(
+    target: &dyn Target,
+    start: MixtureOfGaussians<S>,
+    plan: &Plan,
+    spent: Spent,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+) -> Result<Grown<S>, Error> {
+    let mut growth = Growth {
+        target,
+        plan: plan.resolve(target)?,
+        observe,
+        counts: spent.counts,
+        seconds_before: spent.seconds,
+        clock: Instant::now(),
+        trace: Vec::new(),
+        rounds: Vec::new(),
+        store: Store::new(target.dim()),
+        n_fits: 0,
+    };
+    let (q, reason) = growth.run(start)?;
+    let seconds = growth.seconds();
+    Ok(Grown { q, rounds: growth.rounds, reason, counts: growth.counts, seconds, trace: growth.trace })
+}
+
+struct Growth<'t, 'o> {
+    target: &'t dyn Target,
+    plan: Plan,
+    observe: &'o mut dyn FnMut(&Step) -> ControlFlow<()>,
+    counts: Counts,
+    seconds_before: f64,
+    clock: Instant,
+    trace: Vec<Step>,
+    rounds: Vec<Round>,
+    store: Store,
+    n_fits: u64,
+}
+
+impl Growth<'_, '_> {
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.clock.elapsed().as_secs_f64()
+    }
+
+    /// The smallest change of the bound that counts.
+    fn resolution(&self) -> f64 {
+        0.5 * self.plan.stop.remaining_nats.max(1e-4)
+    }
+
+    fn run<S: ScaleMatrix>(
+        &mut self,
+        start: MixtureOfGaussians<S>,
+    ) -> Result<(MixtureOfGaussians<S>, StopReason), Error> {
+        let mut q = start;
+        let mut best: Option<Judged<S>> = None;
+        let mut look_around = true;
+        for _ in 0..MOST_ROUNDS {
+            let reason = self.fit(&mut q, false)?;
+            if is_final(reason) {
+                return Ok((best.map_or(q, |judged| judged.q), reason));
+            }
+            let judged = self.judge(q.clone())?;
+            let (gained, better) = match &best {
+                None => (true, true),
+                Some(before) => (judged.gained_over(before) > self.resolution(), judged.is_better_than(before)),
+            };
+            if better {
+                best = Some(judged);
+            }
+            let Some(judged) = &best else { unreachable!("the first round leaves a mixture") };
+            if !gained {
+                q = judged.prune(self.resolution()).q;
+                break;
+            }
+            let mut survivors = judged.prune(self.resolution());
+            let n_modes = if look_around { self.add_modes(judged, &mut survivors)? } else { 0 };
+            look_around = n_modes > 0;
+            let room = MOST_COMPONENTS.saturating_sub(survivors.q.n_blocks());
+            let is_enough = judged.gap < self.resolution() || room == 0;
+            q = if n_modes > 0 || is_enough { survivors.q } else { judged.split(&survivors, room) };
+            if n_modes == 0 && is_enough {
+                break;
+            }
+        }
+        let reason = self.fit(&mut q, true)?;
+        let last = self.judge(q)?;
+        let q = match best {
+            Some(before) if !last.is_better_than(&before) => before.q,
+            _ => last.q,
+        };
+        Ok((q, reason))
+    }
+
+    /// Fits `q`, with the plan's own limits if it is the last time.
+    fn fit<S: ScaleMatrix>(&mut self, q: &mut MixtureOfGaussians<S>, last: bool) -> Result<StopReason, Error> {
+        let done = self.trace.len() as u64;
+        let left = self.plan.stop.max_steps.saturating_sub(done);
+        let mut stop = Stop { max_steps: left, ..self.plan.stop };
+        if !last {
+            stop.remaining_nats *= LOOSER;
+            stop.max_steps = left.min(SHORT_STEPS);
+        }
+        let plan = Plan { seed: self.round_seed(), stop, ..self.plan.clone() };
+        let mut run = Run::new(self.target, q.clone(), &plan)?;
+        run.counts = self.counts;
+        run.seconds_before = self.seconds();
+        let reason = loop {
+            if let Some(reason) = run.reason_to_stop() {
+                break reason;
+            }
+            let mut step = run.step()?;
+            if run.minibatch.is_none() {
+                self.store.keep(&run.batch, run.evaluations.log_p(), run.prior);
+            }
+            run.grow();
+            step.index += done;
+            self.trace.push(step);
+            if (self.observe)(&step).is_break() {
+                break StopReason::Interrupted;
+            }
+        };
+        self.counts = run.counts;
+        *q = run.q;
+        self.n_fits += 1;
+        // What ended a short round is the end of all only if it was the plan's limit.
+        Ok(if !last && reason == StopReason::MaxSteps && left > SHORT_STEPS { StopReason::Converged } else { reason })
+    }
+
+    /// A seed for the next fit and what follows it; no two rounds share random numbers.
+    fn round_seed(&self) -> u64 {
+        Stream::open(self.plan.seed, Purpose::Start, self.n_fits, SEED_BLOCK).next_u64()
+    }
+
+    /// What fresh draws say about `q`; ends a round.
+    fn judge<S: ScaleMatrix>(&mut self, q: MixtureOfGaussians<S>) -> Result<Judged<S>, Error> {
+        let judged = Judged::new(self.target, q, self.round_seed(), &mut self.counts)?;
+        self.store.keep_all(&judged.draws, &judged.log_p);
+        self.rounds.push(Round {
+            components: judged.q.n_blocks(),
+            elbo: judged.elbo,
+            gap: judged.gap,
+            pareto_k: judged.pareto_k,
+            counts: self.counts,
+        });
+        Ok(judged)
+    }
+}
+
+/// Whether nothing more is to be fitted after this.
+fn is_final(reason: StopReason) -> bool {
+    reason != StopReason::Converged
+}

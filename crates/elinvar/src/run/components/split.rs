@@ -1,0 +1,154 @@
+//! Two components in place of one, along the direction in which the target bends most.
+
+use super::judge::Judged;
+use super::prune::Survivors;
+use crate::block::{LocationBlock, LogWeights, ScaleMatrix};
+use crate::family::{Approximation, MixtureOfGaussians};
+use crate::linalg::{axpy, dot};
+use crate::target::Covariance;
+
+/// Share of the variance along the direction that lies between the two halves.
+const BETWEEN: f64 = 0.4;
+/// Components are split whose share of the divergence is at least this much of the largest.
+const WORTH: f64 = 0.3;
+
+impl<S: ScaleMatrix> Judged<S> {
+    /// The survivors with the worst of them split, at most `room`.
+    pub(super) fn split(&self, survivors: &Survivors<S>, room: usize) -> MixtureOfGaussians<S> {
+        let by_source = self.shares();
+        let shares: Vec<f64> = survivors.source.iter().map(|c| c.map_or(0.0, |c| by_source[c])).collect();
+        let largest = shares.iter().copied().fold(0.0, f64::max);
+        let mut worst: Vec<usize> = (0..shares.len()).filter(|c| shares[*c] >= WORTH * largest).collect();
+        worst.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+        worst.truncate(room);
+        let q = &survivors.q;
+        let (mut blocks, mut log_weights) = (q.components().to_vec(), q.weights().log().to_vec());
+        for c in worst {
+            let Some(source) = survivors.source[c] else { continue };
+            let direction = self.bent_direction(source);
+            if let Some([one, two]) = halves(&blocks[c], &direction) {
+                log_weights[c] -= std::f64::consts::LN_2;
+                log_weights.push(log_weights[c]);
+                blocks[c] = one;
+                blocks.push(two);
+            }
+        }
+        match LogWeights::new(log_weights).and_then(|weights| MixtureOfGaussians::new(weights, blocks)) {
+            Ok(mixture) => mixture,
+            Err(_) => q.clone(),
+        }
+    }
+
+    /// The unit direction u, whitened by component `c`, with the largest |T(u, ·, ·)|, T = E_c[∇³(log p − log q)].
+    ///
+    /// Two halves at ±u that are shaped differently change third derivatives along u, and the bound gains by the square of
+    /// what there is of them to match. With x the whitened draw and g the whitened gradient, T = E[(xxᵀ − I) ⊗ g] by parts,
+    /// symmetrised; its contraction with itself is a matrix whose leading eigenvector is wanted.
+    fn bent_direction(&self, c: usize) -> Vec<f64> {
+        const ITERATIONS: usize = 12;
+        let (d, m) = (self.q.dim(), self.per_component);
+        let block = &self.q.components()[c];
+        let own = c * m..(c + 1) * m;
+        let (mut x, mut g) = (vec![0.0; d * m], self.pull[own.start * d..own.end * d].to_vec());
+        let mut offset = vec![0.0; d * m];
+        let mut score = vec![0.0; d];
+        for (i, s) in own.clone().enumerate() {
+            let at = i * d..(i + 1) * d;
+            if self.weight[s] == 0.0 {
+                g[at].fill(0.0);
+                continue;
+            }
+            let z = self.draws.get(s);
+            offset[at.clone()].iter_mut().zip(z).zip(block.column(0)).for_each(|((o, z), mu)| *o = z - mu);
+            self.q.score(z, &mut score);
+            axpy(-1.0, &score, &mut g[at]);
+        }
+        block.scale().whiten(&offset, &mut x);
+        block.scale().whiten_gradient(&mut g);
+        let mut u = vec![0.0; d];
+        // Any start that is not orthogonal to the answer will do; draws far out on the bent side are not.
+        for (x, g) in x.chunks_exact(d).zip(g.chunks_exact(d)) {
+            axpy(dot(x, g), x, &mut u);
+        }
+        u[0] += 1e-3 * dot(&u, &u).sqrt() + 1e-300;
+        let (mut matrix, mut next) = (vec![0.0; d * d], vec![0.0; d]);
+        for _ in 0..ITERATIONS {
+            let norm = dot(&u, &u).sqrt();
+            if !(norm > 0.0 && norm.is_finite()) {
+                break;
+            }
+            u.iter_mut().for_each(|v| *v /= norm);
+            third_derivatives_along(&u, &x, &g, &mut matrix);
+            contract(&matrix, &x, &g, &mut next);
+            std::mem::swap(&mut u, &mut next);
+        }
+        let norm = dot(&u, &u).sqrt();
+        if norm > 0.0 && norm.is_finite() {
+            u.iter_mut().for_each(|v| *v /= norm);
+        } else {
+            u.fill(0.0);
+            u[0] = 1.0;
+        }
+        u
+    }
+}
+
+/// M = T(u, ·, ·), up to a factor.
+fn third_derivatives_along(u: &[f64], x: &[f64], g: &[f64], matrix: &mut [f64]) {
+    let d = u.len();
+    matrix.fill(0.0);
+    let mut column = vec![0.0; d];
+    for (x, g) in x.chunks_exact(d).zip(g.chunks_exact(d)) {
+        let (ux, ug) = (dot(u, x), dot(u, g));
+        column.copy_from_slice(x);
+        column.iter_mut().zip(u).for_each(|(v, u)| *v = *v * ux - u);
+        for (j, entries) in matrix.chunks_exact_mut(d).enumerate() {
+            axpy(g[j], &column, entries);
+            axpy(column[j], g, entries);
+            axpy(ug * x[j], x, entries);
+            entries[j] -= ug;
+        }
+    }
+}
+
+/// out = Σ_kl T_·kl M_kl, up to a factor.
+fn contract(matrix: &[f64], x: &[f64], g: &[f64], out: &mut [f64]) {
+    let d = out.len();
+    out.fill(0.0);
+    let trace: f64 = (0..d).map(|i| matrix[i * d + i]).sum();
+    let (mut mx, mut mg) = (vec![0.0; d], vec![0.0; d]);
+    for (x, g) in x.chunks_exact(d).zip(g.chunks_exact(d)) {
+        for (i, row) in matrix.chunks_exact(d).enumerate() {
+            mx[i] = dot(row, x);
+            mg[i] = dot(row, g);
+        }
+        axpy(2.0 * dot(x, &mg), x, out);
+        axpy(-2.0, &mg, out);
+        axpy(dot(x, &mx) - trace, g, out);
+    }
+}
+
+/// The two halves of a component at ±√BETWEEN along a whitened unit direction; together they have its mean and covariance.
+fn halves<S: ScaleMatrix>(block: &LocationBlock<S>, direction: &[f64]) -> Option<[LocationBlock<S>; 2]> {
+    let d = direction.len();
+    let scale = block.scale();
+    let mut precision = scale.precision().to_vec();
+    match S::COVARIANCE {
+        Covariance::Full => {
+            let mut v = vec![0.0; d];
+            scale.factor_times(direction, &mut v);
+            S::add_outer(BETWEEN / (1.0 - BETWEEN), &v, &mut precision);
+        }
+        Covariance::Diagonal => {
+            precision.iter_mut().zip(direction).for_each(|(p, u)| *p /= 1.0 - BETWEEN * u * u);
+        }
+    }
+    let mut offset = direction.to_vec();
+    scale.unwhiten(&mut offset);
+    let half = |sign: f64| {
+        let mut b = block.column(0).to_vec();
+        axpy(sign * BETWEEN.sqrt(), &offset, &mut b);
+        LocationBlock::new(b, S::from_precision(d, precision.clone()).ok()?).ok()
+    };
+    Some([half(1.0)?, half(-1.0)?])
+}

@@ -1,0 +1,85 @@
+//! Earlier draws with their log p, so that no evaluation is made twice.
+
+use crate::family::Batch;
+use crate::target::{DrawBuffer, Prior};
+
+/// Most points that are kept.
+const MOST: usize = 4096;
+
+/// Points spread evenly over the history of a fit.
+pub(super) struct Store {
+    dim: usize,
+    z: Vec<f64>,
+    log_p: Vec<f64>,
+    /// One point in so many is kept.
+    stride: usize,
+    seen: usize,
+}
+
+impl Store {
+    pub(super) fn new(dim: usize) -> Self {
+        Self { dim, z: Vec::new(), log_p: Vec::new(), stride: 1, seen: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.log_p.len()
+    }
+
+    pub(super) fn point(&self, i: usize) -> &[f64] {
+        &self.z[i * self.dim..(i + 1) * self.dim]
+    }
+
+    /// log p at point `i`, the declared prior included.
+    pub(super) fn log_p(&self, i: usize) -> f64 {
+        self.log_p[i]
+    }
+
+    /// Keeps the good draws of a batch; `log_p` is without the declared prior.
+    pub(super) fn keep(&mut self, batch: &Batch, log_p: &[f64], prior: Prior) {
+        for s in (0..batch.n).filter(|s| batch.kept[*s]) {
+            let z = batch.draws.get(s);
+            self.push(z, log_p[s] + prior.log_density(z));
+        }
+    }
+
+    /// Keeps points whose log p is complete.
+    pub(super) fn keep_all(&mut self, draws: &DrawBuffer, log_p: &[f64]) {
+        (0..log_p.len()).for_each(|s| self.push(draws.get(s), log_p[s]));
+    }
+
+    fn push(&mut self, z: &[f64], log_p: f64) {
+        self.seen += 1;
+        if !log_p.is_finite() || !self.seen.is_multiple_of(self.stride) {
+            return;
+        }
+        self.z.extend_from_slice(z);
+        self.log_p.push(log_p);
+        if self.len() == MOST {
+            let d = self.dim;
+            for i in 0..MOST / 2 {
+                self.z.copy_within(2 * i * d..(2 * i + 1) * d, i * d);
+                self.log_p[i] = self.log_p[2 * i];
+            }
+            self.z.truncate(MOST / 2 * d);
+            self.log_p.truncate(MOST / 2);
+            self.stride *= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_store_keeps_every_other_point_of_its_whole_history() {
+        let mut store = Store::new(1);
+        let n = 5 * MOST;
+        (0..n).for_each(|i| store.push(&[i as f64], -(i as f64)));
+        assert!(store.len() < MOST && store.len() >= MOST / 2);
+        let gaps: Vec<f64> = (1..store.len()).map(|i| store.point(i)[0] - store.point(i - 1)[0]).collect();
+        assert!(gaps.iter().all(|gap| *gap <= 16.0), "{gaps:?}");
+        assert!(store.point(0)[0] < 16.0 && store.point(store.len() - 1)[0] > n as f64 - 17.0);
+        assert!((0..store.len()).all(|i| store.log_p(i) == -store.point(i)[0]));
+    }
+}
