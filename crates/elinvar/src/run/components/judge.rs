@@ -8,6 +8,7 @@ use crate::linalg::axpy;
 use crate::posterior::{Estimate, pareto_smooth};
 use crate::random::{Noise, Purpose};
 use crate::run::Counts;
+use crate::special::logistic::log_sum_exp;
 use crate::target::{DrawBuffer, Evaluations, Prior, Rows, Target};
 
 /// Draws in all and of each component, at least.
@@ -62,7 +63,11 @@ impl<S: ScaleMatrix> Judged<S> {
                 evaluations.log_p()[s].is_finite() && pull[s * d..(s + 1) * d].iter().all(|g| g.is_finite());
         }
         counts.dropped += (n - batch.n_kept()) as u64;
-        let (elbo, error) = q.elbo(evaluations.log_p(), prior, &work, &batch);
+        // A component without a single good draw has no bound; files know no NaN.
+        let (elbo, error) = match q.elbo(evaluations.log_p(), prior, &work, &batch) {
+            (elbo, _) if elbo.is_nan() => (-f64::MAX, f64::MAX),
+            estimate => estimate,
+        };
         let log_p: Vec<f64> =
             evaluations.log_p().iter().enumerate().map(|(s, p)| p + prior.log_density(batch.draws.get(s))).collect();
         let mut judged = Self {
@@ -72,7 +77,7 @@ impl<S: ScaleMatrix> Judged<S> {
             log_p,
             weight: vec![0.0; n],
             elbo: Estimate::new(elbo, error),
-            gap: f64::INFINITY,
+            gap: f64::MAX,
             pareto_k: None,
             draws: batch.draws,
             q,
@@ -89,7 +94,7 @@ impl<S: ScaleMatrix> Judged<S> {
             log_ratios.into_iter().map(|r| if r.is_finite() { r } else { f64::NEG_INFINITY }).collect();
         if let Ok(smoothed) = pareto_smooth(&log_ratios) {
             judged.pareto_k = smoothed.pareto_k;
-            judged.gap = crate::special::logistic::log_sum_exp(&log_ratios) - elbo;
+            judged.gap = (log_sum_exp(&log_ratios) - elbo).clamp(-f64::MAX, f64::MAX);
         }
         Ok(judged)
     }

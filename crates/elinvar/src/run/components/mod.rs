@@ -28,9 +28,19 @@ use store::Store;
 pub const MOST_COMPONENTS: usize = 40;
 /// Rounds before the last, at most.
 const MOST_ROUNDS: usize = 24;
-/// The rounds before the last stop when this many times the tolerance is left to gain, or after so many steps.
-const LOOSER: f64 = 3.0;
-const SHORT_STEPS: u64 = 40;
+/// The gap between the bound and log Z that is aimed at, as a share of the tolerance; the last round gains some more.
+const GOAL: f64 = 0.85;
+/// Below it, a round that took off more than this share of the gap is followed by another, down to this share of the tolerance.
+const BARGAIN: f64 = 0.5;
+const LOW: f64 = 0.3;
+/// Steps of the rounds before the last.
+const SHORT_STEPS: u64 = 20;
+/// A round is worth while if it takes off at least this share of the gap.
+const WORTH_WHILE: f64 = 0.1;
+/// A round that was not counts 2, one that made the mixture worse counts 1, because another may not; so many in a row end it.
+const PATIENCE: u32 = 3;
+/// After a round that made the mixture worse the bound on the divergence of a step becomes this much smaller.
+const CAUTION: f64 = 0.1;
 /// Blocks of [`Purpose::Start`] that belong to the rounds.
 const SEED_BLOCK: u32 = 1 << 16;
 
@@ -70,7 +80,7 @@ pub struct Grown<S> {
 ///
 /// A round fits the mixture, removes components that the bound does not miss, and adds new ones: where a stored or a far draw
 /// climbs to a mode that the mixture does not cover, and by splitting the components that are most unlike the target. It ends
-/// when the importance estimate of log Z is within half the tolerance of the bound, when a round gained less than that, or at
+/// when the importance estimate of log Z is within the tolerance of the bound, when rounds no longer gain enough, or at
 /// [`MOST_COMPONENTS`]; the best mixture is then fitted with the plan's own limits.
 ///
 /// # Errors
@@ -117,9 +127,16 @@ impl Growth<'_, '_> {
         self.seconds_before + self.clock.elapsed().as_secs_f64()
     }
 
+    /// Whether the mixture is good enough: the gap between bound and log Z is below the tolerance, and the last round did not
+    /// take off so much of it that the next is a bargain.
+    fn is_enough(&self, gap: f64, before: f64) -> bool {
+        let tolerance = self.plan.stop.remaining_nats;
+        gap < GOAL * tolerance && (gap > (1.0 - BARGAIN) * before || gap < LOW * tolerance)
+    }
+
     /// The smallest change of the bound that counts.
     fn resolution(&self) -> f64 {
-        0.5 * self.plan.stop.remaining_nats.max(1e-4)
+        0.2 * self.plan.stop.remaining_nats.max(1e-4)
     }
 
     fn run<S: ScaleMatrix>(
@@ -129,32 +146,49 @@ impl Growth<'_, '_> {
         let mut q = start;
         let mut best: Option<Judged<S>> = None;
         let mut look_around = true;
+        let mut failures = 0;
+        let mut gap_before = f64::INFINITY;
         for _ in 0..MOST_ROUNDS {
-            let reason = self.fit(&mut q, false)?;
-            if is_final(reason) {
+            let reason = match self.fit(&mut q, false) {
+                // New components may stand where there is no density; the first mixture may not.
+                Err(Error::BadStart { .. }) if best.is_some() => StopReason::BadEvaluations,
+                outcome => outcome?,
+            };
+            if reason != StopReason::Converged {
                 return Ok((best.map_or(q, |judged| judged.q), reason));
             }
-            let judged = self.judge(q.clone())?;
-            let (gained, better) = match &best {
-                None => (true, true),
-                Some(before) => (judged.gained_over(before) > self.resolution(), judged.is_better_than(before)),
+            let judged = self.judge(q)?;
+            let (gain, wanted) = match &best {
+                None => (f64::INFINITY, 0.0),
+                Some(before) => (judged.gained_over(before), self.resolution().max(WORTH_WHILE * before.gap)),
             };
-            if better {
-                best = Some(judged);
+            if gain > wanted {
+                failures = 0;
+            } else if gain > 0.0 {
+                failures += 2;
+            } else {
+                failures += 1;
+                self.plan.max_kl = self.plan.max_kl.map(|bound| CAUTION * bound);
             }
-            let Some(judged) = &best else { unreachable!("the first round leaves a mixture") };
-            if !gained {
-                q = judged.prune(self.resolution()).q;
-                break;
-            }
+            let judged = match best.take().filter(|_| gain.is_nan() || gain <= 0.0) {
+                Some(before) => best.insert(before),
+                None => best.insert(judged),
+            };
             let mut survivors = judged.prune(self.resolution());
             let n_modes = if look_around { self.add_modes(judged, &mut survivors)? } else { 0 };
             look_around = n_modes > 0;
             let room = MOST_COMPONENTS.saturating_sub(survivors.q.n_blocks());
-            let is_enough = judged.gap < self.resolution() || room == 0;
-            q = if n_modes > 0 || is_enough { survivors.q } else { judged.split(&survivors, room) };
-            if n_modes == 0 && is_enough {
+            if n_modes > 0 {
+                q = survivors.q;
+            } else if self.is_enough(judged.gap, gap_before) || room == 0 || failures >= PATIENCE {
+                q = survivors.q;
                 break;
+            } else {
+                // The nearer the goal, the fewer components are missing.
+                let excess = judged.gap / (0.5 * self.plan.stop.remaining_nats) - 1.0;
+                let births = (excess * survivors.q.n_blocks() as f64).clamp(1.0, room as f64);
+                q = judged.split(&survivors, births as usize);
+                gap_before = judged.gap;
             }
         }
         let reason = self.fit(&mut q, true)?;
@@ -172,8 +206,9 @@ impl Growth<'_, '_> {
         let left = self.plan.stop.max_steps.saturating_sub(done);
         let mut stop = Stop { max_steps: left, ..self.plan.stop };
         if !last {
-            stop.remaining_nats *= LOOSER;
             stop.max_steps = left.min(SHORT_STEPS);
+            // In so few steps the remaining gain would be estimated in vain.
+            stop.check_every = SHORT_STEPS + 1;
         }
         let plan = Plan { seed: self.round_seed(), stop, ..self.plan.clone() };
         let mut run = Run::new(self.target, q.clone(), &plan)?;
@@ -197,7 +232,7 @@ impl Growth<'_, '_> {
         self.counts = run.counts;
         *q = run.q;
         self.n_fits += 1;
-        // What ended a short round is the end of all only if it was the plan's limit.
+        // The end of a short round is the end of all only if it was the plan's limit.
         Ok(if !last && reason == StopReason::MaxSteps && left > SHORT_STEPS { StopReason::Converged } else { reason })
     }
 
@@ -219,9 +254,4 @@ impl Growth<'_, '_> {
         });
         Ok(judged)
     }
-}
-
-/// Whether nothing more is to be fitted after this.
-fn is_final(reason: StopReason) -> bool {
-    reason != StopReason::Converged
 }
