@@ -81,6 +81,14 @@ pub(crate) enum CovarianceName {
     Diagonal,
 }
 
+/// How many Gaussians a mixture has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Components {
+    /// As many as the fit finds.
+    Auto,
+    Number(usize),
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     /// logistic (target 0/1), linear (any number) or poisson (counts); without it, the embedded example
@@ -119,12 +127,12 @@ pub(crate) struct FitArgs {
     /// gaussian, mog, student_t, skew, emg, nig, snig or rank_k
     #[arg(long, default_value = "gaussian", value_parser = family_name, help_heading = "Approximation")]
     pub(crate) family: &'static str,
-    /// Number of Gaussians in the mixture, for mog [default: 3]
+    /// Number of Gaussians in the mixture, or auto to find it, for mog [default: 3]
     #[arg(
-        long, value_name = "K", value_parser = at_least_one, allow_negative_numbers = true,
+        long, value_name = "K", value_parser = components, allow_negative_numbers = true,
         help_heading = "Approximation"
     )]
-    pub(crate) components: Option<usize>,
+    pub(crate) components: Option<Components>,
     /// Number of factors of the covariance, for rank_k [default: 1]
     #[arg(
         long, value_name = "K", value_parser = at_least_one, allow_negative_numbers = true,
@@ -285,6 +293,14 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or("give a whole number, at least 1".into())
 }
 
+fn components(text: &str) -> Result<Components, String> {
+    if text == "auto" {
+        return Ok(Components::Auto);
+    }
+    let number = at_least_one(text).map_err(|advice| advice + ", or auto")?;
+    Ok(Components::Number(number))
+}
+
 fn diagnostic_draws(text: &str) -> Result<usize, String> {
     /// With fewer, neither the quantiles nor the error of the ELBO mean anything.
     const FEWEST: usize = 100;
@@ -327,6 +343,8 @@ mod tests {
         assert!(precision("1e-12").is_ok() && precision("1e13").is_err() && scale("1e-13").is_err());
         assert!(standard_deviation("1e-6").is_ok() && standard_deviation("2e6").is_err());
         assert!(at_least_one("0").is_err() && at_least_one("1.5").is_err() && at_least_one("7") == Ok(7));
+        assert!(components("0").is_err() && components("many").is_err());
+        assert!(components("auto") == Ok(Components::Auto) && components("4") == Ok(Components::Number(4)));
         assert!(seed("9223372036854775808").is_err() && seed("0") == Ok(0));
     }
 }

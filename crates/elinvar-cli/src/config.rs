@@ -40,10 +40,18 @@ struct Model {
 struct FamilySettings {
     name: &'static str,
     covariance: &'static str,
-    components: Option<usize>,
+    components: Option<Components>,
     rank: Option<usize>,
     shape: Option<f64>,
     lambda: Option<f64>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Components {
+    Number(usize),
+    /// `auto`.
+    Word(&'static str),
 }
 
 impl FamilySettings {
@@ -54,7 +62,8 @@ impl FamilySettings {
         };
         let plain = Self { name: family.name(), covariance, ..Self::default() };
         match family.kind {
-            Kind::Mog { components } => Self { components: Some(components), ..plain },
+            Kind::Mog { components } => Self { components: Some(Components::Number(components)), ..plain },
+            Kind::MogAuto => Self { components: Some(Components::Word("auto")), ..plain },
             Kind::RankK { rank } => Self { rank: Some(rank), ..plain },
             Kind::StudentT { a } => Self { shape: Some(a), ..plain },
             Kind::Nig { lambda } | Kind::Snig { lambda } => Self { lambda: Some(lambda), ..plain },

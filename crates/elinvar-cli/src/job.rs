@@ -2,11 +2,12 @@
 
 use elinvar::family::Kind;
 use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, PoissonRegression};
+use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::target::{Covariance, Target};
 use elinvar::{Family, Plan};
 use elinvar_data::{Columns, Intercept, Outcome, RegressionData, Selection, Table, breast_cancer};
 
-use crate::args::{CovarianceName, FitArgs, ModelName};
+use crate::args::{Components, CovarianceName, FitArgs, ModelName};
 use crate::error::Failure;
 use crate::number::significant;
 
@@ -167,7 +168,10 @@ fn family(args: &FitArgs) -> Result<Family, Failure> {
     }
     let lambda = args.lambda.unwrap_or(LAMBDA);
     let family = match name {
-        "mog" => Family::mog(args.components.unwrap_or(COMPONENTS)),
+        "mog" => match args.components.unwrap_or(Components::Number(COMPONENTS)) {
+            Components::Auto => Family::mog_auto(),
+            Components::Number(components) => Family::mog(components),
+        },
         "student_t" => Family::student_t(args.shape.unwrap_or(SHAPE)),
         "skew" => Family::skew(),
         "emg" => Family::emg(),
@@ -200,12 +204,13 @@ fn check_size(args: &FitArgs, family: &Family, dim: usize, n_rows: usize) -> Res
     if let Some(rank) = args.rank.filter(|rank| *rank > dim) {
         return Err(Failure::input(format!("--rank {rank}: the model has {dim} parameters; give at most {dim}")));
     }
-    if let Some(components) = args.components {
+    if let Some(Components::Number(components)) = args.components {
         // Precision, factor, covariance, two gradients, curvature and room for a step.
         check_memory("--components", components, 8 * family.covariance.n_entries(dim))?;
     }
     if let Some(draws) = args.draws_per_step {
-        check_memory("--draws-per-step", draws, dim * family.n_components())?;
+        let most = if family.kind == Kind::MogAuto { MOST_COMPONENTS } else { family.n_components() };
+        check_memory("--draws-per-step", draws, dim * most)?;
     }
     check_memory("--diagnostic-draws", args.diagnostic_draws, dim)
 }

@@ -1,10 +1,10 @@
 //! The page that `elinvar fit` prints.
 
-use elinvar::Posterior;
 use elinvar::family::Kind;
 use elinvar::posterior::{Diagnostics, Judgement, ParameterSummary, Verdict};
 use elinvar::run::StopReason;
 use elinvar::target::Covariance;
+use elinvar::{Family, Posterior};
 
 use crate::args::ModelName;
 use crate::job::{About, Job, family_in_words};
@@ -16,7 +16,7 @@ use crate::shell;
 pub(crate) fn text(job: &Job, report: &Report) -> String {
     let Report { posterior, judgement, diagnostics, few_draws_dominate, parameters, seconds, run_dir } = report;
     let counts = posterior.counts();
-    let mut page = title(job, posterior.dim()) + "\n\n" + &verdict(judgement) + "\n" + &table(parameters) + "\n";
+    let mut page = title(job, posterior.dim(), &posterior.family()) + "\n\n" + &verdict(judgement) + "\n" + &table(parameters) + "\n";
     let mut line = |name: &str, value: String| {
         // A combining accent takes a character and no room.
         let width = 13 + name.matches('\u{302}').count();
@@ -62,7 +62,7 @@ fn verdict(Judgement { verdict, reason }: &Judgement) -> String {
 }
 
 /// What is being fitted, in one line.
-pub(crate) fn title(job: &Job, n_parameters: usize) -> String {
+pub(crate) fn title(job: &Job, n_parameters: usize, family: &Family) -> String {
     let About { model, file, n_rows, prior_precision, sigma_scale, .. } = &job.about;
     let model = match model {
         ModelName::Logistic => "Logistic regression",
@@ -76,7 +76,7 @@ pub(crate) fn title(job: &Job, n_parameters: usize) -> String {
         format!("N(0, {}²)", significant(1.0 / prior_precision.sqrt()))
     };
     let sigma = sigma_scale.map_or(String::new(), |scale| format!(", sigma half-Cauchy({})", significant(scale)));
-    let family = family_in_words(&job.family);
+    let family = family_in_words(family);
     format!("{model} on {file}: {n_rows} rows, {n_parameters} parameters, prior {prior}{sigma}; {family}")
 }
 
@@ -206,7 +206,8 @@ fn next(job: &Job, report: &Report) -> String {
     if report.judgement.verdict != Verdict::Trust {
         return match (job.family.covariance, job.family.kind) {
             (Covariance::Diagonal, _) => "the same command with --covariance full".into(),
-            (_, Kind::Mog { components }) => format!("the same command with --components {}", components + 2),
+            (_, Kind::Mog { .. }) => "the same command with --components auto".into(),
+            (_, Kind::MogAuto) => format!("the same command with --tolerance {}", 0.2 * job.plan.stop.remaining_nats),
             _ => "the same command with --family mog --components 3, or another family".into(),
         };
     }

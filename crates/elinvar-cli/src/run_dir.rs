@@ -127,10 +127,11 @@ fn temporary_folder(parent: &Path) -> io::Result<TempDir> {
 /// What happened in each step; a value that is not known is an empty cell.
 fn trace(steps: &[Step]) -> String {
     let cell = |value: Option<f64>| value.map_or(String::new(), |v| format!("{v:?}"));
-    let mut text = String::from("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped,draws\n");
+    let mut text =
+        String::from("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped,draws,components\n");
     for step in steps {
         text += &format!(
-            "{},{},{:.6},{},{},{:?},{:?},{},{},{}\n",
+            "{},{},{:.6},{},{},{:?},{:?},{},{},{},{}\n",
             step.index,
             step.counts.gradient,
             step.seconds,
@@ -140,7 +141,8 @@ fn trace(steps: &[Step]) -> String {
             step.taken,
             cell(step.remaining.map(|(gain, _)| gain)),
             step.dropped,
-            step.n_draws
+            step.n_draws,
+            step.components
         );
     }
     text

@@ -255,8 +255,16 @@ fn numbers() {
         (None, "fit --prior-precision 1e13", value("1e13", "--prior-precision <P>", &extreme("1e-12", "1e12"))),
         (None, "fit --sigma-scale 1e-13", value("1e-13", "--sigma-scale <S>", &extreme("1e-12", "1e12"))),
         (None, "fit --tolerance 0", value("0", "--tolerance <NATS>", positive)),
-        (None, "fit --family mog --components 0", value("0", "--components <K>", whole)),
-        (None, "fit --family mog --components -3", value("-3", "--components <K>", whole)),
+        (
+            None,
+            "fit --family mog --components 0",
+            value("0", "--components <K>", "give a whole number, at least 1, or auto"),
+        ),
+        (
+            None,
+            "fit --family mog --components -3",
+            value("-3", "--components <K>", "give a whole number, at least 1, or auto"),
+        ),
         (
             None,
             "fit --family mog --components 1000000000",

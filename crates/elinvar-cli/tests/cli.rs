@@ -112,6 +112,24 @@ fn the_same_seed_gives_the_same_bytes() {
 }
 
 #[test]
+fn the_number_of_components_can_be_found() {
+    let story = Story::new();
+    let found = ["fit", "--family", "mog", "--components", "auto"];
+    let fit = story.json_converged_or_not(&found);
+    assert_eq!(fit["family"], "mog");
+    assert!(number(&fit["elbo"]) > BEST_GAUSSIAN + 0.02, "{fit}");
+    let page = story.ok(&[&found[..], &["--out", "run"]].concat());
+    let first = page.lines().next().unwrap();
+    assert!(first.contains("full mixture of ") && !first.contains("auto"), "{first}");
+    let config: toml::Table = toml::from_str(&story.read("run/config.toml")).unwrap();
+    assert_eq!(config["family"]["components"].as_str(), Some("auto"));
+    let trace = story.read("run/trace.csv");
+    let components = |line: &str| line.rsplit(',').next().unwrap().parse::<usize>().unwrap();
+    let (first, last) = (trace.lines().nth(1).unwrap(), trace.lines().last().unwrap());
+    assert!(components(first) == 1 && components(last) > 1, "{first}\n{last}");
+}
+
+#[test]
 fn every_family_fits_the_example() {
     let story = Story::new();
     for (family, constants) in [
@@ -165,11 +183,11 @@ fn a_run_directory_holds_everything() {
     let trace = story.read("runs/a/trace.csv");
     assert_eq!(
         trace.lines().next(),
-        Some("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped,draws")
+        Some("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped,draws,components")
     );
     assert!(trace.lines().skip(1).enumerate().all(|(i, line)| line.starts_with(&format!("{i},"))));
     let last: Vec<&str> = trace.lines().last().unwrap().split(',').collect();
-    assert_eq!(last.len(), 10);
+    assert_eq!((last.len(), last[10]), (11, "1"));
     assert!(last[7].parse::<f64>().unwrap() < 0.01, "it ended because little remained");
 
     let diagnostics: Value = serde_json::from_str(&story.read("runs/a/diagnostics.json")).unwrap();

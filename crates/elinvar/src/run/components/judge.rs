@@ -106,10 +106,6 @@ impl<S: ScaleMatrix> Judged<S> {
         if rise.abs() > 2.0 * error { rise } else { before.gap - self.gap }
     }
 
-    pub(super) fn is_better_than(&self, before: &Self) -> bool {
-        self.gained_over(before) > 0.0
-    }
-
     /// The bound of another mixture on the same draws, reweighted, minus that of this one.
     pub(super) fn change_of_bound(&self, other: &MixtureOfGaussians<S>) -> f64 {
         let (mut here, mut there, mut total, mut total_there) = (0.0, 0.0, 0.0, 0.0);

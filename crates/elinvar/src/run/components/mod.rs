@@ -194,7 +194,8 @@ impl Growth<'_, '_> {
         let reason = self.fit(&mut q, true)?;
         let last = self.judge(q)?;
         let q = match best {
-            Some(before) if !last.is_better_than(&before) => before.q,
+            // A difference that does not count is no reason to keep what was pruned.
+            Some(before) if before.gained_over(&last) > self.resolution() => before.q,
             _ => last.q,
         };
         Ok((q, reason))
