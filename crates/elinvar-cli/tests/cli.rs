@@ -115,7 +115,7 @@ fn the_same_seed_gives_the_same_bytes() {
 fn the_number_of_components_can_be_found() {
     let story = Story::new();
     let found = ["fit", "--family", "mog", "--components", "auto"];
-    let fit = story.json_converged_or_not(&found);
+    let fit = story.json_good_or_not(&found);
     assert_eq!(fit["family"], "mog");
     assert!(number(&fit["elbo"]) > BEST_GAUSSIAN + 0.02, "{fit}");
     let page = story.ok(&[&found[..], &["--out", "run"]].concat());

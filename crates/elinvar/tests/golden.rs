@@ -13,7 +13,6 @@ use elinvar::family::State;
 use elinvar::model::{Banana, EightSchools, Parametrisation};
 use elinvar::random::Noise;
 use elinvar::rule::Rule;
-use elinvar::run::Stop;
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
 use serde::{Deserialize, Serialize};

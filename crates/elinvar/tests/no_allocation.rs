@@ -12,7 +12,7 @@ use elinvar::family::{AnyApproximation, Family};
 use elinvar::model::{Banana, BetaBinomial};
 use elinvar::random::Noise;
 use elinvar::rule::Rule;
-use elinvar::run::{Stop, start};
+use elinvar::run::start;
 use elinvar::target::Target;
 
 use subjects::{families, label, logistic, open};

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::average::Average;
 use super::{Counts, Plan, Run, Spent, Step, Stop, StopReason};
 use crate::Error;
 use crate::block::ScaleMatrix;
@@ -208,8 +209,6 @@ impl Growth<'_, '_> {
         let mut stop = Stop { max_steps: left, ..self.plan.stop };
         if !last {
             stop.max_steps = left.min(SHORT_STEPS);
-            // In so few steps the remaining gain would be estimated in vain.
-            stop.check_every = SHORT_STEPS + 1;
         }
         let plan = Plan { seed: self.round_seed(), stop, ..self.plan.clone() };
         let mut run = Run::new(self.target, q.clone(), &plan)?;
@@ -223,15 +222,23 @@ impl Growth<'_, '_> {
             if run.minibatch.is_none() {
                 self.store.keep(&run.batch, run.evaluations.log_p(), run.prior);
             }
-            run.grow();
+            if run.review_is_due() && last {
+                run.review()?;
+            } else if run.step == SHORT_STEPS / 2 && !last {
+                // The way to the new place is not part of the average.
+                run.average = Average::new(run.q.clone());
+            }
             step.index += done;
             self.trace.push(step);
             if (self.observe)(&step).is_break() {
                 break StopReason::Interrupted;
             }
         };
+        if last && reason != StopReason::Converged {
+            run.review()?;
+        }
         self.counts = run.counts;
-        *q = run.q;
+        *q = if last { run.best().clone() } else { run.average.value().unwrap_or(run.q) };
         self.n_fits += 1;
         // The end of a short round is the end of all only if it was the plan's limit.
         Ok(if !last && reason == StopReason::MaxSteps && left > SHORT_STEPS { StopReason::Converged } else { reason })
