@@ -1,6 +1,7 @@
 //! Slow checks against known answers; each prints its table and can write it to `docs/`.
 
 mod posteriordb;
+mod problems;
 
 use std::process::ExitCode;
 

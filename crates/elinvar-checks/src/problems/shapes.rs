@@ -1,0 +1,133 @@
+//! Curved, hollow and sharp-edged targets.
+
+use elinvar::model::{Banana, Funnel};
+use elinvar::special::normal::{TruncatedNormal, log_ndtr};
+use elinvar::target::{PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, TargetError};
+
+use super::grid::moments_over;
+use super::{Moments, Problem};
+
+/// z₁ ~ N(0, σ²), z₂ | z₁ ~ N(b(z₁² − σ²), 1).
+pub(crate) fn banana(sigma: f64, bend: f64) -> Problem {
+    let second = (1.0 + 2.0 * bend * bend * sigma.powi(4)).sqrt();
+    let moments = Moments { mean: vec![0.0; 2], sd: vec![sigma, second] };
+    let target = Banana::new(sigma, bend).expect("a positive sd and a finite bend");
+    Problem::known(format!("banana σ = {sigma}, b = {bend}"), target, 0.0, moments)
+}
+
+/// z₁ ~ N(0, 9), z_i | z₁ ~ N(0, e^{z₁}): the variance of z_i is E e^{z₁} = e^{9/2}.
+pub(crate) fn funnel(dim: usize) -> Problem {
+    let mut sd = vec![2.25f64.exp(); dim];
+    sd[0] = 3.0;
+    let target = Funnel::new(dim).expect("two or more dimensions");
+    Problem::known(format!("funnel d = {dim}"), target, 0.0, Moments { mean: vec![0.0; dim], sd })
+}
+
+/// log p = −(r − R)²/(2s²) with r = |z| in the plane.
+struct Ring {
+    radius: f64,
+    width: f64,
+}
+
+impl PointwiseTarget for Ring {
+    fn dim(&self) -> usize {
+        2
+    }
+
+    fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
+        let r = z[0].hypot(z[1]);
+        let t = (r - self.radius) / self.width;
+        grad.iter_mut().zip(z).for_each(|(g, z)| *g = -t / self.width * z / r);
+        Ok(-0.5 * t * t)
+    }
+}
+
+impl PointwiseHessian for Ring {
+    fn hessian(&self, z: &[f64], hessian: &mut [f64]) -> Result<(), TargetError> {
+        let r = z[0].hypot(z[1]);
+        let variance = self.width * self.width;
+        // Curvature −1/s² along the radius, −(r − R)/(r s²) across it.
+        let across = -(r - self.radius) / (r * variance);
+        for j in 0..2 {
+            for i in 0..2 {
+                let along = z[i] * z[j] / (r * r);
+                let identity = f64::from(u8::from(i == j));
+                hessian[2 * j + i] = -along / variance + (identity - along) * across;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A ring in the plane.
+pub(crate) fn ring(radius: f64, width: f64) -> Problem {
+    let low = (radius - 12.0 * width).max(0.0);
+    let radial = |r: f64, first: &mut [f64], second: &mut [f64]| {
+        first.fill(0.0);
+        second.fill(0.5 * r * r);
+        let t = (r - radius) / width;
+        r.ln() - 0.5 * t * t
+    };
+    let (log_integral, moments) = moments_over(2, low, radius + 12.0 * width, 20_001, radial);
+    let log_normaliser = log_integral + std::f64::consts::TAU.ln();
+    let name = format!("ring of radius {radius}, width {width}");
+    Problem::known(name, PointwiseSecondOrder(Ring { radius, width }), log_normaliser, moments)
+}
+
+/// What a [`Cliff`] is beyond its edge.
+#[derive(Clone, Copy)]
+pub(crate) enum Beyond {
+    /// A density of zero.
+    Nothing,
+    /// No number.
+    NotANumber,
+}
+
+/// A standard Gaussian cut off at z₁ = edge.
+struct Cliff {
+    dim: usize,
+    edge: f64,
+    beyond: Beyond,
+}
+
+impl PointwiseTarget for Cliff {
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
+        if z[0] < self.edge {
+            let value = match self.beyond {
+                Beyond::Nothing => f64::NEG_INFINITY,
+                Beyond::NotANumber => f64::NAN,
+            };
+            grad.fill(f64::NAN);
+            return Ok(value);
+        }
+        grad.iter_mut().zip(z).for_each(|(g, z)| *g = -z);
+        Ok(-0.5 * z.iter().map(|z| z * z).sum::<f64>())
+    }
+}
+
+impl PointwiseHessian for Cliff {
+    fn hessian(&self, _z: &[f64], hessian: &mut [f64]) -> Result<(), TargetError> {
+        hessian.fill(0.0);
+        hessian.iter_mut().step_by(self.dim + 1).for_each(|h| *h = -1.0);
+        Ok(())
+    }
+}
+
+/// A standard Gaussian cut off at z₁ = `edge`.
+pub(crate) fn cliff(dim: usize, edge: f64, beyond: Beyond) -> Problem {
+    // z₁ − edge is N(−edge, 1) restricted to the positive half-line.
+    let first = TruncatedNormal::new(-edge);
+    let (mut mean, mut sd) = (vec![0.0; dim], vec![1.0; dim]);
+    (mean[0], sd[0]) = (edge + first.mean, first.variance.sqrt());
+    let log_normaliser = 0.5 * dim as f64 * std::f64::consts::TAU.ln() + log_ndtr(-edge);
+    let what = match beyond {
+        Beyond::Nothing => "zero",
+        Beyond::NotANumber => "NaN",
+    };
+    let name = format!("Gaussian d = {dim}, {what} below {edge}");
+    Problem::known(name, PointwiseSecondOrder(Cliff { dim, edge, beyond }), log_normaliser, Moments { mean, sd })
+}

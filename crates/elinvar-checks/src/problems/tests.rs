@@ -1,0 +1,129 @@
+use super::*;
+use crate::problems::grid::moments_2d;
+use crate::problems::mixed::{Law, mixed};
+use elinvar::model::Parametrisation;
+use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch};
+
+/// log p at z, the declared prior included, and its gradient without it.
+fn evaluate(problem: &Problem, z: &[f64]) -> (f64, Vec<f64>) {
+    let mut out = Evaluations::new(z.len(), 1);
+    problem.target.evaluate(Draws::new(z.len(), z), Rows::All, &mut out).unwrap();
+    (out.log_p()[0], out.grad(0).to_vec())
+}
+
+/// Gradients and Hessians against differences, at a point one standard deviation from the mean.
+fn check_derivatives(problem: &Problem) {
+    let moments = problem.moments.as_ref().unwrap();
+    let d = moments.mean.len();
+    let z: Vec<f64> = (0..d).map(|i| moments.mean[i] + (0.9 + i as f64).cos() * moments.sd[i]).collect();
+    let (_, grad) = evaluate(problem, &z);
+    let mut hessian = vec![0.0; d * d];
+    let second = problem.target.second_order().unwrap();
+    let out = CurvatureMut::new(Covariance::Full, d, &mut hessian);
+    let contraction = Contraction::shared(&[1.0], 1);
+    second.contract(Draws::new(d, &z), Rows::All, contraction, &mut Scratch::default(), out).unwrap();
+    for i in 0..d {
+        let h = 1e-4 * moments.sd[i];
+        let at = |step: f64| {
+            let mut z = z.clone();
+            z[i] += step;
+            evaluate(problem, &z)
+        };
+        let (up, down) = (at(h), at(-h));
+        let slope = (up.0 - down.0) / (2.0 * h);
+        assert!((slope - grad[i]).abs() < 1e-5 * (1.0 + grad[i].abs()), "{}: {slope} and {}", problem.name, grad[i]);
+        for j in 0..d {
+            let bend = (up.1[j] - down.1[j]) / (2.0 * h);
+            let scale = 1.0 / (moments.sd[i] * moments.sd[j]);
+            let error = (bend - hessian[j * d + i]).abs() / (bend.abs() + scale);
+            assert!(error < 1e-5, "{}: {bend} and {}", problem.name, hessian[j * d + i]);
+        }
+    }
+}
+
+#[test]
+fn derivatives_are_those_of_the_density() {
+    let laws = [
+        Law::SkewNormal { alpha: -4.0 },
+        Law::LogGamma { a: 0.7 },
+        Law::Logistic,
+        Law::StudentT { nu: 5.0 },
+        Law::Quartic,
+        Law::Normal,
+    ];
+    check_derivatives(&mixed("all laws", &laws, 50.0));
+    check_derivatives(&elliptical::student_t(4, 3.0, 10.0));
+    check_derivatives(&shapes::ring(3.0, 0.5));
+}
+
+/// A two-dimensional problem on a grid that reaches `reach` standard deviations.
+fn check_on_grid(problem: &Problem, reach: f64, n: usize, tolerance: f64) {
+    let moments = problem.moments.as_ref().unwrap();
+    let low = [0, 1].map(|i| moments.mean[i] - reach * moments.sd[i]);
+    let high = [0, 1].map(|i| moments.mean[i] + reach * moments.sd[i]);
+    let (log_normaliser, found) = moments_2d(problem.target.as_ref(), low, high, n);
+    let known = problem.log_normaliser.unwrap();
+    assert!((log_normaliser - known).abs() < tolerance, "{}: {log_normaliser} and {known}", problem.name);
+    for i in 0..2 {
+        assert!((found.mean[i] - moments.mean[i]).abs() < tolerance * moments.sd[i], "{}: {found:?}", problem.name);
+        assert!((found.sd[i] / moments.sd[i] - 1.0).abs() < tolerance, "{}: {found:?} {moments:?}", problem.name);
+    }
+}
+
+#[test]
+fn closed_forms_agree_with_quadrature() {
+    use Law::*;
+    for laws in [[SkewNormal { alpha: 5.0 }, LogGamma { a: 2.0 }], [Logistic, Quartic]] {
+        check_on_grid(&mixed("pair", &laws, 3.0), 14.0, 401, 1e-6);
+    }
+    check_on_grid(&mixed("t", &[StudentT { nu: 30.0 }, Normal], 2.0), 30.0, 401, 1e-6);
+    check_on_grid(&elliptical::gaussian(2, 100.0), 10.0, 401, 1e-6);
+    check_on_grid(&elliptical::equicorrelated(2, 0.7), 10.0, 401, 1e-6);
+    check_on_grid(&elliptical::student_t(2, 12.0, 10.0), 40.0, 1_601, 1e-3);
+    check_on_grid(&shapes::banana(1.0, 0.5), 14.0, 401, 1e-6);
+    check_on_grid(&shapes::ring(3.0, 0.5), 5.0, 401, 1e-6);
+    // The edge cuts through a cell: an error of the order of the cell.
+    check_on_grid(&shapes::cliff(2, -1.0, shapes::Beyond::Nothing), 9.0, 2_001, 5e-3);
+    check_on_grid(&mixtures::two_modes(2, 5.0, 0.2), 9.0, 401, 1e-6);
+    check_on_grid(&regressions::linear(12, 1), 30.0, 801, 1e-6);
+    check_on_grid(&regressions::small_logistic(8, 0.1), 9.0, 601, 1e-6);
+    check_on_grid(&regressions::small_poisson(6, -0.5), 14.0, 601, 1e-6);
+}
+
+/// The numbers of the references of the project.
+#[test]
+fn reference_values_are_reproduced() {
+    let murphy = regressions::murphy_toy();
+    assert!((murphy.log_normaliser.unwrap() + 2.676_179_68).abs() < 1e-6, "{:?}", murphy.log_normaliser);
+    let beta = regressions::beta_binomial();
+    assert!((beta.log_normaliser.unwrap() + 570.708_610_6).abs() < 1e-5, "{:?}", beta.log_normaliser);
+    let moments = beta.moments.unwrap();
+    assert!((moments.mean[0] + 6.815).abs() < 1e-3 && (moments.mean[1] - 7.939).abs() < 1e-3, "{moments:?}");
+    assert!((moments.sd[0] - 0.294).abs() < 1e-3 && (moments.sd[1] - 1.427).abs() < 1e-3, "{moments:?}");
+}
+
+/// The two forms of eight schools have the same evidence, the same μ and the same τ.
+#[test]
+fn the_forms_of_eight_schools_agree() {
+    let [one, two] = [Parametrisation::Centred, Parametrisation::NonCentred].map(hierarchical::eight_schools);
+    assert!((one.log_normaliser.unwrap() - two.log_normaliser.unwrap()).abs() < 1e-10);
+    let (one, two) = (one.moments.unwrap(), two.moments.unwrap());
+    assert_eq!((one.mean[..2].to_vec(), one.sd[..2].to_vec()), (two.mean[..2].to_vec(), two.sd[..2].to_vec()));
+    // Published posterior means of this model: μ 4.4, τ about 3.6 (log τ 0.8), θ₁ 6.2.
+    assert!((one.mean[0] - 4.4).abs() < 0.1 && (one.mean[2] - 6.2).abs() < 0.2, "{one:?}");
+}
+
+/// The data are the ones the references were computed for: the reference means are a stationary region of the density.
+#[test]
+fn data_and_references_belong_together() {
+    for (problem, rows) in [(regressions::breast_cancer(), 341), (regressions::sonar(), 100)] {
+        assert_eq!(problem.target.n_rows(), Some(rows));
+        let moments = problem.moments.as_ref().unwrap();
+        let (_, grad) = evaluate(&problem, &moments.mean);
+        let precision = if rows == 341 { 1.0 } else { 0.204 };
+        for i in 0..moments.mean.len() {
+            let slope = (grad[i] - precision * moments.mean[i]) * moments.sd[i];
+            assert!(slope.abs() < 1.0, "{}: slope {slope} of coordinate {i}", problem.name);
+        }
+    }
+}
