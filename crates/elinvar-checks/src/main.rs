@@ -1,7 +1,15 @@
 //! Slow checks against known answers; each prints its table and can write it to `docs/`.
 
 mod posteriordb;
+mod arguments;
+mod calibrate;
+mod defaults;
+mod families;
+mod page;
+mod pairs;
 mod problems;
+mod threads;
+mod truth;
 
 use std::process::ExitCode;
 
@@ -17,6 +25,10 @@ const CHECKS: &[Check] = &[Check {
     about: "default fits of twelve posteriors against reference draws: DIR [--write FILE] [--seeds N] [--family WORD]",
     run: posteriordb::run,
 }];
+const CHECKS: &[Check] = &[
+    Check { name: "defaults", about: "the default plan on problems whose KL divergence is known", run: defaults::run },
+    Check { name: "calibrate", about: "whether the verdict of a fit agrees with the truth", run: calibrate::run },
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

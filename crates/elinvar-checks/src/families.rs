@@ -1,0 +1,18 @@
+//! Names of families in the tables.
+
+use elinvar::Family;
+use elinvar::family::Kind;
+use elinvar::target::Covariance;
+
+/// The family as the tables name it, with its constants.
+pub(crate) fn label(family: Family) -> String {
+    let name = match family.kind {
+        Kind::Mog { components } => format!("mog {components}"),
+        Kind::StudentT { a } => format!("student_t {a}"),
+        Kind::Nig { lambda } | Kind::Snig { lambda } => format!("{} {lambda}", family.name()),
+        Kind::RankK { rank } => format!("rank_k {rank}"),
+        _ => family.name().to_string(),
+    };
+    let diagonal = family.covariance == Covariance::Diagonal && !matches!(family.kind, Kind::RankK { .. });
+    if diagonal { format!("{name}, diagonal") } else { name }
+}
