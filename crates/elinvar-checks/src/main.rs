@@ -1,13 +1,16 @@
 //! Slow checks against known answers; each prints its table and can write it to `docs/`.
 
 mod posteriordb;
+mod affine;
 mod arguments;
 mod calibrate;
 mod defaults;
 mod families;
+mod moved;
 mod page;
 mod pairs;
 mod problems;
+mod scaling;
 mod threads;
 mod truth;
 
@@ -28,6 +31,12 @@ const CHECKS: &[Check] = &[Check {
 const CHECKS: &[Check] = &[
     Check { name: "defaults", about: "the default plan on problems whose KL divergence is known", run: defaults::run },
     Check { name: "calibrate", about: "whether the verdict of a fit agrees with the truth", run: calibrate::run },
+    Check { name: "affine", about: "whether a fit depends on the coordinates of its target", run: affine::run },
+    Check {
+        name: "scaling",
+        about: "how a fit grows with the data, the dimension and the components",
+        run: scaling::run,
+    },
 ];
 
 fn main() -> ExitCode {
