@@ -65,12 +65,46 @@ pub(crate) const TASKS: &[Task] = &[
         argument: Some("DIR"),
         about: "default fits against the reference draws in DIR; writes docs/posteriordb.md",
         commands: |rest| {
-            let mut check = cargo("run --release -p elinvar-checks -- posteriordb --write docs/posteriordb.md");
-            check.arguments.extend(rest.first().cloned());
-            vec![check]
+            let folder: Vec<&str> = rest.iter().map(String::as_str).collect();
+            vec![check("posteriordb", &folder)]
         },
     },
+    Task {
+        name: "defaults",
+        argument: Some("[means.csv]"),
+        about: "the default plan on problems with a known KL divergence; writes docs/defaults.md",
+        commands: |rest| {
+            let means = rest.first().map(|path| ["--means", path.as_str()]);
+            vec![check("defaults", means.as_ref().map_or(&[], |means| &means[..]))]
+        },
+    },
+    Task {
+        name: "calibrate",
+        argument: None,
+        about: "the verdict of fits against the truth; writes docs/verdict.md",
+        commands: |_| vec![check("calibrate", &[])],
+    },
+    Task {
+        name: "affine",
+        argument: None,
+        about: "fits in rescaled and rotated coordinates; writes docs/affine.md",
+        commands: |_| vec![check("affine", &[])],
+    },
+    Task {
+        name: "scaling",
+        argument: None,
+        about: "how fits grow with N, d and K; writes docs/scaling.md",
+        commands: |_| vec![check("scaling", &[])],
+    },
 ];
+
+/// A check of `elinvar-checks` that writes its page of docs/.
+fn check(name: &str, arguments: &[&str]) -> Cargo {
+    let page = if name == "calibrate" { "verdict" } else { name };
+    let mut command = cargo(&format!("run --release -p elinvar-checks -- {name} --write docs/{page}.md"));
+    command.arguments.extend(arguments.iter().map(|argument| (*argument).to_string()));
+    command
+}
 
 fn format_check() -> Vec<Cargo> {
     vec![cargo("fmt --all --check")]
@@ -167,6 +201,18 @@ mod tests {
                 "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --all-features --document-private-items",
             ]
         );
+    }
+
+    #[test]
+    fn checks_write_their_pages() {
+        let line = |name: &str, rest: &[String]| {
+            let task = TASKS.iter().find(|task| task.name == name).unwrap();
+            (task.commands)(rest)[0].to_string()
+        };
+        let program = "cargo run --release -p elinvar-checks --";
+        assert_eq!(line("calibrate", &[]), format!("{program} calibrate --write docs/verdict.md"));
+        let means = ["m.csv".to_string()];
+        assert_eq!(line("defaults", &means), format!("{program} defaults --write docs/defaults.md --means m.csv"));
     }
 
     #[test]

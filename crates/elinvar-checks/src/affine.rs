@@ -60,18 +60,8 @@ fn problems() -> Vec<Problem> {
 
 /// The table and whether every row passed.
 fn table(problems: &[Problem], families: &[Family], conditions: &[f64], seeds: usize) -> (String, bool) {
-    let mut table = Table::new([
-        "problem",
-        "family",
-        "condition",
-        "gradients",
-        "ratio",
-        "KL",
-        "change",
-        "mean moves",
-        "sd changes",
-        "",
-    ]);
+    let mut table =
+        Table::new(["problem", "family", "A", "gradients", "ratio", "KL", "change", "mean moves", "sd changes", ""]);
     let mut passed = true;
     for (problem, family) in problems.iter().flat_map(|p| families.iter().map(move |f| (p, *f))) {
         let d = problem.target.dim();
@@ -79,8 +69,12 @@ fn table(problems: &[Problem], families: &[Family], conditions: &[f64], seeds: u
             threads::for_each(seeds, |i| answer(problem, family, map, 1 + i as u64)).into_iter().collect()
         };
         let plain = fits(&LinearMap::identity(d));
-        for condition in std::iter::once(1.0).chain(conditions.iter().copied()) {
-            let map = LinearMap::with_condition(d, condition, 17);
+        let rotated =
+            |condition: f64| (format!("rotated, {condition:.0e}"), LinearMap::with_condition(d, condition, 17));
+        let scaled = |condition: f64| (format!("scaled, {condition:.0e}"), LinearMap::scaling(d, condition));
+        let maps =
+            conditions.iter().map(|c| scaled(*c)).chain([rotated(1.0)]).chain(conditions.iter().map(|c| rotated(*c)));
+        for (name, map) in maps {
             let row = match (&plain, fits(&map)) {
                 (Ok(plain), Ok(moved)) => compare(plain, &moved),
                 (Err(problem), _) => Err(problem.clone()),
@@ -93,12 +87,11 @@ fn table(problems: &[Problem], families: &[Family], conditions: &[f64], seeds: u
             passed &= within;
             let [gradients, ratio, kl, change, mean, sd] = cells;
             let verdict = if within { "pass" } else { "FAIL" };
-            let condition = format!("{condition:.0e}");
-            eprintln!("{} {} {condition}: ratio {ratio}, {verdict}", problem.name, label(family));
+            eprintln!("{} {} {name}: ratio {ratio}, {verdict}", problem.name, label(family));
             table.push([
                 problem.name.clone(),
                 label(family),
-                condition,
+                name,
                 gradients,
                 ratio,
                 kl,
@@ -145,8 +138,8 @@ fn compare(plain: &[Answer], moved: &[Answer]) -> Result<([String; 6], bool), St
 
 const INTRODUCTION: &str = "# Fits in other coordinates
 
-Each problem is fitted as it is and after z = A x, where A is a random rotation, a scaling with the given condition number and another
-rotation; condition 1e0 is a rotation alone. Gradients per fit, and their ratio to those of the original; KL(q‖p) by 10⁵ draws
+Each problem is fitted as it is and after z = A x, where A is a diagonal matrix with the given condition number (scaled) or such a
+matrix between two random rotations (rotated). The condition number of the Hessian is the square of that of A. Gradients per fit, and their ratio to those of the original; KL(q‖p) by 10⁵ draws
 and its largest change; the largest move of a mean, in standard deviations, and the largest change of a standard deviation, both in
 the original coordinates; the worst of the seeds. A row passes if the ratio lies between 1/2 and 2, the KL changes by no more than the
 0.01 nats at which the plan stops and three standard errors, and no mean moves by more than 0.1 standard deviations.
@@ -164,4 +157,30 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let (table, passed) = table(&problems, &[Family::gaussian(), Family::mog(3)], &[1e2, 1e4, 1e8], seeds);
     publish(&format!("{INTRODUCTION}{table}"), write.as_ref())?;
     if passed { Ok(()) } else { Err("a fit depends on the coordinates".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rotated_and_rescaled_regression_is_fitted_alike() {
+        let (table, passed) = table(&[breast_cancer()], &[Family::gaussian()], &[1e4], 1);
+        assert!(passed, "{table}");
+    }
+
+    #[test]
+    fn a_fit_that_changes_is_noticed() {
+        let problem = breast_cancer();
+        let map = LinearMap::identity(problem.target.dim());
+        let fit = || vec![answer(&problem, Family::gaussian(), &map, 1).unwrap()];
+        assert!(compare(&fit(), &fit()).unwrap().1);
+        let spoilt: [fn(&mut Answer); 3] =
+            [|fit| fit.gradients *= 3, |fit| fit.kl += 0.05, |fit| fit.mean[2] += 0.5 * fit.sd[2]];
+        for spoil in spoilt {
+            let mut other = fit();
+            spoil(&mut other[0]);
+            assert!(!compare(&fit(), &other).unwrap().1);
+        }
+    }
 }

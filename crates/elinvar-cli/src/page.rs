@@ -16,7 +16,12 @@ use crate::shell;
 pub(crate) fn text(job: &Job, report: &Report) -> String {
     let Report { posterior, judgement, diagnostics, few_draws_dominate, parameters, seconds, run_dir } = report;
     let counts = posterior.counts();
-    let mut page = title(job, posterior.dim(), &posterior.family()) + "\n\n" + &verdict(judgement) + "\n" + &table(parameters) + "\n";
+    let mut page = title(job, posterior.dim(), &posterior.family())
+        + "\n\n"
+        + &verdict(judgement)
+        + "\n"
+        + &table(parameters)
+        + "\n";
     let mut line = |name: &str, value: String| {
         // A combining accent takes a character and no room.
         let width = 13 + name.matches('\u{302}').count();

@@ -5,7 +5,6 @@ use elinvar::random::{Purpose, Stream};
 /// A square matrix with its inverse, both column by column.
 #[derive(Clone, Debug)]
 pub(crate) struct LinearMap {
-    pub(crate) dim: usize,
     pub(crate) forward: Vec<f64>,
     pub(crate) inverse: Vec<f64>,
     /// log |det|.
@@ -15,7 +14,7 @@ pub(crate) struct LinearMap {
 impl LinearMap {
     pub(crate) fn identity(dim: usize) -> Self {
         let forward: Vec<f64> = (0..dim * dim).map(|i| f64::from(u8::from(i % (dim + 1) == 0))).collect();
-        Self { dim, inverse: forward.clone(), forward, log_det: 0.0 }
+        Self { inverse: forward.clone(), forward, log_det: 0.0 }
     }
 
     /// Q D Rᵀ with random rotations Q and R and singular values that fall geometrically from √condition to 1/√condition.
@@ -24,7 +23,20 @@ impl LinearMap {
         let values = singular_values(dim, condition);
         let inverses: Vec<f64> = values.iter().map(|v| 1.0 / v).collect();
         let log_det = values.iter().map(|v| v.ln()).sum();
-        Self { dim, forward: sandwich(dim, &q, &values, &r), inverse: sandwich(dim, &r, &inverses, &q), log_det }
+        Self { forward: sandwich(dim, &q, &values, &r), inverse: sandwich(dim, &r, &inverses, &q), log_det }
+    }
+
+    /// A diagonal matrix with the same singular values, in an order that alternates between large and small.
+    pub(crate) fn scaling(dim: usize, condition: f64) -> Self {
+        let values = singular_values(dim, condition);
+        let mut map = Self::identity(dim);
+        for i in 0..dim {
+            let value = values[if i % 2 == 0 { i / 2 } else { dim - 1 - i / 2 }];
+            map.forward[i * (dim + 1)] = value;
+            map.inverse[i * (dim + 1)] = 1.0 / value;
+            map.log_det += value.ln();
+        }
+        map
     }
 
     /// A x.
@@ -54,7 +66,7 @@ pub(crate) fn covariance(dim: usize, condition: f64, seed: u64) -> LinearMap {
     let values = singular_values(dim, condition);
     let inverses: Vec<f64> = values.iter().map(|v| 1.0 / v).collect();
     let log_det = values.iter().map(|v| v.ln()).sum();
-    LinearMap { dim, forward: sandwich(dim, &q, &values, &q), inverse: sandwich(dim, &q, &inverses, &q), log_det }
+    LinearMap { forward: sandwich(dim, &q, &values, &q), inverse: sandwich(dim, &q, &inverses, &q), log_det }
 }
 
 fn singular_values(dim: usize, condition: f64) -> Vec<f64> {

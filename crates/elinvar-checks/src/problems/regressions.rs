@@ -53,14 +53,14 @@ pub(crate) fn murphy_toy() -> Problem {
     let table = Table::from_csv("murphy_toy.csv", text, &Columns::All).expect(EMBEDDED);
     let selection = Selection { intercept: Intercept::None, ..Selection::new("y", Outcome::Binary) };
     let target = logistic(RegressionData::from_table(&table, &selection).expect(EMBEDDED), 0.01);
-    let (log_normaliser, moments) = moments_2d(&target, [-15.0, -15.0], [70.0, 40.0], 601);
+    let (log_normaliser, moments) = moments_2d(&target, [-15.0, -15.0], [70.0, 40.0], 401);
     Problem::known("murphy_toy", target, log_normaliser, moments)
 }
 
 /// Cancer mortality in 20 cities; z = (logit η, log K).
 pub(crate) fn beta_binomial() -> Problem {
     let target = BetaBinomial::cancer_mortality();
-    let (log_normaliser, moments) = moments_2d(&target, [-11.0, 0.0], [-3.0, 31.0], 401);
+    let (log_normaliser, moments) = moments_2d(&target, [-11.0, 0.0], [-3.0, 31.0], 201);
     Problem::known("beta-binomial", target, log_normaliser, moments)
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn generated_logistic(n: usize, columns: usize, prior_precision: f64,
 pub(crate) fn small_logistic(n: usize, prior_precision: f64) -> Problem {
     let target = generated_logistic(n, 2, prior_precision, 5);
     let reach = 9.0 / prior_precision.sqrt();
-    let (log_normaliser, moments) = moments_2d(&target, [-reach; 2], [reach; 2], 901);
+    let (log_normaliser, moments) = moments_2d(&target, [-reach; 2], [reach; 2], 501);
     Problem::known(format!("logistic d = 2, {n} rows, precision {prior_precision}"), target, log_normaliser, moments)
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn small_poisson(n: usize, level: f64) -> Problem {
     let counts = x.chunks_exact(2).map(|row| poisson((level + 0.4 * row[1]).exp(), &mut stream)).collect();
     let x = DesignMatrix::new(x, 2, names).expect("finite features");
     let target = PoissonRegression::new(x, counts, 0.1).expect("whole numbers");
-    let (log_normaliser, moments) = moments_2d(&target, [-25.0, -20.0], [10.0, 20.0], 1_001);
+    let (log_normaliser, moments) = moments_2d(&target, [-25.0, -20.0], [10.0, 20.0], 601);
     Problem::known(format!("Poisson d = 2, {n} rows, level {level}"), target, log_normaliser, moments)
 }
 
