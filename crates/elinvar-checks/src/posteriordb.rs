@@ -70,9 +70,9 @@ fn family(word: &str) -> Result<Family, String> {
         "student_t" => Ok(Family::student_t(4.0)),
         "skew" => Ok(Family::skew()),
         "emg" => Ok(Family::emg()),
-        "nig" => Ok(Family::nig(1.0)),
-        "snig" => Ok(Family::snig(1.0)),
-        "mog" => Ok(Family::mog(4)),
+        "nig" => Ok(Family::nig(2.0)),
+        "snig" => Ok(Family::snig(2.0)),
+        "mog" => Ok(Family::mog(3)),
         _ => Err(format!("there is no family {word}")),
     }
 }

@@ -2,7 +2,7 @@
 
 use elinvar::model::{
     Arma11, Autoregression, CoefficientPrior, DesignMatrix, EightSchools, GaussianProcessPoisson, LinearRegression,
-    NoisePrior, OrderedMixture, Parametrisation,
+    NoisePrior, OrderedMixture, Parametrisation, Whitening,
 };
 use elinvar::target::{Draws, Evaluations, Rows, Target};
 
@@ -14,8 +14,13 @@ enum Report {
     Constrained,
     /// θ_j = μ + τ η_j, then μ and τ.
     Schools,
-    /// ρ, α, and f = L f̃.
-    Process(GaussianProcessPoisson),
+    /// ρ, α and f.
+    Process {
+        /// The target.
+        fitted: GaussianProcessPoisson,
+        /// The same in the coordinates of the check point.
+        whitened: GaussianProcessPoisson,
+    },
 }
 
 /// A posterior of the collection, ready to be fitted.
@@ -42,8 +47,9 @@ impl Problem {
                 Self::of(OrderedMixture::new(reference.list("y")?).map_err(text)?, 2)
             }
             "gp_pois_regr-gp_pois_regr" => {
-                let process = GaussianProcessPoisson::new(reference.list("x")?, reference.list("k")?).map_err(text)?;
-                Self { report: Report::Process(process.clone()), ..Self::of(process, 1) }
+                let whitened = GaussianProcessPoisson::new(reference.list("x")?, reference.list("k")?).map_err(text)?;
+                let fitted = whitened.clone().with_whitening(Whitening::Posterior);
+                Self { report: Report::Process { fitted: fitted.clone(), whitened }, ..Self::of(fitted, 1) }
             }
             _ => regression(name, reference)?,
         };
@@ -72,9 +78,9 @@ impl Problem {
                 out[..n].iter_mut().zip(&z[2..]).for_each(|(theta, eta)| *theta = mu + tau * eta);
                 (out[n], out[n + 1]) = (mu, tau);
             }
-            Report::Process(process) => {
+            Report::Process { fitted, .. } => {
                 (out[0], out[1]) = (z[0].exp(), z[1].exp());
-                return process.log_rates(z, &mut out[2..]).is_ok();
+                return fitted.log_rates(z, &mut out[2..]).is_ok();
             }
         }
         true
@@ -93,12 +99,16 @@ impl Problem {
             x[2..].iter_mut().zip(point).for_each(|(eta, theta)| *eta = (theta - mu) / tau);
             volume = n as f64 * tau.ln();
         }
-        let d = self.target.dim();
+        let target: &dyn Target = match &self.report {
+            Report::Process { whitened, .. } => whitened,
+            _ => &*self.target,
+        };
+        let d = target.dim();
         let mut z = vec![0.0; d];
         transforms.unconstrain(&x, &mut z).map_err(text)?;
         let mut out = Evaluations::new(d, 1);
-        self.target.evaluate(Draws::new(d, &z), Rows::All, &mut out).map_err(|e| e.to_string())?;
-        let log_p = out.log_p()[0] + self.target.prior().log_density(&z);
+        target.evaluate(Draws::new(d, &z), Rows::All, &mut out).map_err(|e| e.to_string())?;
+        let log_p = out.log_p()[0] + target.prior().log_density(&z);
         Ok(log_p - transforms.log_jacobian(&z) - volume - f64::from(self.half_priors) * std::f64::consts::LN_2)
     }
 }

@@ -153,6 +153,10 @@ checks the log densities of the models at known points, fits, writes this page, 
 every mean below {MEAN} sd and of every log sd below {LOG_SD} (τ of the eight schools: {LOG_SD_OF_TAU}), and at most
 {MEDIAN_GRADIENTS} gradients for the median fit.
 
+Two models are written in coordinates that suit approximations, which changes no posterior: the effects of the eight schools by
+their standardised deviations, and the Gaussian process `gp_pois_regr` by coordinates that are about standard normal given its
+kernel and the counts (`Whitening::Posterior`).
+
 Each line holds the worst fit and, in brackets, its worst parameter; gradients are the median over seeds. The weighted columns
 are the same errors after weighting draws by their smoothed importance ratios.
 

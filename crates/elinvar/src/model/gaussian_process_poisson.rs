@@ -1,6 +1,11 @@
 //! Counts whose log rate is a Gaussian process.
 
+use serde::{Deserialize, Serialize};
+
 use super::NoisePrior;
+use super::kernel_jet::{
+    JET, Jet, N_KERNEL, SECOND, add_product, add_scaled, factor, invert, logarithm, row, row_start,
+};
 use crate::Error;
 use crate::linalg::products::mirror_lower;
 use crate::special::gamma::ln_gamma;
@@ -9,10 +14,22 @@ use crate::target::memory::with_memory;
 use crate::target::pointwise::second_order_target;
 use crate::target::{PointwiseHessian, PointwiseTarget, TargetError, Transform, Transforms};
 
-/// k_i ~ Poisson(e^{f_i}), f = L f̃ with LLᵀ = K, f̃ ~ N(0, I); z = (log ρ, log α, f̃).
+/// Which coordinates of the process are standardised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whitening {
+    /// u = f̃: standard normal before the data are seen, far from it after many counts.
+    Prior,
+    /// f̃ = B⁻¹LᵀWy + M⁻ᵀu with MMᵀ = B = I + LᵀWL: about standard normal given ρ, α and the data, where the log rates are
+    /// taken as measured by y_i = log(k_i + ½) with precision W_ii = k_i + ½.
+    Posterior,
+}
+
+/// k_i ~ Poisson(e^{f_i}), f = L f̃ with LLᵀ = K, f̃ ~ N(0, I); z = (log ρ, log α, u) with u = f̃ or another [`Whitening`].
 ///
-/// K_ij = α² exp(−(x_i − x_j)²/(2ρ²)) + 10⁻¹⁰ [i = j], ρ ~ Gamma(shape, rate), α ~ half-normal. The factor is
-/// differentiated twice in (log ρ, log α) by carrying its derivatives through the elimination.
+/// K_ij = α² exp(−(x_i − x_j)²/(2ρ²)) + 10⁻¹⁰ [i = j], ρ ~ Gamma(shape, rate), α ~ half-normal. The density is exact in both
+/// coordinates. Factors and inverses are differentiated twice in (log ρ, log α) by carrying derivatives through the
+/// elimination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaussianProcessPoisson {
     x: Vec<f64>,
@@ -21,66 +38,35 @@ pub struct GaussianProcessPoisson {
     length_shape: f64,
     length_rate: f64,
     amplitude_prior: NoisePrior,
+    whitening: Whitening,
 }
 
 /// Added to the diagonal of K.
 const JITTER: f64 = 1e-10;
-/// log ρ and log α.
-const N_KERNEL: usize = 2;
-const OUT_OF_RANGE: &str = "the covariance of the process is not positive definite in double precision";
 
-/// A number with its derivatives by log ρ (1) and log α (2): value, 1, 2, 11, 12, 22.
-type Jet = [f64; JET];
-const JET: usize = 6;
-/// Where the second derivative by two of the parameters stands in a [`Jet`].
-const SECOND: [[usize; N_KERNEL]; N_KERNEL] = [[3, 4], [4, 5]];
-
-/// a − b c.
-fn subtract_product(a: &mut Jet, b: &Jet, c: &Jet) {
-    a[0] -= b[0] * c[0];
-    a[1] -= b[0] * c[1] + b[1] * c[0];
-    a[2] -= b[0] * c[2] + b[2] * c[0];
-    a[3] -= b[0] * c[3] + 2.0 * b[1] * c[1] + b[3] * c[0];
-    a[4] -= b[0] * c[4] + b[1] * c[2] + b[2] * c[1] + b[4] * c[0];
-    a[5] -= b[0] * c[5] + 2.0 * b[2] * c[2] + b[5] * c[0];
+/// f and f̃ as affine functions of u with coefficients that depend on the kernel.
+struct Process<'a> {
+    /// ∂f_i/∂u_j, row by row.
+    rates: &'a [Jet],
+    /// ∂f̃_i/∂u_j, row by row.
+    white: &'a [Jet],
+    /// f, then f̃.
+    values: &'a [Jet],
+    /// log |∂f̃/∂u|.
+    log_volume: Jet,
 }
 
-/// g(a) for a function with value and first two derivatives `g` at a.
-fn chain(a: &Jet, g: [f64; 3]) -> Jet {
-    [
-        g[0],
-        g[1] * a[1],
-        g[1] * a[2],
-        g[1] * a[3] + g[2] * a[1] * a[1],
-        g[1] * a[4] + g[2] * a[1] * a[2],
-        g[1] * a[5] + g[2] * a[2] * a[2],
-    ]
-}
-
-/// Replaces the lower triangle (row by row, row i of i + 1 jets) by its Cholesky factor.
-fn factor(n: usize, rows: &mut [Jet]) -> Result<(), TargetError> {
-    let start = |i: usize| i * (i + 1) / 2;
-    for i in 0..n {
-        let (above, own) = rows.split_at_mut(start(i));
-        for j in 0..i {
-            let row = &above[start(j)..start(j) + j + 1];
-            let mut entry = own[j];
-            (0..j).for_each(|m| subtract_product(&mut entry, &own[m], &row[m]));
-            let pivot = row[j][0];
-            // 1/L_jj, and then entry · (1/L_jj) as 0 − entry · (−1/L_jj).
-            let inverse = chain(&row[j], [-1.0 / pivot, 1.0 / (pivot * pivot), -2.0 / (pivot * pivot * pivot)]);
-            own[j] = [0.0; JET];
-            subtract_product(&mut own[j], &entry, &inverse);
-        }
-        let mut square = own[i];
-        (0..i).for_each(|m| subtract_product(&mut square, &own[m], &own[m]));
-        if !(square[0] > 0.0 && square.iter().all(|v| v.is_finite())) {
-            return Err(TargetError::recoverable(OUT_OF_RANGE));
-        }
-        let root = square[0].sqrt();
-        own[i] = chain(&square, [root, 0.5 / root, -0.25 / (root * square[0])]);
+impl Process<'_> {
+    /// For each f_i and f̃_i: its jet, its coefficients, and the first two derivatives of its term of log p.
+    fn terms<'a>(&'a self, counts: &'a [f64]) -> impl Iterator<Item = (&'a Jet, &'a [Jet], [f64; 2])> {
+        let n = counts.len();
+        let rates = self.rates.chunks_exact(n).zip(counts).zip(&self.values[..n]).map(|((row, k), f)| {
+            let rate = f[0].exp();
+            (f, row, [k - rate, -rate])
+        });
+        let white = self.white.chunks_exact(n).zip(&self.values[n..]).map(|(row, t)| (t, row, [-t[0], -1.0]));
+        rates.chain(white)
     }
-    Ok(())
 }
 
 impl GaussianProcessPoisson {
@@ -102,7 +88,8 @@ impl GaussianProcessPoisson {
         }
         let log_factorials = counts.iter().map(|k| ln_gamma(k + 1.0)).sum();
         let amplitude_prior = NoisePrior::HalfNormal { scale: 2.0 };
-        Ok(Self { x, counts, log_factorials, length_shape: 25.0, length_rate: 4.0, amplitude_prior })
+        let (length_shape, length_rate, whitening) = (25.0, 4.0, Whitening::Prior);
+        Ok(Self { x, counts, log_factorials, length_shape, length_rate, amplitude_prior, whitening })
     }
 
     /// The same model with another Gamma prior of the length scale ρ and another prior of the amplitude α.
@@ -119,7 +106,12 @@ impl GaussianProcessPoisson {
         Ok(Self { length_shape, length_rate, amplitude_prior, ..self })
     }
 
-    /// Writes f = L f̃, the log rates at z.
+    /// The same model in other coordinates.
+    pub fn with_whitening(self, whitening: Whitening) -> Self {
+        Self { whitening, ..self }
+    }
+
+    /// Writes f, the log rates at z.
     ///
     /// # Errors
     /// A recoverable [`TargetError`] where K cannot be factorised.
@@ -128,39 +120,92 @@ impl GaussianProcessPoisson {
     /// If `log_rates` has not one entry per input or z not two more.
     pub fn log_rates(&self, z: &[f64], log_rates: &mut [f64]) -> Result<(), TargetError> {
         assert_eq!((z.len(), log_rates.len()), (self.x.len() + N_KERNEL, self.x.len()), "lengths of z and f");
-        self.with_process(z, |_, f| log_rates.iter_mut().zip(f).for_each(|(out, f)| *out = f[0]))
+        self.with_process(z, |process| log_rates.iter_mut().zip(process.values).for_each(|(out, f)| *out = f[0]))
     }
 
-    /// Calls `then` with the jets of the lower triangle of L and of f.
-    fn with_process<R>(&self, z: &[f64], then: impl FnOnce(&[Jet], &[Jet]) -> R) -> Result<R, TargetError> {
+    fn with_process<R>(&self, z: &[f64], then: impl FnOnce(Process<'_>) -> R) -> Result<R, TargetError> {
         let n = self.x.len();
-        let triangle = n * (n + 1) / 2;
-        with_memory(JET * (triangle + n), |memory| {
-            let (rows, f) = memory.as_chunks_mut::<JET>().0.split_at_mut(triangle);
-            self.covariance(z, rows);
-            factor(n, rows)?;
-            let mut rest = &*rows;
-            for (i, f) in f.iter_mut().enumerate() {
-                let (row, below) = rest.split_at(i + 1);
-                *f = [0.0; JET];
-                for (entry, z) in row.iter().zip(&z[N_KERNEL..]) {
-                    f.iter_mut().zip(entry).for_each(|(f, l)| *f += l * z);
+        with_memory(JET * (2 * row_start(n) + 2 * n * n + 2 * n), |memory| {
+            memory.fill(0.0);
+            let (l, rest) = memory.as_chunks_mut::<JET>().0.split_at_mut(row_start(n));
+            let (m, rest) = rest.split_at_mut(row_start(n));
+            let (rates, rest) = rest.split_at_mut(n * n);
+            let (white, values) = rest.split_at_mut(n * n);
+            let (f, t) = values.split_at_mut(n);
+            self.covariance(z, l);
+            factor(n, l)?;
+            let mut log_volume = [0.0; JET];
+            t.iter_mut().zip(&z[N_KERNEL..]).for_each(|(t, u)| t[0] = *u);
+            match self.whitening {
+                Whitening::Prior => white.iter_mut().step_by(n + 1).for_each(|entry| entry[0] = 1.0),
+                Whitening::Posterior => {
+                    self.posterior_precision(l, m);
+                    factor(n, m)?;
+                    (0..n).for_each(|i| add_scaled(&mut log_volume, -1.0, &logarithm(&row(m, i)[i])));
+                    invert(n, m);
+                    self.standardise(l, m, white, f, t);
                 }
-                rest = below;
             }
-            Ok(then(rows, f))
+            for i in 0..n {
+                f[i] = [0.0; JET];
+                for (j, l) in row(l, i).iter().enumerate() {
+                    add_product(&mut f[i], l, &t[j]);
+                    let sums = rates[i * n..(i + 1) * n].iter_mut().zip(&white[j * n..(j + 1) * n]);
+                    sums.for_each(|(sum, white)| add_product(sum, l, white));
+                }
+            }
+            Ok(then(Process { rates, white, values, log_volume }))
         })
     }
 
+    /// Writes the lower triangle of B = I + LᵀWL.
+    fn posterior_precision(&self, l: &[Jet], out: &mut [Jet]) {
+        for i in 0..self.x.len() {
+            let out = &mut out[row_start(i)..][..=i];
+            out[i][0] = 1.0;
+            for (q, k) in self.counts.iter().enumerate().skip(i) {
+                let l = row(l, q);
+                let mut weighted = [0.0; JET];
+                add_scaled(&mut weighted, k + 0.5, &l[i]);
+                out.iter_mut().zip(l).for_each(|(out, l)| add_product(out, &weighted, l));
+            }
+        }
+    }
+
+    /// From X = M⁻¹ and u in `t`: writes Xᵀ into `white` and f̃ = Xᵀ(XLᵀWy + u) into `t`; `free` is memory.
+    fn standardise(&self, l: &[Jet], x: &[Jet], white: &mut [Jet], free: &mut [Jet], t: &mut [Jet]) {
+        let n = self.x.len();
+        free.fill([0.0; JET]);
+        for (q, k) in self.counts.iter().enumerate() {
+            let measured = (k + 0.5) * (k + 0.5).ln();
+            free.iter_mut().zip(row(l, q)).for_each(|(sum, l)| add_scaled(sum, measured, l));
+        }
+        for i in 0..n {
+            for (j, x) in row(x, i).iter().enumerate() {
+                add_product(&mut t[i], x, &free[j]);
+                white[j * n + i] = *x;
+            }
+        }
+        free.copy_from_slice(t);
+        for (t, white) in t.iter_mut().zip(white.chunks_exact(n)) {
+            *t = [0.0; JET];
+            white.iter().zip(&*free).for_each(|(white, v)| add_product(t, white, v));
+        }
+    }
+
     fn names_after(&self, kernel: [&str; N_KERNEL]) -> Vec<String> {
-        let white = (1..=self.x.len()).map(|i| format!("f_tilde{i}"));
+        let letter = match self.whitening {
+            Whitening::Prior => "f_tilde",
+            Whitening::Posterior => "u",
+        };
+        let white = (1..=self.x.len()).map(|i| format!("{letter}{i}"));
         kernel.into_iter().map(str::to_owned).chain(white).collect()
     }
 
     fn covariance(&self, z: &[f64], rows: &mut [Jet]) {
         let inv_square = (-2.0 * z[0]).exp();
         for (i, a) in self.x.iter().enumerate() {
-            let row = &mut rows[i * (i + 1) / 2..][..=i];
+            let row = &mut rows[row_start(i)..][..=i];
             for (b, entry) in self.x.iter().zip(&mut *row) {
                 // K = exp(2 log α − g/2) with g = (a − b)²/ρ², ∂g/∂log ρ = −2g.
                 let g = (a - b) * (a - b) * inv_square;
@@ -186,22 +231,17 @@ impl PointwiseTarget for GaussianProcessPoisson {
             - self.log_factorials;
         grad[0] = self.length_shape - rho_rate;
         grad[1] = amplitude_slope;
-        for (g, z) in grad[N_KERNEL..].iter_mut().zip(&z[N_KERNEL..]) {
-            log_p -= 0.5 * z * z + HALF_LOG_TWO_PI;
-            *g = -z;
-        }
-        self.with_process(z, |rows, f| {
-            let (kernel, white) = grad.split_at_mut(N_KERNEL);
-            let mut rest = rows;
-            for (i, (f, k)) in f.iter().zip(&self.counts).enumerate() {
-                let rate = f[0].exp();
-                let score = k - rate;
-                log_p += k * f[0] - rate;
-                kernel[0] += score * f[1];
-                kernel[1] += score * f[2];
-                let (row, below) = rest.split_at(i + 1);
-                white.iter_mut().zip(row).for_each(|(g, l)| *g += score * l[0]);
-                rest = below;
+        grad[N_KERNEL..].fill(0.0);
+        self.with_process(z, |process| {
+            let n = self.x.len();
+            log_p += process.log_volume[0] - n as f64 * HALF_LOG_TWO_PI;
+            log_p += process.values[..n].iter().zip(&self.counts).map(|(f, k)| k * f[0] - f[0].exp()).sum::<f64>();
+            log_p -= 0.5 * process.values[n..].iter().map(|t| t[0] * t[0]).sum::<f64>();
+            let (kernel, u) = grad.split_at_mut(N_KERNEL);
+            (0..N_KERNEL).for_each(|a| kernel[a] += process.log_volume[1 + a]);
+            for (value, row, [slope, _]) in process.terms(&self.counts) {
+                (0..N_KERNEL).for_each(|a| kernel[a] += slope * value[1 + a]);
+                u.iter_mut().zip(row).for_each(|(g, entry)| *g += slope * entry[0]);
             }
             log_p
         })
@@ -228,28 +268,24 @@ impl PointwiseHessian for GaussianProcessPoisson {
         hessian.fill(0.0);
         hessian[0] = -self.length_rate * z[0].exp();
         hessian[d + 1] = self.amplitude_prior.log_density(z[1])[2];
-        (N_KERNEL..d).for_each(|j| hessian[j * d + j] = -1.0);
-        self.with_process(z, |rows, f| {
-            let mut rest = rows;
-            for (i, (f, k)) in f.iter().zip(&self.counts).enumerate() {
-                let rate = f[0].exp();
-                let score = k - rate;
-                let (row, below) = rest.split_at(i + 1);
-                // Column by column, the lower triangle: rows below the diagonal of each column.
+        // Column by column, the lower triangle.
+        self.with_process(z, |process| {
+            for a in 0..N_KERNEL {
+                (a..N_KERNEL).for_each(|b| hessian[a * d + b] += process.log_volume[SECOND[a][b]]);
+            }
+            for (value, row, [slope, curvature]) in process.terms(&self.counts) {
                 for a in 0..N_KERNEL {
                     let column = &mut hessian[a * d..(a + 1) * d];
-                    for b in a..N_KERNEL {
-                        column[b] += score * f[SECOND[a][b]] - rate * f[1 + a] * f[1 + b];
-                    }
+                    let factor = curvature * value[1 + a];
+                    (a..N_KERNEL).for_each(|b| column[b] += slope * value[SECOND[a][b]] + factor * value[1 + b]);
                     let entries = column[N_KERNEL..].iter_mut().zip(row);
-                    entries.for_each(|(entry, l)| *entry += score * l[1 + a] - rate * f[1 + a] * l[0]);
+                    entries.for_each(|(out, entry)| *out += slope * entry[1 + a] + factor * entry[0]);
                 }
-                for (j, l_j) in row.iter().enumerate() {
+                for (j, entry) in row.iter().enumerate() {
                     let column = &mut hessian[(j + N_KERNEL) * d + N_KERNEL..(j + N_KERNEL + 1) * d];
-                    let factor = rate * l_j[0];
-                    column[j..].iter_mut().zip(&row[j..]).for_each(|(entry, l)| *entry -= factor * l[0]);
+                    let factor = curvature * entry[0];
+                    column[j..].iter_mut().zip(&row[j..]).for_each(|(out, entry)| *out += factor * entry[0]);
                 }
-                rest = below;
             }
         })?;
         mirror_lower(d, hessian);
@@ -260,60 +296,4 @@ impl PointwiseHessian for GaussianProcessPoisson {
 second_order_target!([] GaussianProcessPoisson, this => this);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn model() -> GaussianProcessPoisson {
-        GaussianProcessPoisson::new(vec![-1.5, -0.2, 0.4, 1.9], vec![3.0, 0.0, 5.0, 2.0]).unwrap()
-    }
-
-    /// Another route: log N(f | 0, K) + log det L is the density of f̃.
-    #[test]
-    fn the_density_of_the_process_itself() {
-        let (model, z) = (model(), [0.3f64, -0.2, 0.5, -1.0, 0.8, 0.1]);
-        let (rho, alpha) = (z[0].exp(), z[1].exp());
-        let mut f = [0.0; 4];
-        model.log_rates(&z, &mut f).unwrap();
-        // Elimination of [K | f]: its pivots give det K and fᵀK⁻¹f.
-        let mut k: Vec<Vec<f64>> = (0..4)
-            .map(|i| {
-                let entry = |j: usize| alpha * alpha * (-0.5 * ((model.x[i] - model.x[j]) / rho).powi(2)).exp();
-                (0..4).map(|j| entry(j) + if i == j { 1e-10 } else { 0.0 }).chain([f[i]]).collect()
-            })
-            .collect();
-        let (mut log_det, mut square) = (0.0, 0.0);
-        for i in 0..4 {
-            log_det += k[i][i].ln();
-            square += k[i][4] * k[i][4] / k[i][i];
-            let pivot_row = k[i].clone();
-            for row in &mut k[i + 1..] {
-                let ratio = row[i] / pivot_row[i];
-                row.iter_mut().zip(&pivot_row).for_each(|(entry, pivot)| *entry -= ratio * pivot);
-            }
-        }
-        let tau = std::f64::consts::TAU;
-        let mut expected = -0.5 * (4.0 * tau.ln() + square);
-        let factorial_24: f64 = (1..=24).map(|i| f64::from(i).ln()).sum();
-        expected += 25.0 * 4f64.ln() - factorial_24 + 24.0 * rho.ln() - 4.0 * rho + z[0];
-        expected += 2f64.ln() - 0.5 * (alpha / 2.0).powi(2) - (2.0 * tau.sqrt()).ln() + z[1];
-        for (f, (k, log_factorial)) in
-            f.iter().zip([(3.0, 6f64.ln()), (0.0, 0.0), (5.0, 120f64.ln()), (2.0, 2f64.ln())])
-        {
-            expected += k * f - f.exp() - log_factorial;
-        }
-        let found = model.gradient(&z, &mut [0.0; 6]).unwrap();
-        assert!((found - expected).abs() < 1e-10 * expected.abs(), "{found} {expected}");
-        let pivots: f64 = model.with_process(&z, |rows, _| [0, 2, 5, 9].map(|i| rows[i][0].ln()).iter().sum()).unwrap();
-        assert!((2.0 * pivots - log_det).abs() < 1e-9, "{pivots} {log_det}");
-    }
-
-    #[test]
-    fn what_cannot_be_factorised_is_refused_for_this_point_only() {
-        let n = 30;
-        let model = GaussianProcessPoisson::new((0..n).map(f64::from).collect(), vec![1.0; n as usize]).unwrap();
-        let mut z = vec![0.0; n as usize + 2];
-        (z[0], z[1]) = (5.0, 12.0);
-        assert!(model.gradient(&z, &mut vec![0.0; n as usize + 2]).unwrap_err().recoverable);
-        assert!(GaussianProcessPoisson::new(vec![1.0], vec![0.5]).is_err());
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 use elinvar::model::{
     Arma11, Autoregression, Banana, BetaBinomial, CoefficientPrior, DesignMatrix, EightSchools, Funnel, Gaussian,
     GaussianMixture, GaussianProcessPoisson, LinearRegression, LogisticRegression, NoisePrior, OrderedMixture,
-    Parametrisation, PoissonRegression,
+    Parametrisation, PoissonRegression, Whitening,
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Target, Transform, Transforms, from_fn, from_fns};
 
@@ -35,6 +35,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("arma11", Arma11::new(series(60)).unwrap(), 0.6),
         case("ordered mixture", OrderedMixture::new(scaled(4.0, numbers(80, 16))).unwrap(), 0.8),
         case("gaussian process with counts", process(7), 0.7),
+        case("gaussian process with counts, by its posterior", process(7).with_whitening(Whitening::Posterior), 0.7),
         case("gaussian", Gaussian::new(numbers(4, 1), spd(4, 2)).unwrap().with_log_normaliser(1.5), 2.0),
         case("gaussian, d = 25", Gaussian::new(numbers(25, 3), spd(25, 4)).unwrap(), 2.0),
         case("mixture", mixture(3, 4), 2.0),
