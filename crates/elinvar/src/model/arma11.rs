@@ -4,7 +4,7 @@ use super::NoisePrior;
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, TargetError, Transform, Transforms};
+use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// y_t = μ + φ y_{t−1} + θ e_{t−1} + e_t with e_t ~ N(0, σ²), y₀ = μ and e₀ = 0; z = (μ, φ, θ, log σ).
 ///
@@ -22,6 +22,7 @@ pub struct Arma11 {
 /// Coordinates of e that matter for derivatives: μ, φ, θ.
 const N: usize = 3;
 const THETA: usize = 2;
+const OVERFLOW: &str = "the residuals of the moving average overflow: |θ| is too large";
 
 /// R = Σ e_t² with ½ of its first and second derivatives, of those the lower triangle.
 struct Squares {
@@ -67,6 +68,16 @@ impl Arma11 {
         [self.mean_sd, self.coefficient_sd, self.coefficient_sd]
     }
 
+    /// log p, given R.
+    fn log_density_of(&self, z: &[f64], squares: f64) -> f64 {
+        let (n, prec) = (self.series.len() as f64, (-2.0 * z[N]).exp());
+        let mut log_p = self.noise_prior.log_density(z[N])[0] - n * (z[N] + HALF_LOG_TWO_PI) - 0.5 * prec * squares;
+        for (z, sd) in z.iter().zip(self.prior_sds()) {
+            log_p -= 0.5 * (z / sd) * (z / sd) + sd.ln() + HALF_LOG_TWO_PI;
+        }
+        log_p
+    }
+
     fn squares(&self, z: &[f64], with_curvature: bool) -> Result<Squares, TargetError> {
         let [mu, phi, theta] = [z[0], z[1], z[2]];
         let mut sums = Squares { value: 0.0, half_slope: [0.0; N], half_curvature: [[0.0; N]; N] };
@@ -96,7 +107,7 @@ impl Arma11 {
         }
         let finite = sums.half_slope.iter().chain(sums.half_curvature.as_flattened()).all(|v| v.is_finite());
         if !(sums.value.is_finite() && finite) {
-            return Err(TargetError::recoverable("the residuals of the moving average overflow: |θ| is too large"));
+            return Err(TargetError::recoverable(OVERFLOW));
         }
         Ok(sums)
     }
@@ -110,15 +121,15 @@ impl PointwiseTarget for Arma11 {
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
         let squares = self.squares(z, false)?;
         let (n, prec) = (self.series.len() as f64, (-2.0 * z[N]).exp());
-        let [value, slope, _] = self.noise_prior.log_density(z[N]);
-        let mut log_p = value - n * (z[N] + HALF_LOG_TWO_PI) - 0.5 * prec * squares.value;
         for (a, sd) in self.prior_sds().into_iter().enumerate() {
-            let t = z[a] / sd;
-            log_p -= 0.5 * t * t + sd.ln() + HALF_LOG_TWO_PI;
-            grad[a] = -prec * squares.half_slope[a] - t / sd;
+            grad[a] = -prec * squares.half_slope[a] - z[a] / (sd * sd);
         }
-        grad[N] = slope - n + prec * squares.value;
-        Ok(log_p)
+        grad[N] = self.noise_prior.log_density(z[N])[1] - n + prec * squares.value;
+        Ok(self.log_density_of(z, squares.value))
+    }
+
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        Some(self)
     }
 
     fn names(&self) -> Vec<String> {
@@ -132,6 +143,18 @@ impl PointwiseTarget for Arma11 {
 
     fn constrained_names(&self) -> Vec<String> {
         ["mu", "phi", "theta", "sigma"].map(str::to_owned).to_vec()
+    }
+}
+
+impl PointwiseValue for Arma11 {
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+        let (mut previous, mut e, mut squares) = (z[0], 0.0, 0.0);
+        for y in &self.series {
+            e = y - z[0] - z[1] * previous - z[2] * e;
+            squares += e * e;
+            previous = *y;
+        }
+        if squares.is_finite() { Ok(self.log_density_of(z, squares)) } else { Err(TargetError::recoverable(OVERFLOW)) }
     }
 }
 

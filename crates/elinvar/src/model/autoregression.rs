@@ -2,7 +2,7 @@
 
 use super::{CoefficientPrior, DesignMatrix, LinearRegression, NoisePrior};
 use crate::Error;
-use crate::target::{Draws, Evaluations, Prior, Rows, SecondOrder, Target, TargetError, Transforms};
+use crate::target::{Draws, Evaluations, Prior, Rows, SecondOrder, Target, TargetError, Transforms, Values};
 
 /// y_t ~ N(α + Σ_k β_k y_{t−k}, σ²) for t > K, given the first K values; z = (α, β₁, …, β_K, log σ).
 ///
@@ -70,6 +70,10 @@ impl Target for Autoregression {
 
     fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
         self.regression.evaluate(draws, rows, out)
+    }
+
+    fn values(&self) -> Option<&dyn Values> {
+        self.regression.values()
     }
 
     fn n_rows(&self) -> Option<usize> {

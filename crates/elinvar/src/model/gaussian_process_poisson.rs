@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::NoisePrior;
 use super::kernel_jet::{
-    JET, Jet, N_KERNEL, SECOND, add_product, add_scaled, factor, invert, logarithm, row, row_start,
+    FULL, Jet, N_KERNEL, SECOND, VALUE, add_product, add_scaled, factor, invert, logarithm, row, row_start,
 };
 use crate::Error;
 use crate::linalg::products::mirror_lower;
@@ -12,7 +12,7 @@ use crate::special::gamma::ln_gamma;
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::memory::with_memory;
 use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, TargetError, Transform, Transforms};
+use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// Which coordinates of the process are standardised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,20 +45,20 @@ pub struct GaussianProcessPoisson {
 const JITTER: f64 = 1e-10;
 
 /// f and f̃ as affine functions of u with coefficients that depend on the kernel.
-struct Process<'a> {
+struct Process<'a, const J: usize> {
     /// ∂f_i/∂u_j, row by row.
-    rates: &'a [Jet],
+    rates: &'a [Jet<J>],
     /// ∂f̃_i/∂u_j, row by row.
-    white: &'a [Jet],
+    white: &'a [Jet<J>],
     /// f, then f̃.
-    values: &'a [Jet],
+    values: &'a [Jet<J>],
     /// log |∂f̃/∂u|.
-    log_volume: Jet,
+    log_volume: Jet<J>,
 }
 
-impl Process<'_> {
+impl Process<'_, FULL> {
     /// For each f_i and f̃_i: its jet, its coefficients, and the first two derivatives of its term of log p.
-    fn terms<'a>(&'a self, counts: &'a [f64]) -> impl Iterator<Item = (&'a Jet, &'a [Jet], [f64; 2])> {
+    fn terms<'a>(&'a self, counts: &'a [f64]) -> impl Iterator<Item = (&'a Jet<FULL>, &'a [Jet<FULL>], [f64; 2])> {
         let n = counts.len();
         let rates = self.rates.chunks_exact(n).zip(counts).zip(&self.values[..n]).map(|((row, k), f)| {
             let rate = f[0].exp();
@@ -120,21 +120,27 @@ impl GaussianProcessPoisson {
     /// If `log_rates` has not one entry per input or z not two more.
     pub fn log_rates(&self, z: &[f64], log_rates: &mut [f64]) -> Result<(), TargetError> {
         assert_eq!((z.len(), log_rates.len()), (self.x.len() + N_KERNEL, self.x.len()), "lengths of z and f");
-        self.with_process(z, |process| log_rates.iter_mut().zip(process.values).for_each(|(out, f)| *out = f[0]))
+        self.with_process(z, |process: Process<'_, VALUE>| {
+            log_rates.iter_mut().zip(process.values).for_each(|(out, f)| *out = f[0])
+        })
     }
 
-    fn with_process<R>(&self, z: &[f64], then: impl FnOnce(Process<'_>) -> R) -> Result<R, TargetError> {
+    fn with_process<const J: usize, R>(
+        &self,
+        z: &[f64],
+        then: impl FnOnce(Process<'_, J>) -> R,
+    ) -> Result<R, TargetError> {
         let n = self.x.len();
-        with_memory(JET * (2 * row_start(n) + 2 * n * n + 2 * n), |memory| {
+        with_memory(J * (2 * row_start(n) + 2 * n * n + 2 * n), |memory| {
             memory.fill(0.0);
-            let (l, rest) = memory.as_chunks_mut::<JET>().0.split_at_mut(row_start(n));
+            let (l, rest) = memory.as_chunks_mut::<J>().0.split_at_mut(row_start(n));
             let (m, rest) = rest.split_at_mut(row_start(n));
             let (rates, rest) = rest.split_at_mut(n * n);
             let (white, values) = rest.split_at_mut(n * n);
             let (f, t) = values.split_at_mut(n);
             self.covariance(z, l);
             factor(n, l)?;
-            let mut log_volume = [0.0; JET];
+            let mut log_volume = [0.0; J];
             t.iter_mut().zip(&z[N_KERNEL..]).for_each(|(t, u)| t[0] = *u);
             match self.whitening {
                 Whitening::Prior => white.iter_mut().step_by(n + 1).for_each(|entry| entry[0] = 1.0),
@@ -147,7 +153,7 @@ impl GaussianProcessPoisson {
                 }
             }
             for i in 0..n {
-                f[i] = [0.0; JET];
+                f[i] = [0.0; J];
                 for (j, l) in row(l, i).iter().enumerate() {
                     add_product(&mut f[i], l, &t[j]);
                     let sums = rates[i * n..(i + 1) * n].iter_mut().zip(&white[j * n..(j + 1) * n]);
@@ -159,13 +165,13 @@ impl GaussianProcessPoisson {
     }
 
     /// Writes the lower triangle of B = I + LᵀWL.
-    fn posterior_precision(&self, l: &[Jet], out: &mut [Jet]) {
+    fn posterior_precision<const J: usize>(&self, l: &[Jet<J>], out: &mut [Jet<J>]) {
         for i in 0..self.x.len() {
             let out = &mut out[row_start(i)..][..=i];
             out[i][0] = 1.0;
             for (q, k) in self.counts.iter().enumerate().skip(i) {
                 let l = row(l, q);
-                let mut weighted = [0.0; JET];
+                let mut weighted = [0.0; J];
                 add_scaled(&mut weighted, k + 0.5, &l[i]);
                 out.iter_mut().zip(l).for_each(|(out, l)| add_product(out, &weighted, l));
             }
@@ -173,9 +179,16 @@ impl GaussianProcessPoisson {
     }
 
     /// From X = M⁻¹ and u in `t`: writes Xᵀ into `white` and f̃ = Xᵀ(XLᵀWy + u) into `t`; `free` is memory.
-    fn standardise(&self, l: &[Jet], x: &[Jet], white: &mut [Jet], free: &mut [Jet], t: &mut [Jet]) {
+    fn standardise<const J: usize>(
+        &self,
+        l: &[Jet<J>],
+        x: &[Jet<J>],
+        white: &mut [Jet<J>],
+        free: &mut [Jet<J>],
+        t: &mut [Jet<J>],
+    ) {
         let n = self.x.len();
-        free.fill([0.0; JET]);
+        free.fill([0.0; J]);
         for (q, k) in self.counts.iter().enumerate() {
             let measured = (k + 0.5) * (k + 0.5).ln();
             free.iter_mut().zip(row(l, q)).for_each(|(sum, l)| add_scaled(sum, measured, l));
@@ -188,9 +201,18 @@ impl GaussianProcessPoisson {
         }
         free.copy_from_slice(t);
         for (t, white) in t.iter_mut().zip(white.chunks_exact(n)) {
-            *t = [0.0; JET];
+            *t = [0.0; J];
             white.iter().zip(&*free).for_each(|(white, v)| add_product(t, white, v));
         }
+    }
+
+    fn log_density_of<const J: usize>(&self, z: &[f64], process: &Process<'_, J>) -> f64 {
+        let n = self.x.len();
+        let length = self.length_shape * (z[0] + self.length_rate.ln()) - self.length_rate * z[0].exp();
+        let mut log_p = self.amplitude_prior.log_density(z[1])[0] + length - ln_gamma(self.length_shape);
+        log_p += process.log_volume[0] - n as f64 * HALF_LOG_TWO_PI - self.log_factorials;
+        log_p += process.values[..n].iter().zip(&self.counts).map(|(f, k)| k * f[0] - f[0].exp()).sum::<f64>();
+        log_p - 0.5 * process.values[n..].iter().map(|t| t[0] * t[0]).sum::<f64>()
     }
 
     fn names_after(&self, kernel: [&str; N_KERNEL]) -> Vec<String> {
@@ -202,7 +224,7 @@ impl GaussianProcessPoisson {
         kernel.into_iter().map(str::to_owned).chain(white).collect()
     }
 
-    fn covariance(&self, z: &[f64], rows: &mut [Jet]) {
+    fn covariance<const J: usize>(&self, z: &[f64], rows: &mut [Jet<J>]) {
         let inv_square = (-2.0 * z[0]).exp();
         for (i, a) in self.x.iter().enumerate() {
             let row = &mut rows[row_start(i)..][..=i];
@@ -210,7 +232,8 @@ impl GaussianProcessPoisson {
                 // K = exp(2 log α − g/2) with g = (a − b)²/ρ², ∂g/∂log ρ = −2g.
                 let g = (a - b) * (a - b) * inv_square;
                 let k = (2.0 * z[1] - 0.5 * g).exp();
-                *entry = [k, k * g, 2.0 * k, k * g * (g - 2.0), 2.0 * k * g, 4.0 * k];
+                let jet = [k, k * g, 2.0 * k, k * g * (g - 2.0), 2.0 * k * g, 4.0 * k];
+                entry.copy_from_slice(&jet[..J]);
             }
             row[i][0] += JITTER;
         }
@@ -223,28 +246,22 @@ impl PointwiseTarget for GaussianProcessPoisson {
     }
 
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
-        let [amplitude, amplitude_slope, _] = self.amplitude_prior.log_density(z[1]);
-        let rho_rate = self.length_rate * z[0].exp();
-        let mut log_p = amplitude + self.length_shape * (z[0] + self.length_rate.ln())
-            - rho_rate
-            - ln_gamma(self.length_shape)
-            - self.log_factorials;
-        grad[0] = self.length_shape - rho_rate;
-        grad[1] = amplitude_slope;
+        grad[0] = self.length_shape - self.length_rate * z[0].exp();
+        grad[1] = self.amplitude_prior.log_density(z[1])[1];
         grad[N_KERNEL..].fill(0.0);
-        self.with_process(z, |process| {
-            let n = self.x.len();
-            log_p += process.log_volume[0] - n as f64 * HALF_LOG_TWO_PI;
-            log_p += process.values[..n].iter().zip(&self.counts).map(|(f, k)| k * f[0] - f[0].exp()).sum::<f64>();
-            log_p -= 0.5 * process.values[n..].iter().map(|t| t[0] * t[0]).sum::<f64>();
+        self.with_process(z, |process: Process<'_, FULL>| {
             let (kernel, u) = grad.split_at_mut(N_KERNEL);
             (0..N_KERNEL).for_each(|a| kernel[a] += process.log_volume[1 + a]);
             for (value, row, [slope, _]) in process.terms(&self.counts) {
                 (0..N_KERNEL).for_each(|a| kernel[a] += slope * value[1 + a]);
                 u.iter_mut().zip(row).for_each(|(g, entry)| *g += slope * entry[0]);
             }
-            log_p
+            self.log_density_of(z, &process)
         })
+    }
+
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        Some(self)
     }
 
     fn names(&self) -> Vec<String> {
@@ -262,6 +279,12 @@ impl PointwiseTarget for GaussianProcessPoisson {
     }
 }
 
+impl PointwiseValue for GaussianProcessPoisson {
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+        self.with_process(z, |process: Process<'_, VALUE>| self.log_density_of(z, &process))
+    }
+}
+
 impl PointwiseHessian for GaussianProcessPoisson {
     fn hessian(&self, z: &[f64], hessian: &mut [f64]) -> Result<(), TargetError> {
         let d = PointwiseTarget::dim(self);
@@ -269,7 +292,7 @@ impl PointwiseHessian for GaussianProcessPoisson {
         hessian[0] = -self.length_rate * z[0].exp();
         hessian[d + 1] = self.amplitude_prior.log_density(z[1])[2];
         // Column by column, the lower triangle.
-        self.with_process(z, |process| {
+        self.with_process(z, |process: Process<'_, FULL>| {
             for a in 0..N_KERNEL {
                 (a..N_KERNEL).for_each(|b| hessian[a * d + b] += process.log_volume[SECOND[a][b]]);
             }

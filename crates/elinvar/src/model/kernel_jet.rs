@@ -4,23 +4,28 @@ use crate::target::TargetError;
 
 /// Number of parameters.
 pub(super) const N_KERNEL: usize = 2;
-/// A number with its derivatives by the first (1) and the second parameter (2): value, 1, 2, 11, 12, 22.
-pub(super) type Jet = [f64; JET];
-/// Length of a [`Jet`].
-pub(super) const JET: usize = 6;
+/// A number with its derivatives by the first (1) and the second parameter (2): value, 1, 2, 11, 12, 22; or the value alone.
+pub(super) type Jet<const J: usize> = [f64; J];
+/// Length of a [`Jet`] without derivatives.
+pub(super) const VALUE: usize = 1;
+/// Length of a [`Jet`] with them.
+pub(super) const FULL: usize = 6;
 /// Where the second derivative by two of the parameters stands in a [`Jet`].
 pub(super) const SECOND: [[usize; N_KERNEL]; N_KERNEL] = [[3, 4], [4, 5]];
 
 const OUT_OF_RANGE: &str = "the covariance of the process is not positive definite in double precision";
 
 /// a + c · b for a number c.
-pub(super) fn add_scaled(a: &mut Jet, c: f64, b: &Jet) {
+pub(super) fn add_scaled<const J: usize>(a: &mut Jet<J>, c: f64, b: &Jet<J>) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a += c * b);
 }
 
 /// a + bc.
-pub(super) fn add_product(a: &mut Jet, b: &Jet, c: &Jet) {
+pub(super) fn add_product<const J: usize>(a: &mut Jet<J>, b: &Jet<J>, c: &Jet<J>) {
     a[0] += b[0] * c[0];
+    if J < FULL {
+        return;
+    }
     a[1] += b[0] * c[1] + b[1] * c[0];
     a[2] += b[0] * c[2] + b[2] * c[0];
     a[3] += b[0] * c[3] + 2.0 * b[1] * c[1] + b[3] * c[0];
@@ -29,36 +34,38 @@ pub(super) fn add_product(a: &mut Jet, b: &Jet, c: &Jet) {
 }
 
 /// bc.
-fn product(b: &Jet, c: &Jet) -> Jet {
-    let mut a = [0.0; JET];
+fn product<const J: usize>(b: &Jet<J>, c: &Jet<J>) -> Jet<J> {
+    let mut a = [0.0; J];
     add_product(&mut a, b, c);
     a
 }
 
-fn negative(a: &Jet) -> Jet {
+fn negative<const J: usize>(a: &Jet<J>) -> Jet<J> {
     a.map(|v| -v)
 }
 
 /// g(a) for a function with value and first two derivatives `g` at a.
-fn chain(a: &Jet, g: [f64; 3]) -> Jet {
-    [
-        g[0],
-        g[1] * a[1],
-        g[1] * a[2],
-        g[1] * a[3] + g[2] * a[1] * a[1],
-        g[1] * a[4] + g[2] * a[1] * a[2],
-        g[1] * a[5] + g[2] * a[2] * a[2],
-    ]
+fn chain<const J: usize>(a: &Jet<J>, g: [f64; 3]) -> Jet<J> {
+    let mut out = [0.0; J];
+    out[0] = g[0];
+    if J == FULL {
+        out[1] = g[1] * a[1];
+        out[2] = g[1] * a[2];
+        out[3] = g[1] * a[3] + g[2] * a[1] * a[1];
+        out[4] = g[1] * a[4] + g[2] * a[1] * a[2];
+        out[5] = g[1] * a[5] + g[2] * a[2] * a[2];
+    }
+    out
 }
 
 /// 1/a.
-fn reciprocal(a: &Jet) -> Jet {
+fn reciprocal<const J: usize>(a: &Jet<J>) -> Jet<J> {
     let inv = 1.0 / a[0];
     chain(a, [inv, -inv * inv, 2.0 * inv * inv * inv])
 }
 
 /// log a.
-pub(super) fn logarithm(a: &Jet) -> Jet {
+pub(super) fn logarithm<const J: usize>(a: &Jet<J>) -> Jet<J> {
     let inv = 1.0 / a[0];
     chain(a, [a[0].ln(), inv, -inv * inv])
 }
@@ -69,12 +76,12 @@ pub(super) fn row_start(i: usize) -> usize {
 }
 
 /// Row i of a lower triangle.
-pub(super) fn row(triangle: &[Jet], i: usize) -> &[Jet] {
+pub(super) fn row<const J: usize>(triangle: &[Jet<J>], i: usize) -> &[Jet<J>] {
     &triangle[row_start(i)..][..=i]
 }
 
 /// Replaces the lower triangle of a matrix by its Cholesky factor.
-pub(super) fn factor(n: usize, triangle: &mut [Jet]) -> Result<(), TargetError> {
+pub(super) fn factor<const J: usize>(n: usize, triangle: &mut [Jet<J>]) -> Result<(), TargetError> {
     for i in 0..n {
         let (above, own) = triangle.split_at_mut(row_start(i));
         for j in 0..i {
@@ -95,13 +102,13 @@ pub(super) fn factor(n: usize, triangle: &mut [Jet]) -> Result<(), TargetError> 
 }
 
 /// Replaces a lower triangular matrix by its inverse.
-pub(super) fn invert(n: usize, triangle: &mut [Jet]) {
+pub(super) fn invert<const J: usize>(n: usize, triangle: &mut [Jet<J>]) {
     for i in 0..n {
         let (above, own) = triangle.split_at_mut(row_start(i));
         let inverse = reciprocal(&own[i]);
         // Row i of the inverse: −(Σ_m M_im X_mj)/M_ii; entry j needs the old entries m ≥ j only.
         for j in 0..i {
-            let mut sum = [0.0; JET];
+            let mut sum = [0.0; J];
             (j..i).for_each(|m| add_product(&mut sum, &own[m], &row(above, m)[j]));
             own[j] = negative(&product(&sum, &inverse));
         }
@@ -114,7 +121,7 @@ mod tests {
     use super::*;
 
     /// A positive definite 3 × 3 matrix that depends on two parameters, as jets of its lower triangle.
-    fn matrix(a: f64, b: f64) -> Vec<Jet> {
+    fn matrix(a: f64, b: f64) -> Vec<Jet<FULL>> {
         vec![
             [3.0 + a * a, 2.0 * a, 0.0, 2.0, 0.0, 0.0],
             [a * b, b, a, 0.0, 1.0, 0.0],
@@ -164,7 +171,7 @@ mod tests {
         invert(3, &mut x);
         for i in 0..3 {
             for j in 0..=i {
-                let (mut square, mut identity) = ([0.0; JET], [0.0; JET]);
+                let (mut square, mut identity) = ([0.0; FULL], [0.0; FULL]);
                 (0..=j).for_each(|m| add_product(&mut square, &row(&l, i)[m], &row(&l, j)[m]));
                 (j..=i).for_each(|m| add_product(&mut identity, &row(&x, i)[m], &row(&l, m)[j]));
                 let one = if i == j { 1.0 } else { 0.0 };

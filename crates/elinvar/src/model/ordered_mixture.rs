@@ -6,7 +6,7 @@ use crate::special::gamma::ln_beta;
 use crate::special::logistic::{log1p_exp, logistic_variance, sigmoid};
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, TargetError, Transform, Transforms};
+use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// y_i ~ w N(μ₁, σ₁²) + (1 − w) N(μ₂, σ₂²) with μ₁ < μ₂; z = (μ₁, log(μ₂ − μ₁), log σ₁, log σ₂, logit w).
 ///
@@ -94,6 +94,16 @@ impl OrderedMixture {
         Ok(Self { mean_sd, noise_prior, weight_shape, ..self })
     }
 
+    /// The priors with the Jacobian of z.
+    fn log_prior(&self, z: &[f64], at: &Parameters) -> f64 {
+        let (shape, prec) = (self.weight_shape, 1.0 / (self.mean_sd * self.mean_sd));
+        self.noise_prior.log_density(z[2])[0] + self.noise_prior.log_density(z[3])[0] + z[1]
+            - 2.0 * (self.mean_sd.ln() + HALF_LOG_TWO_PI)
+            - 0.5 * prec * (at.mu[0] * at.mu[0] + at.mu[1] * at.mu[1])
+            - shape * (log1p_exp(z[4]) + log1p_exp(-z[4]))
+            - ln_beta(shape, shape)
+    }
+
     fn refuse_overflow(z: &[f64]) -> Result<Parameters, TargetError> {
         let at = Parameters::new(z);
         let finite = at.gap.is_finite() && at.inv_sigma.iter().all(|v| v.is_finite());
@@ -109,19 +119,14 @@ impl PointwiseTarget for OrderedMixture {
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
         let at = Self::refuse_overflow(z)?;
         let (shape, prec) = (self.weight_shape, 1.0 / (self.mean_sd * self.mean_sd));
-        let [first, second] = [self.noise_prior.log_density(z[2]), self.noise_prior.log_density(z[3])];
-        let mut log_p = first[0] + second[0] + z[1]
-            - 2.0 * (self.mean_sd.ln() + HALF_LOG_TWO_PI)
-            - 0.5 * prec * (at.mu[0] * at.mu[0] + at.mu[1] * at.mu[1])
-            - shape * (log1p_exp(z[4]) + log1p_exp(-z[4]))
-            - ln_beta(shape, shape);
         grad.copy_from_slice(&[
             -prec * (at.mu[0] + at.mu[1]),
             1.0 - prec * at.gap * at.mu[1],
-            first[1],
-            second[1],
+            self.noise_prior.log_density(z[2])[1],
+            self.noise_prior.log_density(z[3])[1],
             shape * (at.weight[1] - at.weight[0]),
         ]);
+        let mut log_p = self.log_prior(z, &at);
         for y in &self.y {
             let (t, value, r) = at.at(*y);
             let slopes = at.slopes(t);
@@ -129,6 +134,10 @@ impl PointwiseTarget for OrderedMixture {
             grad.iter_mut().zip(slopes[0].iter().zip(&slopes[1])).for_each(|(g, (a, b))| *g += r[0] * a + r[1] * b);
         }
         Ok(log_p)
+    }
+
+    fn value(&self) -> Option<&dyn PointwiseValue> {
+        Some(self)
     }
 
     fn names(&self) -> Vec<String> {
@@ -142,6 +151,13 @@ impl PointwiseTarget for OrderedMixture {
 
     fn constrained_names(&self) -> Vec<String> {
         ["mu1", "mu2", "sigma1", "sigma2", "weight"].map(str::to_owned).to_vec()
+    }
+}
+
+impl PointwiseValue for OrderedMixture {
+    fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
+        let at = Self::refuse_overflow(z)?;
+        Ok(self.y.iter().fold(self.log_prior(z, &at), |sum, y| sum + at.at(*y).1))
     }
 }
 

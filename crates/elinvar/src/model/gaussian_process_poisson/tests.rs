@@ -45,7 +45,7 @@ fn both_whitenings_are_one_density() {
     let z = [0.3, -0.2, 0.5, -1.0, 0.8, 0.1];
     let mut white = z;
     let log_volume = posterior
-        .with_process(&z, |process| {
+        .with_process(&z, |process: Process<'_, FULL>| {
             white[2..].iter_mut().zip(&process.values[4..]).for_each(|(out, t)| *out = t[0]);
             process.log_volume[0]
         })
@@ -54,7 +54,8 @@ fn both_whitenings_are_one_density() {
     let b = prior.gradient(&white, &mut [0.0; 6]).unwrap();
     assert!((a - b - log_volume).abs() < 1e-12 * a.abs(), "{a} {b} {log_volume}");
     // log |∂f̃/∂u| by differences of f̃, which is linear in u: elimination of the 4 × 4 matrix.
-    let white_at = |z: &[f64]| posterior.with_process(z, |p| [4, 5, 6, 7].map(|i| p.values[i][0])).unwrap();
+    let white_at =
+        |z: &[f64]| posterior.with_process(z, |p: Process<'_, VALUE>| [4, 5, 6, 7].map(|i| p.values[i][0])).unwrap();
     let base = white_at(&z);
     let mut jacobian: Vec<[f64; 4]> = (0..4)
         .map(|j| {
