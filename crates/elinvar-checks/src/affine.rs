@@ -139,10 +139,11 @@ fn compare(plain: &[Answer], moved: &[Answer]) -> Result<([String; 6], bool), St
 const INTRODUCTION: &str = "# Fits in other coordinates
 
 Each problem is fitted as it is and after z = A x, where A is a diagonal matrix with the given condition number (scaled) or such a
-matrix between two random rotations (rotated). The condition number of the Hessian is the square of that of A. Gradients per fit, and their ratio to those of the original; KL(q‖p) by 10⁵ draws
-and its largest change; the largest move of a mean, in standard deviations, and the largest change of a standard deviation, both in
-the original coordinates; the worst of the seeds. A row passes if the ratio lies between 1/2 and 2, the KL changes by no more than the
-0.01 nats at which the plan stops and three standard errors, and no mean moves by more than 0.1 standard deviations.
+matrix between two random rotations (rotated). The condition number of the Hessian can be the square of that of A. Gradients per fit,
+and their ratio to those of the original; KL(q‖p) by 10⁵ draws and its largest change; the largest move of a mean, in standard
+deviations, and the largest change of a standard deviation, both in the original coordinates; the worst of the seeds. A row passes if
+the ratio lies between 1/2 and 2, the KL changes by no more than the 0.01 nats at which the plan stops and three standard errors, and
+no mean moves by more than 0.1 standard deviations.
 
 Written by `cargo xtask affine`.
 

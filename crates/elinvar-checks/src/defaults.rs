@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_plan_reaches_what_it_must_on_two_rows() {
+    fn a_row_passes_by_its_divergence_and_its_gradients() {
         let mut rows = rows(None).unwrap();
         rows.retain(|row| row.problem.name == "Breast-Cancer" && row.family == Family::gaussian());
         let (table, passed) = table(&rows, 1, 100_000);
