@@ -10,7 +10,7 @@ use elinvar::prelude::*;
 fn main() -> Result<(), Error> {
     let target = BetaBinomial::cancer_mortality();
     let plan = Plan::thorough();
-    let (start, _) = elinvar::run::start(&target, Family::mog(3), &plan)?;
+    let start = elinvar::run::start(&target, Family::mog(3), &plan)?.approximation;
     let start = MixtureOfGaussians::<Full>::from_state(&start.state())?;
     let mut run = Run::new(&target, start, &plan)?;
     for _ in 0..300 {

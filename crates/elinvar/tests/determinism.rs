@@ -19,7 +19,7 @@ fn steps(max_steps: u64) -> Plan {
 }
 
 fn start_of(target: &dyn Target, family: Family) -> AnyApproximation {
-    start(target, family, &steps(200)).unwrap().0
+    start(target, family, &steps(200)).unwrap().approximation
 }
 
 fn run_to_the_end(run: &mut dyn AnyRun) {

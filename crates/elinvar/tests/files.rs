@@ -24,7 +24,7 @@ fn fitted(family: Family) -> Posterior {
 
 fn checkpoint_of(family: Family) -> Checkpoint {
     let target = BetaBinomial::cancer_mortality();
-    let mut run = open(&target, start(&target, family, &plan()).unwrap().0, &plan()).unwrap();
+    let mut run = open(&target, start(&target, family, &plan()).unwrap().approximation, &plan()).unwrap();
     for _ in 0..10 {
         run.step().unwrap();
     }
@@ -127,7 +127,7 @@ fn the_files_of_wild_runs_are_read_back() {
     let target = Funnel::new(3).unwrap();
     let step_size = StepSize::Constant(10.0);
     for family in families() {
-        let from = start(&target, family, &plan()).unwrap().0;
+        let from = start(&target, family, &plan()).unwrap().approximation;
         for n_draws in [1, 2, 5] {
             let stop = Stop { max_steps: 60, remaining_nats: 0.0, ..Stop::default() };
             let plan = Plan { n_draws, step_size, mixing_step_size: step_size, max_kl: None, stop, ..Plan::default() };

@@ -116,7 +116,7 @@ fn with_rules(plan: &Plan) -> [Plan; 4] {
 
 /// A start that is the same for all plans.
 fn start_of(target: &dyn Target, family: Family) -> AnyApproximation {
-    start(target, family, &Plan::default()).unwrap().0
+    start(target, family, &Plan::default()).unwrap().approximation
 }
 
 fn check(name: &str, target: &dyn Target, family: Family, plan: &Plan, start: &AnyApproximation) {

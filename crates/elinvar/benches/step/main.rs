@@ -72,7 +72,7 @@ fn measure(target: &dyn Target, family: Family, sizes: Sizes) -> (f64, f64) {
         ..Plan::default()
     };
     let short = Plan { stop: Stop { max_steps: 20, ..Stop::default() }, ..plan.clone() };
-    let (start, _) = elinvar::run::start(target, family, &short).expect("a start");
+    let start = elinvar::run::start(target, family, &short).expect("a start").approximation;
     let mut bare = Bare::new(sizes);
     elinvar::family::with_approximation!(start, q => {
         let mut run = Run::new(target, q, &plan).expect("a run");

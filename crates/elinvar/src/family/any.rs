@@ -135,6 +135,12 @@ impl AnyApproximation {
             (Kind::RankK { .. }, D) => FactorGaussian::<Diagonal>::from_state(state)?.into(),
             (Kind::Mog { .. }, F) => MixtureOfGaussians::<Full>::from_state(state)?.into(),
             (Kind::Mog { .. }, D) => MixtureOfGaussians::<Diagonal>::from_state(state)?.into(),
+            (Kind::Auto, _) => {
+                return Err(Error::Unsupported {
+                    wanted: "the family `auto`, as a state".into(),
+                    instead: "`auto` is a request to a fit; a state belongs to a family".into(),
+                });
+            }
             (Kind::MogAuto, _) => {
                 return Err(Error::Unsupported {
                     wanted: "a mixture whose number of components is `auto`, as a state".into(),

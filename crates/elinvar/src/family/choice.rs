@@ -44,6 +44,8 @@ pub enum Kind {
     },
     /// Mixture of as many Gaussians as the target needs: a request, which a fit answers with a [`Kind::Mog`].
     MogAuto,
+    /// The ladder gaussian → student_t / skew → mog: a request, which a fit answers with one of these.
+    Auto,
 }
 
 /// What to fit: a kind of distribution and the shape of its scale matrix.
@@ -109,6 +111,11 @@ impl Family {
         Self::full(Kind::MogAuto)
     }
 
+    /// Whichever of gaussian, student_t, skew and mog it takes.
+    pub fn auto() -> Self {
+        Self::full(Kind::Auto)
+    }
+
     /// The same family with the given scale matrix.
     pub fn with_covariance(self, covariance: Covariance) -> Self {
         Self { covariance, ..self }
@@ -130,6 +137,7 @@ impl Family {
             Kind::Snig { .. } => "snig",
             Kind::RankK { .. } => "rank_k",
             Kind::Mog { .. } | Kind::MogAuto => "mog",
+            Kind::Auto => "auto",
         }
     }
 

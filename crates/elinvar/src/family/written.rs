@@ -16,6 +16,7 @@ pub(super) enum WrittenKind {
     Snig { lambda: f64 },
     RankK { rank: usize },
     Mog { components: Components },
+    Auto,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -34,6 +35,7 @@ pub(super) enum Auto {
 impl From<WrittenKind> for Kind {
     fn from(written: WrittenKind) -> Self {
         match written {
+            WrittenKind::Auto => Kind::Auto,
             WrittenKind::Gaussian => Kind::Gaussian,
             WrittenKind::StudentT { a } => Kind::StudentT { a },
             WrittenKind::Skew => Kind::Skew,
@@ -50,6 +52,7 @@ impl From<WrittenKind> for Kind {
 impl From<Kind> for WrittenKind {
     fn from(kind: Kind) -> Self {
         match kind {
+            Kind::Auto => WrittenKind::Auto,
             Kind::Gaussian => WrittenKind::Gaussian,
             Kind::StudentT { a } => WrittenKind::StudentT { a },
             Kind::Skew => WrittenKind::Skew,

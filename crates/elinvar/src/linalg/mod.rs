@@ -5,6 +5,7 @@
 //! call into the library was measured to be larger than the work.
 
 pub(crate) mod cholesky;
+pub(crate) mod eigen;
 pub(crate) mod products;
 
 /// Dimensions up to this are handled by plain loops.

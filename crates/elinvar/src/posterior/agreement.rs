@@ -31,3 +31,21 @@ pub struct Agreement {
     /// Whether a search went up without end.
     pub unbounded: bool,
 }
+
+impl Agreement {
+    /// Adds what the searches of another start found; a mode within a thousandth of a nat and of its size is the same one.
+    pub(crate) fn join(&mut self, other: &Agreement) {
+        self.searches += other.searches;
+        self.unbounded |= other.unbounded;
+        for mode in &other.modes {
+            let same = |known: &&mut ModeRecord| {
+                (known.log_p - mode.log_p).abs() < 1e-3
+                    && known.centre.iter().zip(&mode.centre).all(|(a, b)| (a - b).abs() <= 1e-2 * (1.0 + a.abs()))
+            };
+            match self.modes.iter_mut().find(same) {
+                Some(known) => known.found_by += mode.found_by,
+                None => self.modes.push(mode.clone()),
+            }
+        }
+    }
+}

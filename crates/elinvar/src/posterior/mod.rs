@@ -179,6 +179,16 @@ impl Posterior {
         self.record.rungs = rungs;
     }
 
+    /// Sets what the fit took, for one that has several parts.
+    pub(crate) fn set_cost(&mut self, counts: Counts, seconds: f64) {
+        (self.record.counts, self.record.seconds) = (counts, seconds);
+    }
+
+    /// Sets the steps, for a fit that has several parts.
+    pub(crate) fn set_trace(&mut self, trace: Vec<Step>) {
+        self.record.trace = trace;
+    }
+
     /// log q(z).
     ///
     /// # Panics

@@ -4,12 +4,15 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::components::{self, Grown};
-use super::{Counts, Plan, Run, Step, StopReason, start};
+use super::{Counts, Plan, Run, Start, Step, StopReason, ladder, restarts, start};
 use crate::Error;
-use crate::block::ScaleMatrix;
+use crate::block::{Diagonal, Full, ScaleMatrix};
 use crate::family::{AnyApproximation, Approximation, Family, Kind, MixtureOfGaussians, with_approximation};
 use crate::posterior::Posterior;
-use crate::target::Target;
+use crate::target::{Covariance, Target};
+
+/// Sees each step of a fit and may end it.
+pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
 
 /// Fits `family` to `target`.
 ///
@@ -28,7 +31,7 @@ pub fn fit(target: &dyn Target, family: Family, plan: &Plan) -> Result<Posterior
     fit_observed(target, family, plan, &mut |_| ControlFlow::Continue(()))
 }
 
-/// [`fit`], showing each step to `observe`, which may end the run.
+/// [`fit`], showing each step to `observe`, which may end the run. Of several restarts it sees the first.
 ///
 /// # Errors
 /// As [`fit`].
@@ -38,17 +41,37 @@ pub fn fit_observed(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    let clock = Instant::now();
-    let (approximation, counts) = start(target, family, plan)?;
-    let spent = Spent { counts, seconds: clock.elapsed().as_secs_f64() };
-    if family.kind == Kind::MogAuto {
-        return match approximation {
-            AnyApproximation::Mog(q) => grow_to_the_end(target, q, plan, spent, observe),
-            AnyApproximation::MogDiagonal(q) => grow_to_the_end(target, q, plan, spent, observe),
-            other => unreachable!("a mixture starts as `mog`, not as {}", other.state().family),
-        };
+    if plan.restarts > 1 {
+        restarts::best_of(target, family, plan, observe)
+    } else {
+        fit_once(target, family, plan, observe)
     }
-    with_approximation!(approximation, q => run_to_the_end(target, q, plan, spent, observe))
+}
+
+/// One fit from one start.
+pub(super) fn fit_once(
+    target: &dyn Target,
+    family: Family,
+    plan: &Plan,
+    observe: Observer<'_>,
+) -> Result<Posterior, Error> {
+    let clock = Instant::now();
+    let start = start(target, family, plan)?;
+    let spent = Spent { counts: start.counts, seconds: clock.elapsed().as_secs_f64() };
+    match (family.kind, family.covariance) {
+        (Kind::Auto, Covariance::Full) => ladder::climb::<Full>(target, start, plan, spent, observe),
+        (Kind::Auto, Covariance::Diagonal) => ladder::climb::<Diagonal>(target, start, plan, spent, observe),
+        _ => {
+            let Start { approximation, agreement, .. } = start;
+            let mut posterior = if family.kind == Kind::MogAuto {
+                grow(target, approximation, plan, spent, observe)?
+            } else {
+                fit_on(target, approximation, plan, spent, observe)?
+            };
+            posterior.set_agreement(agreement);
+            Ok(posterior)
+        }
+    }
 }
 
 /// Fits from a given start.
@@ -61,7 +84,7 @@ pub fn fit_from(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    with_approximation!(start, q => run_to_the_end(target, q, plan, Spent::default(), observe))
+    fit_on(target, start, plan, Spent::default(), observe)
 }
 
 /// What was spent before.
@@ -73,12 +96,23 @@ pub struct Spent {
     pub seconds: f64,
 }
 
+/// Fits from `start` and adds what was spent before.
+pub(super) fn fit_on(
+    target: &dyn Target,
+    start: AnyApproximation,
+    plan: &Plan,
+    spent: Spent,
+    observe: Observer<'_>,
+) -> Result<Posterior, Error> {
+    with_approximation!(start, q => run_to_the_end(target, q, plan, spent, observe))
+}
+
 fn run_to_the_end<A: Approximation>(
     target: &dyn Target,
     q: A,
     plan: &Plan,
     spent: Spent,
-    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+    observe: Observer<'_>,
 ) -> Result<Posterior, Error>
 where
     AnyApproximation: From<A>,
@@ -90,18 +124,35 @@ where
     Ok(run.finish(reason))
 }
 
+/// Grows a mixture from `start`.
+pub(super) fn grow(
+    target: &dyn Target,
+    start: AnyApproximation,
+    plan: &Plan,
+    spent: Spent,
+    observe: Observer<'_>,
+) -> Result<Posterior, Error> {
+    match start {
+        AnyApproximation::Mog(q) => grow_to_the_end(target, q, plan, spent, observe),
+        AnyApproximation::MogDiagonal(q) => grow_to_the_end(target, q, plan, spent, observe),
+        other => Err(Error::Unsupported {
+            wanted: format!("growing `{}`", other.state().family),
+            instead: "a mixture grows from a `mog`".into(),
+        }),
+    }
+}
+
 fn grow_to_the_end<S: ScaleMatrix>(
     target: &dyn Target,
     q: MixtureOfGaussians<S>,
     plan: &Plan,
     spent: Spent,
-    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+    observe: Observer<'_>,
 ) -> Result<Posterior, Error>
 where
     AnyApproximation: From<MixtureOfGaussians<S>>,
 {
-    let grown = components::grow(target, q, plan, spent, observe)?;
-    let Grown { q, reason, counts, seconds, trace, .. } = grown;
+    let Grown { q, reason, counts, seconds, trace, .. } = components::grow(target, q, plan, spent, observe)?;
     Ok(Posterior::of_run(target, q.into(), &plan.resolve(target)?, reason, counts, seconds, trace))
 }
 

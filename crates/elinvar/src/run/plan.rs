@@ -49,6 +49,8 @@ pub struct Plan {
     pub max_kl: Option<f64>,
     /// Whether the result is the average of the last steps, in natural parameters.
     pub average: bool,
+    /// Number of fits from starts of their own, of which the best is kept.
+    pub restarts: usize,
     /// When to stop.
     pub stop: Stop,
     /// Seed of every random number of the run.
@@ -70,6 +72,7 @@ impl Default for Plan {
             mixing_step_size: StepSize::Auto,
             max_kl: Some(1.0),
             average: true,
+            restarts: 1,
             stop: Stop::default(),
             seed: 1,
         }
@@ -107,6 +110,9 @@ impl Plan {
                 let reason = "a step has at most 1 048 576 draws per component";
                 return Err(Error::Domain { parameter, value: n as f64, reason });
             }
+        }
+        if plan.restarts == 0 {
+            return Err(Error::Domain { parameter: "restarts", value: 0.0, reason: "a fit needs at least one start" });
         }
         plan.step_size.check("step_size")?;
         plan.mixing_step_size.check("mixing_step_size")?;

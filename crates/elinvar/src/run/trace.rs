@@ -24,6 +24,18 @@ impl std::ops::AddAssign for Counts {
     }
 }
 
+impl Counts {
+    /// What was added since `before`.
+    pub(crate) fn since(self, before: Counts) -> Self {
+        Self {
+            log_density: self.log_density - before.log_density,
+            gradient: self.gradient - before.gradient,
+            hessian: self.hessian - before.hessian,
+            dropped: self.dropped - before.dropped,
+        }
+    }
+}
+
 /// One step of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {

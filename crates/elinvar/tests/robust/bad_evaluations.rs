@@ -1,14 +1,15 @@
 //! Targets that cannot be evaluated everywhere.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use elinvar::family::Family;
 use elinvar::rule::StepSize;
-use elinvar::run::StopReason;
+use elinvar::run::{StopReason, fit_from};
 use elinvar::target::{Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, Target, TargetError};
 use elinvar::{Error, Plan, Posterior};
 
-use crate::subjects::{every_kind, families, label};
+use crate::subjects::{every_kind, families, label, standard};
 
 /// How a target fails at a point.
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +175,8 @@ fn a_density_on_half_of_the_space_is_fitted() {
 fn a_start_where_most_draws_are_bad_is_refused_with_an_example() {
     for family in every_kind() {
         let target = Pointwise(failing(Failure::NanDensity, |z| z[0] < 0.7));
-        let error = elinvar::fit(&target, family, &Plan::default()).unwrap_err();
+        let start = standard(family, 2);
+        let error = fit_from(&target, start, &Plan::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
         let Error::BadStart { bad, total, .. } = error else { panic!("{family}: {error}") };
         assert!(2 * bad > total && bad < total, "{family}: {bad} of {total}");
         let sentence = error.to_string();

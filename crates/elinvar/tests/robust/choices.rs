@@ -12,7 +12,7 @@ use crate::subjects::{every_kind, logistic, open};
 
 /// The sentence with which a plan is refused, for a start that fits the target.
 fn refusal(target: &dyn Target, plan: &Plan) -> String {
-    let from = start(target, Family::gaussian(), &Plan::default()).unwrap().0;
+    let from = start(target, Family::gaussian(), &Plan::default()).unwrap().approximation;
     let error = open(target, from, plan).map(|_| ()).unwrap_err();
     // What a run refuses, a fit refuses in the same words.
     assert_eq!(error.to_string(), elinvar::fit(target, Family::gaussian(), plan).unwrap_err().to_string());
@@ -28,7 +28,7 @@ fn no_hessian() -> impl Target {
 
 #[test]
 fn a_start_of_another_dimension() {
-    let from = start(&Banana::default(), Family::gaussian(), &Plan::default()).unwrap().0;
+    let from = start(&Banana::default(), Family::gaussian(), &Plan::default()).unwrap().approximation;
     let error = open(&logistic(20, 3), from, &Plan::default()).map(|_| ()).unwrap_err();
     assert_eq!(error.to_string(), "dimension of the start: expected 3, found 2");
 }
@@ -154,7 +154,7 @@ impl Target for SharedPrior {
 #[test]
 fn a_prior_that_the_family_cannot_share() {
     for family in every_kind() {
-        let from = start(&no_hessian(), family, &Plan::default()).unwrap().0;
+        let from = start(&no_hessian(), family, &Plan::default()).unwrap().approximation;
         let opened = open(&SharedPrior, from, &Plan::default()).map(|_| ());
         if family.name() == "student_t" {
             opened.unwrap();

@@ -19,7 +19,7 @@ fn plan(rule: Rule, beta: f64, seed: u64) -> Plan {
 /// 200 steps, or fewer if the run says that it cannot go on.
 fn every_state_is_in_the_domain(name: &str, target: &dyn Target, rule: Rule, seeds: u64) {
     for family in families() {
-        let from = start(target, family, &Plan::default()).unwrap().0;
+        let from = start(target, family, &Plan::default()).unwrap().approximation;
         for (beta, seed) in SIZES.into_iter().flat_map(|beta| (1..=seeds).map(move |seed| (beta, seed))) {
             let mut run = open(target, from.clone(), &plan(rule, beta, seed)).unwrap();
             for step in 0..200 {

@@ -1,0 +1,128 @@
+//! Several fits of the same target, each from a start and with random numbers of its own.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::fit::{Observer, fit_once};
+use super::{Counts, Plan};
+use crate::Error;
+use crate::family::Family;
+use crate::posterior::{Agreement, Estimate, Posterior};
+use crate::random::{Purpose, Stream};
+use crate::target::Target;
+
+/// Draws from which the bounds of restarts are compared.
+const DRAWS: usize = 4_096;
+/// Block of [`Purpose::Start`] that belongs to restarts.
+const SEED_BLOCK: u32 = 1 << 17;
+
+/// The best of `plan.restarts` fits by its bound on fresh draws; it carries the bounds of all, the modes that any of them found,
+/// and the evaluations of all.
+///
+/// The restarts run in threads; their results do not depend on how many there are.
+pub(super) fn best_of(
+    target: &dyn Target,
+    family: Family,
+    plan: &Plan,
+    observe: Observer<'_>,
+) -> Result<Posterior, Error> {
+    let clock = Instant::now();
+    let plans: Vec<Plan> =
+        (0..plan.restarts).map(|r| Plan { restarts: 1, seed: seed_of(plan.seed, r), ..plan.clone() }).collect();
+    let ended = AtomicBool::new(false);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(plan.restarts);
+    let mut outcomes: Vec<Option<Result<Fitted, Error>>> = Vec::new();
+    outcomes.resize_with(plan.restarts, || None);
+    std::thread::scope(|scope| {
+        let (plans, ended) = (&plans, &ended);
+        // This thread takes the first restart, which is the one that is observed, and every so manieth after it.
+        let workers: Vec<_> = (1..threads)
+            .map(|worker| {
+                scope.spawn(move || {
+                    let mut silent = |_: &_| stop_if(ended.load(Ordering::Relaxed));
+                    let own = (worker..plans.len()).step_by(threads);
+                    own.map(|r| (r, Fitted::new(target, family, &plans[r], &mut silent))).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        let mut watched = |step: &_| {
+            let answer = observe(step);
+            if answer.is_break() {
+                ended.store(true, Ordering::Relaxed);
+            }
+            stop_if(ended.load(Ordering::Relaxed))
+        };
+        outcomes[0] = Some(Fitted::new(target, family, &plans[0], &mut watched));
+        let mut silent = |_: &_| stop_if(ended.load(Ordering::Relaxed));
+        for r in (threads..plans.len()).step_by(threads) {
+            outcomes[r] = Some(Fitted::new(target, family, &plans[r], &mut silent));
+        }
+        for worker in workers {
+            match worker.join() {
+                Ok(done) => done.into_iter().for_each(|(r, outcome)| outcomes[r] = Some(outcome)),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    merge(outcomes.into_iter().flatten().collect(), clock)
+}
+
+fn stop_if(ended: bool) -> ControlFlow<()> {
+    if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// The first restart is the fit that a plan without restarts would make.
+fn seed_of(seed: u64, restart: usize) -> u64 {
+    if restart == 0 { seed } else { Stream::open(seed, Purpose::Start, restart as u64, SEED_BLOCK).next_u64() }
+}
+
+struct Fitted {
+    posterior: Posterior,
+    elbo: Estimate,
+    counts: Counts,
+}
+
+impl Fitted {
+    fn new(target: &dyn Target, family: Family, plan: &Plan, observe: Observer<'_>) -> Result<Self, Error> {
+        let posterior = fit_once(target, family, plan, observe)?;
+        let diagnostics = posterior.importance(target, DRAWS, plan.seed)?.diagnostics;
+        let mut counts = posterior.counts();
+        counts += diagnostics.counts;
+        Ok(Self { posterior, elbo: diagnostics.elbo, counts })
+    }
+}
+
+/// The best of the fits that succeeded, or the first error if none did.
+fn merge(outcomes: Vec<Result<Fitted, Error>>, clock: Instant) -> Result<Posterior, Error> {
+    let mut counts = Counts::default();
+    let mut agreement = Agreement::default();
+    let mut best: Option<Fitted> = None;
+    let mut first_error = None;
+    for outcome in outcomes {
+        let fitted = match outcome {
+            Ok(fitted) => fitted,
+            Err(error) => {
+                first_error.get_or_insert(error);
+                continue;
+            }
+        };
+        counts += fitted.counts;
+        agreement.restarts.push(fitted.elbo);
+        agreement.join(fitted.posterior.agreement());
+        if best.as_ref().is_none_or(|best| fitted.elbo.value > best.elbo.value) {
+            best = Some(fitted);
+        }
+    }
+    match (best, first_error) {
+        (Some(Fitted { mut posterior, .. }), _) => {
+            posterior.set_agreement(agreement);
+            posterior.set_cost(counts, clock.elapsed().as_secs_f64());
+            Ok(posterior)
+        }
+        (None, Some(error)) => Err(error),
+        (None, None) => {
+            Err(Error::Domain { parameter: "restarts", value: 0.0, reason: "a fit needs at least one start" })
+        }
+    }
+}

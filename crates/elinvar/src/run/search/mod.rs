@@ -1,0 +1,184 @@
+//! Finding the bulk before fitting: climbs to modes from several scaled starts.
+
+mod bent;
+mod climb;
+mod first_order;
+mod lbfgs;
+mod metric;
+mod newton;
+mod probe;
+mod region;
+mod starts;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use metric::Metric;
+pub(crate) use probe::gaussian_prior;
+pub(crate) use region::Region;
+
+use climb::{Climb, End, Waypoint};
+use probe::{Point, Probe};
+
+use super::Counts;
+use crate::Error;
+use crate::target::{Covariance, Target};
+
+/// Steps of the first climb, and of the later ones, which are not worth more.
+const ITERATIONS: [usize; 2] = [80, 15];
+/// Up to this many coordinates a dense Hessian is used even when a diagonal is asked for.
+const DENSE: usize = 500;
+
+/// A maximum of log p with the curvature there.
+#[derive(Clone, Debug)]
+pub(crate) struct Mode {
+    pub(crate) centre: Vec<f64>,
+    /// −∇²log p.
+    pub(crate) metric: Metric,
+    /// The declared prior included.
+    pub(crate) log_p: f64,
+    /// log p + ½d log 2π − ½ log |P|, the mass of the Gaussian that touches the density at the mode.
+    pub(crate) log_mass: f64,
+    /// How many climbs ended here.
+    pub(crate) found_by: usize,
+}
+
+/// What the search has found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// The modes, the one with the largest mass first.
+    pub(crate) modes: Vec<Mode>,
+    /// Where to begin: the first mode, or where there is none, or a spike without mass, the best region on the way.
+    pub(crate) region: Region,
+    /// Climbs.
+    pub(crate) searches: usize,
+    /// Climbs that ended at no mode.
+    pub(crate) failures: usize,
+    /// Whether the density rises without bound, or to a spike that holds none of the mass.
+    pub(crate) unbounded: bool,
+    /// What it cost.
+    pub(crate) counts: Counts,
+}
+
+/// Searches in progress.
+struct Search<'t> {
+    probe: Probe<'t>,
+    covariance: Covariance,
+    seed: u64,
+    modes: Vec<Mode>,
+    waypoints: Vec<Waypoint>,
+    /// The way of the first climb, if it had gradients only.
+    path: Vec<Point>,
+    searches: usize,
+    failures: usize,
+    unfinished: usize,
+    rising: usize,
+}
+
+/// Looks for the modes of `target`.
+///
+/// The first climb begins at the origin, three or more (as many as cost little) some Laplace standard deviations from where it
+/// led; where it led nowhere, at points of several absolute sizes. Only if these found several modes the search goes on, from
+/// points spread as the modes are, until new ones stop appearing.
+///
+/// # Errors
+/// A fatal error of the target.
+pub(crate) fn search(target: &dyn Target, covariance: Covariance, seed: u64) -> Result<Found, Error> {
+    let mut search = Search::new(target, covariance, seed);
+    search.begin_at_the_origin()?;
+    search.around()?;
+    search.among_the_modes()?;
+    search.finish()
+}
+
+/// Climbs from each of `points` (d numbers each) and adds what is new to `found`; returns how many modes that were.
+///
+/// # Errors
+/// A fatal error of the target.
+#[cfg_attr(not(test), allow(dead_code, reason = "for mixtures that grow"))]
+pub(crate) fn search_more(
+    target: &dyn Target,
+    covariance: Covariance,
+    found: &mut Found,
+    points: &[f64],
+) -> Result<usize, Error> {
+    let mut search = Search::new(target, covariance, 0);
+    search.modes = std::mem::take(&mut found.modes);
+    let before = search.modes.len();
+    for z in points.chunks_exact(target.dim()) {
+        if let Some(point) = search.probe.point(z.to_vec())? {
+            search.climb_from(point)?;
+        }
+    }
+    let new = search.modes.len() - before;
+    search.modes.sort_by(|a, b| b.log_mass.total_cmp(&a.log_mass));
+    found.modes = search.modes;
+    found.searches += search.searches;
+    found.failures += search.failures;
+    found.unbounded |= search.rising > 0;
+    found.counts += search.probe.counts;
+    Ok(new)
+}
+
+impl<'t> Search<'t> {
+    fn new(target: &'t dyn Target, covariance: Covariance, seed: u64) -> Self {
+        Self {
+            probe: Probe::new(target),
+            covariance,
+            seed,
+            modes: Vec::new(),
+            waypoints: Vec::new(),
+            path: Vec::new(),
+            searches: 0,
+            failures: 0,
+            unfinished: 0,
+            rising: 0,
+        }
+    }
+
+    /// One climb; whether it found a mode that was not known.
+    fn climb_from(&mut self, start: Point) -> Result<bool, Error> {
+        self.searches += 1;
+        self.probe.overflow = false;
+        let dense = self.probe.has_hessian() && (self.covariance == Covariance::Full || self.probe.dim() <= DENSE);
+        let climb = if dense {
+            newton::climb(&mut self.probe, start, &self.modes, ITERATIONS[usize::from(!self.modes.is_empty())])?
+        } else {
+            first_order::climb(&mut self.probe, start, &self.modes, self.covariance)?
+        };
+        Ok(self.record(climb))
+    }
+
+    fn record(&mut self, climb: Climb) -> bool {
+        let Climb { end, point, metric, waypoint, path } = climb;
+        if self.searches == 1 {
+            self.path = path;
+        }
+        self.waypoints.extend(waypoint);
+        match (end, metric) {
+            (End::Known, _) => {
+                let distance = |mode: &Mode| mode.metric.square_distance(&point.z, &mode.centre);
+                let nearest = self.modes.iter_mut().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+                nearest.into_iter().for_each(|mode| mode.found_by += 1);
+                false
+            }
+            (End::Mode, Some(metric)) => {
+                // Ends of two climbs to one mode differ by a small part of its width.
+                let same = |mode: &&mut Mode| mode.metric.square_distance(&point.z, &mode.centre) < 0.25;
+                if let Some(mode) = self.modes.iter_mut().find(same) {
+                    mode.found_by += 1;
+                    return false;
+                }
+                let half_d = 0.5 * point.z.len() as f64;
+                let log_mass = point.log_p + half_d * std::f64::consts::TAU.ln() - 0.5 * metric.log_det();
+                self.modes.push(Mode { centre: point.z, metric, log_p: point.log_p, log_mass, found_by: 1 });
+                true
+            }
+            _ => {
+                self.failures += 1;
+                self.unfinished += usize::from(end == End::Unfinished);
+                self.rising += usize::from(end == End::Rising);
+                false
+            }
+        }
+    }
+}

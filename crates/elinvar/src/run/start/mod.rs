@@ -1,0 +1,142 @@
+//! The first member of a family: near the mode, as wide as the curvature there, and bent the way the target is.
+
+mod bend;
+mod over_modes;
+mod skewness;
+
+use std::ops::ControlFlow;
+
+pub(super) use bend::bend;
+use over_modes::{gaussian_state, heavy, over_modes};
+
+use super::search::{Found, Mode, gaussian_prior, search};
+use super::{Counts, Plan, Run, Stop};
+use crate::Error;
+use crate::block::{Diagonal, Full, ScaleMatrix};
+use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
+use crate::posterior::{Agreement, ModeRecord};
+use crate::random::{Purpose, Stream};
+use crate::target::{Covariance, Draws, Evaluations, Prior, Rows, SecondOrder, Target, TargetError};
+
+/// Where a fit begins, with what the search for it found.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The first member of the family.
+    pub approximation: AnyApproximation,
+    /// What it cost.
+    pub counts: Counts,
+    /// What the searches for modes said.
+    pub agreement: Agreement,
+}
+
+/// A start for `family` on `target`.
+///
+/// First the modes are looked for, by climbs from several scaled starts. A Gaussian starts at the mode with the largest mass,
+/// with the curvature there; where there is no mode (or a spike without mass), in the best region that a climb has passed. A
+/// mixture gives each of several modes its share of the components. Every other start is a short Gaussian fit with the same
+/// mean and covariance: mixtures spread their components over it, families with a shift point it along the direction in which
+/// the target is most skewed. That fit takes the rule, step sizes and KL bound of the default plan: a start is no place for
+/// experiments.
+///
+/// # Errors
+/// As [`Run::new`] and [`Run::step`].
+pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, Error> {
+    family.check()?;
+    let found = search(target, family.covariance, plan.seed)?;
+    let stand_in;
+    let target = match target.prior() {
+        // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
+        prior @ Prior::StudentT { .. } => {
+            stand_in = WithPrior { target, prior: gaussian_prior(prior, target.dim()) };
+            &stand_in
+        }
+        _ => target,
+    };
+    let (approximation, counts) = match family.covariance {
+        Covariance::Full => start_with::<Full>(target, family, plan, &found)?,
+        Covariance::Diagonal => start_with::<Diagonal>(target, family, plan, &found)?,
+    };
+    let record = |mode: &Mode| ModeRecord {
+        centre: mode.centre.clone(),
+        log_p: mode.log_p,
+        log_mass: Some(mode.log_mass).filter(|mass| mass.is_finite()),
+        found_by: mode.found_by,
+    };
+    let modes = found.modes.iter().map(record).collect();
+    let agreement = Agreement { restarts: Vec::new(), searches: found.searches, modes, unbounded: found.unbounded };
+    Ok(Start { approximation, counts, agreement })
+}
+
+/// A target with another prior declared.
+struct WithPrior<'t> {
+    target: &'t dyn Target,
+    prior: Prior,
+}
+
+impl Target for WithPrior<'_> {
+    fn dim(&self) -> usize {
+        self.target.dim()
+    }
+
+    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+        self.target.evaluate(draws, rows, out)
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        self.target.n_rows()
+    }
+
+    fn prior(&self) -> Prior {
+        self.prior
+    }
+
+    fn second_order(&self) -> Option<&dyn SecondOrder> {
+        self.target.second_order()
+    }
+
+    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
+        self.target.scratch_len(n_draws, n_contractions)
+    }
+}
+
+fn start_with<S: ScaleMatrix>(
+    target: &dyn Target,
+    family: Family,
+    plan: &Plan,
+    found: &Found,
+) -> Result<(AnyApproximation, Counts), Error> {
+    let gaussian = gaussian_state::<S>(&found.region);
+    if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
+        return Ok((AnyApproximation::from_state(&gaussian)?, found.counts));
+    }
+    let modes = heavy(&found.modes);
+    let components = match family.kind {
+        Kind::Mog { components } => components,
+        Kind::MogAuto => modes.len(),
+        _ => 1,
+    };
+    if modes.len() > 1 && components > 1 {
+        let state = over_modes::<S>(modes, components, plan.seed)?;
+        return Ok((AnyApproximation::from_state(&state)?, found.counts));
+    }
+    let cautious = Plan::default();
+    let short = Plan {
+        // The fit that follows must not see the draws from which its start was made.
+        seed: Stream::open(plan.seed, Purpose::Start, 3, 0).next_u64(),
+        stop: Stop {
+            remaining_nats: plan.stop.remaining_nats.max(0.1),
+            max_steps: 200.min(plan.stop.max_steps),
+            ..plan.stop
+        },
+        rule: cautious.rule,
+        step_size: cautious.step_size,
+        max_kl: cautious.max_kl,
+        ..plan.clone()
+    };
+    let mut run = Run::new(target, Gaussian::<S>::from_state(&gaussian)?, &short)?;
+    run.counts = found.counts;
+    run.fit(&mut |_| ControlFlow::Continue(()))?;
+    let mut counts = run.counts();
+    let approximation = bend(target, run.best(), family, plan.seed, &mut counts)?;
+    Ok((approximation, counts))
+}
