@@ -154,8 +154,7 @@ impl Posterior {
 
     /// The largest number of draws that a step of the fit took, those of all components together.
     pub fn peak_draws(&self) -> usize {
-        let most = self.record.trace.iter().map(|step| step.n_draws).max().unwrap_or(0);
-        most * self.family().n_components()
+        self.record.trace.iter().map(|step| step.n_draws * step.components).max().unwrap_or(0)
     }
 
     /// What several starts said; nothing is known unless the fit, or [`Posterior::set_agreement`], has filled it in.
