@@ -16,7 +16,7 @@ use reference::Reference;
 use table::Row;
 
 const USAGE: &str = "posteriordb DIR [--write FILE] [--seeds N] [--family WORD] [--only NAME]";
-const DEFAULT_FAMILY: &str = "gaussian";
+const DEFAULT_FAMILY: &str = "auto";
 
 const POSTERIORS: [&str; 12] = [
     "eight_schools-eight_schools_noncentered",
@@ -66,6 +66,7 @@ impl Arguments {
 /// A family with the constants of the `elinvar` program.
 fn family(word: &str) -> Result<Family, String> {
     match word {
+        "auto" => Ok(Family::auto()),
         "gaussian" => Ok(Family::gaussian()),
         "student_t" => Ok(Family::student_t(4.0)),
         "skew" => Ok(Family::skew()),

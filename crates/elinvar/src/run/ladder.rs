@@ -8,7 +8,7 @@ use super::{Plan, Start, Step, Stop, StopReason};
 use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
-use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict};
+use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
 use crate::random::{Purpose, Stream};
 use crate::target::{Prior, Target};
 
@@ -16,6 +16,8 @@ use crate::target::{Prior, Target};
 const DRAWS: usize = 4_096;
 /// A rung is kept if it gains so many standard errors of the difference.
 const ERRORS: f64 = 2.0;
+/// Share of the limits of the verdict within which a rung is left in peace.
+const COMFORT: f64 = 0.6;
 /// Tail index of the Student-t rung: five degrees of freedom.
 const TAIL: f64 = 2.5;
 /// Each family with one mode may take this part of the steps.
@@ -68,6 +70,15 @@ pub(super) fn climb<S: ScaleMatrix>(
 
 const NO_RUNG: Error = Error::Domain { parameter: "rungs", value: 0.0, reason: "no family could be fitted" };
 
+/// Whether a fit is trusted, and not at the edge of it.
+fn is_settled(posterior: &Posterior) -> bool {
+    let comfortable = posterior.diagnostics().is_some_and(|diagnostics| {
+        diagnostics.worst_mean().is_none_or(|shift| shift.mean.value.abs() < COMFORT * limits::MEAN)
+            && diagnostics.worst_sd().is_none_or(|shift| shift.log_sd.value.abs() < COMFORT * limits::LOG_SD)
+    });
+    posterior.verdict() == Some(Verdict::Trust) && comfortable
+}
+
 /// A rung that was fitted and judged.
 struct Judged {
     posterior: Posterior,
@@ -102,7 +113,7 @@ impl Ladder<'_> {
     /// Whether another rung is worth trying: the best is not trusted, and no limit was reached.
     fn goes_on(&self) -> bool {
         let stop = &self.plan.stop;
-        self.best.as_ref().is_none_or(|best| best.posterior.verdict() != Some(Verdict::Trust))
+        self.best.as_ref().is_none_or(|best| !is_settled(&best.posterior))
             && !self.over
             && self.spent.counts.gradient < stop.max_evaluations
             && (self.trace.len() as u64) < stop.max_steps

@@ -39,7 +39,7 @@ impl Radius {
             Some(_) => self.value = (SHRINK * self.value).max(SMALLEST),
             None => {}
         }
-        self.before = (index % PERIOD == 0).then_some(elbo);
+        self.before = index.is_multiple_of(PERIOD).then_some(elbo);
     }
 
     /// Two bounds on different numbers of draws cannot be compared.

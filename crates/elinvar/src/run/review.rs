@@ -129,8 +129,9 @@ impl<A: Approximation> Run<'_, A> {
 
     fn learn(&mut self, candidate: A, found: &Findings) {
         self.previous = self.remaining.replace(found.remaining);
+        let remaining = self.last_remaining();
         if let Some(last) = self.trace.last_mut() {
-            last.remaining = Some((found.remaining.mean, found.remaining.error));
+            last.remaining = remaining;
         }
         self.average = Average::new(candidate.clone());
         let gain = self.best.as_ref().map(|best| (found.elbo - best.elbo, found.elbo_se.hypot(best.elbo_se)));
@@ -193,6 +194,11 @@ impl<A: Approximation> Run<'_, A> {
         }
         let exhausted = 2 * self.n_draws > self.plan.max_draws || self.minibatch.is_some();
         (self.idle >= IDLE_REVIEWS && exhausted).then_some(StopReason::Stagnated)
+    }
+
+    /// The remaining gain of the last review with its standard error.
+    pub(super) fn last_remaining(&self) -> Option<(f64, f64)> {
+        self.remaining.map(|remaining| (remaining.mean, remaining.error))
     }
 
     fn is_old_enough(&self) -> bool {

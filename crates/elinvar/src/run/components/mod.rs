@@ -224,6 +224,7 @@ impl Growth<'_, '_> {
             }
             if run.review_is_due() && last {
                 run.review()?;
+                step.remaining = run.last_remaining();
             } else if run.step == SHORT_STEPS / 2 && !last {
                 // The way to the new place is not part of the average.
                 run.average = Average::new(run.q.clone());
@@ -236,6 +237,9 @@ impl Growth<'_, '_> {
         };
         if last && reason != StopReason::Converged {
             run.review()?;
+            if let Some(step) = self.trace.last_mut() {
+                step.remaining = run.last_remaining();
+            }
         }
         self.counts = run.counts;
         *q = if last { run.best().clone() } else { run.average.value().unwrap_or(run.q) };
