@@ -16,8 +16,9 @@ use crate::target::{Prior, Target};
 const DRAWS: usize = 4_096;
 /// A rung is kept if it gains so many standard errors of the difference.
 const ERRORS: f64 = 2.0;
-/// Share of the limits of the verdict within which a rung is left in peace.
-const COMFORT: f64 = 0.6;
+/// Shares of the limits of the verdict within which a rung is left in peace.
+const COMFORT_OF_MEANS: f64 = 0.8;
+const COMFORT_OF_SDS: f64 = 0.6;
 /// Tail index of the Student-t rung: five degrees of freedom.
 const TAIL: f64 = 2.5;
 /// Each family with one mode may take this part of the steps.
@@ -72,9 +73,11 @@ const NO_RUNG: Error = Error::Domain { parameter: "rungs", value: 0.0, reason: "
 
 /// Whether a fit is trusted, and not at the edge of it.
 fn is_settled(posterior: &Posterior) -> bool {
+    let within = |shift: Estimate, limit: f64| shift.value.abs() + limits::ERRORS * shift.mcse < limit;
     let comfortable = posterior.diagnostics().is_some_and(|diagnostics| {
-        diagnostics.worst_mean().is_none_or(|shift| shift.mean.value.abs() < COMFORT * limits::MEAN)
-            && diagnostics.worst_sd().is_none_or(|shift| shift.log_sd.value.abs() < COMFORT * limits::LOG_SD)
+        diagnostics.shifts.iter().all(|shift| {
+            within(shift.mean, COMFORT_OF_MEANS * limits::MEAN) && within(shift.log_sd, COMFORT_OF_SDS * limits::LOG_SD)
+        })
     });
     posterior.verdict() == Some(Verdict::Trust) && comfortable
 }
