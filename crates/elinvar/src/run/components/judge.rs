@@ -4,7 +4,7 @@ use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::estimate::Sampling;
 use crate::family::{Approximation, DrawPlan, MixtureOfGaussians};
-use crate::linalg::axpy;
+use crate::linalg::{axpy, dot};
 use crate::posterior::{Estimate, pareto_smooth};
 use crate::random::{Noise, Purpose};
 use crate::run::Counts;
@@ -30,7 +30,7 @@ pub(super) struct Judged<S> {
     pub(super) weight: Vec<f64>,
     pub(super) elbo: Estimate,
     /// Importance estimate of log Z minus the bound.
-    pub(super) gap: f64,
+    pub(super) gap: Estimate,
     pub(super) pareto_k: Option<f64>,
 }
 
@@ -77,7 +77,7 @@ impl<S: ScaleMatrix> Judged<S> {
             log_p,
             weight: vec![0.0; n],
             elbo: Estimate::new(elbo, error),
-            gap: f64::MAX,
+            gap: Estimate::new(f64::MAX, f64::MAX),
             pareto_k: None,
             draws: batch.draws,
             q,
@@ -94,16 +94,57 @@ impl<S: ScaleMatrix> Judged<S> {
             log_ratios.into_iter().map(|r| if r.is_finite() { r } else { f64::NEG_INFINITY }).collect();
         if let Ok(smoothed) = pareto_smooth(&log_ratios) {
             judged.pareto_k = smoothed.pareto_k;
-            judged.gap = (log_sum_exp(&log_ratios) - elbo).clamp(-f64::MAX, f64::MAX);
+            judged.gap = judged.gap_to(log_sum_exp(&log_ratios));
         }
         Ok(judged)
+    }
+
+    /// log Z minus the bound, with the error of the difference: both come from the same draws.
+    fn gap_to(&self, log_z: f64) -> Estimate {
+        let elbo = self.elbo.value;
+        let draws = self.ratio.iter().zip(&self.weight).filter(|(_, w)| **w > 0.0);
+        let squares = draws.map(|(r, w)| {
+            let influence = (r - log_z).exp_m1() - (r - elbo);
+            (w * influence).powi(2)
+        });
+        Estimate::new(log_z - elbo, squares.sum::<f64>().sqrt())
+    }
+
+    /// ½ E|g − E g|² of the gradient g of a component's location from one draw, whitened, averaged over components.
+    pub(super) fn noise(&self) -> f64 {
+        let (d, m) = (self.q.dim(), self.per_component);
+        let mut total = 0.0;
+        let (mut score, mut mean) = (vec![0.0; d], vec![0.0; d]);
+        for (c, block) in self.q.components().iter().enumerate() {
+            mean.fill(0.0);
+            let (mut squares, mut count) = (0.0, 0.0);
+            for s in (c * m..(c + 1) * m).filter(|s| self.weight[*s] > 0.0) {
+                self.q.score(self.draws.get(s), &mut score);
+                let mut g: Vec<f64> = self.pull[s * d..(s + 1) * d].iter().zip(&score).map(|(p, q)| p - q).collect();
+                block.scale().whiten_gradient(&mut g);
+                axpy(1.0, &g, &mut mean);
+                squares += dot(&g, &g);
+                count += 1.0;
+            }
+            if count > 0.0 {
+                total += 0.5 * self.q.weights().weight(c) * (squares / count - dot(&mean, &mean) / (count * count));
+            }
+        }
+        total
+    }
+
+    /// The largest ratio p/(q Z).
+    pub(super) fn largest_weight(&self) -> f64 {
+        let draws = self.ratio.iter().zip(&self.weight).filter(|(_, w)| **w > 0.0);
+        let largest = draws.map(|(r, _)| *r).fold(f64::NEG_INFINITY, f64::max);
+        (largest - self.elbo.value - self.gap.value).exp()
     }
 
     /// By how much this mixture is better, in nats: a higher bound if it is clearly higher, otherwise a smaller gap.
     pub(super) fn gained_over(&self, before: &Self) -> f64 {
         let rise = self.elbo.value - before.elbo.value;
         let error = self.elbo.mcse.hypot(before.elbo.mcse);
-        if rise.abs() > 2.0 * error { rise } else { before.gap - self.gap }
+        if rise.abs() > 2.0 * error { rise } else { before.gap.value - self.gap.value }
     }
 
     /// The bound of another mixture on the same draws, reweighted, minus that of this one.

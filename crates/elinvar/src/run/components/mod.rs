@@ -18,7 +18,7 @@ use super::{Counts, Plan, Run, Spent, Step, Stop, StopReason};
 use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::family::{Approximation, MixtureOfGaussians};
-use crate::posterior::Estimate;
+use crate::posterior::{Estimate, pareto_k_threshold};
 use crate::random::{Purpose, Stream};
 use crate::target::Target;
 
@@ -39,9 +39,11 @@ const SHORT_STEPS: u64 = 20;
 /// A round is worth while if it takes off at least this share of the gap.
 const WORTH_WHILE: f64 = 0.1;
 /// A round that was not counts 2, one that made the mixture worse counts 1, because another may not; so many in a row end it.
-const PATIENCE: u32 = 3;
-/// After a round that made the mixture worse the bound on the divergence of a step becomes this much smaller.
-const CAUTION: f64 = 0.1;
+const PATIENCE: u32 = 5;
+/// After such a round steps become this much shorter and have twice as many draws, until rounds are worth while again.
+const CAUTION: f64 = 0.4;
+/// Noise of a step, in nats per coordinate, above which it has more draws.
+const NOISE_PER_COORDINATE: f64 = 0.02;
 /// Blocks of [`Purpose::Start`] that belong to the rounds.
 const SEED_BLOCK: u32 = 1 << 16;
 
@@ -52,8 +54,8 @@ pub struct Round {
     pub components: usize,
     /// The bound after the fit, from fresh draws.
     pub elbo: Estimate,
-    /// The importance estimate of the log normaliser minus the bound, on the same draws.
-    pub gap: f64,
+    /// The importance estimate of the log normaliser minus the bound, on the same draws: about what is left to gain.
+    pub gap: Estimate,
     /// Pareto k̂ of those draws.
     pub pareto_k: Option<f64>,
     /// Evaluations from the very beginning to the end of the round.
@@ -82,7 +84,8 @@ pub struct Grown<S> {
 /// A round fits the mixture, removes components that the bound does not miss, and adds new ones: where a stored or a far draw
 /// climbs to a mode that the mixture does not cover, and by splitting the components that are most unlike the target. It ends
 /// when the importance estimate of log Z is within the tolerance of the bound, when rounds no longer gain enough, or at
-/// [`MOST_COMPONENTS`]; the best mixture is then fitted with the plan's own limits.
+/// [`MOST_COMPONENTS`]. The best mixture is then polished; if its bound is not within the tolerance of log Z by then, with two
+/// standard errors to spare and a tail of ratios that can be trusted, it is fitted with the plan's own limits.
 ///
 /// # Errors
 /// As [`Run::new`] and [`Run::step`].
@@ -104,6 +107,9 @@ pub fn grow<S: ScaleMatrix>(
         rounds: Vec::new(),
         store: Store::new(target.dim()),
         n_fits: 0,
+        longest: 1.0,
+        boost: 1,
+        n_draws: plan.n_draws,
     };
     let (q, reason) = growth.run(start)?;
     let seconds = growth.seconds();
@@ -121,6 +127,12 @@ struct Growth<'t, 'o> {
     rounds: Vec<Round>,
     store: Store,
     n_fits: u64,
+    /// Longest step of a round.
+    longest: f64,
+    /// How many times the usual draws a round's steps have.
+    boost: usize,
+    /// Draws of a round's steps, per component.
+    n_draws: usize,
 }
 
 impl Growth<'_, '_> {
@@ -133,6 +145,14 @@ impl Growth<'_, '_> {
     fn is_enough(&self, gap: f64, before: f64) -> bool {
         let tolerance = self.plan.stop.remaining_nats;
         gap < GOAL * tolerance && (gap > (1.0 - BARGAIN) * before || gap < LOW * tolerance)
+    }
+
+    /// Whether less than the tolerance is left to gain, by the importance estimate of log Z: no member of any family has a higher
+    /// bound than that.
+    fn is_converged<S: ScaleMatrix>(&self, judged: &Judged<S>) -> bool {
+        let has_tail = judged.largest_weight() > 2.0
+            && judged.pareto_k.is_none_or(|k| k > pareto_k_threshold(judged.weight.len()));
+        judged.gap.value.abs() + 2.0 * judged.gap.mcse < self.plan.stop.remaining_nats && !has_tail
     }
 
     /// The smallest change of the bound that counts.
@@ -150,7 +170,7 @@ impl Growth<'_, '_> {
         let mut failures = 0;
         let mut gap_before = f64::INFINITY;
         for _ in 0..MOST_ROUNDS {
-            let reason = match self.fit(&mut q, false) {
+            let reason = match self.fit(&mut q, Some(SHORT_STEPS)) {
                 // New components may stand where there is no density; the first mixture may not.
                 Err(Error::BadStart { .. }) if best.is_some() => StopReason::BadEvaluations,
                 outcome => outcome?,
@@ -161,59 +181,77 @@ impl Growth<'_, '_> {
             let judged = self.judge(q)?;
             let (gain, wanted) = match &best {
                 None => (f64::INFINITY, 0.0),
-                Some(before) => (judged.gained_over(before), self.resolution().max(WORTH_WHILE * before.gap)),
+                Some(before) => (judged.gained_over(before), self.resolution().max(WORTH_WHILE * before.gap.value)),
             };
             if gain > wanted {
                 failures = 0;
-            } else if gain > 0.0 {
-                failures += 2;
+                self.longest = (self.longest / CAUTION.sqrt()).min(1.0);
+                self.boost = (self.boost / 2).max(1);
             } else {
-                failures += 1;
-                self.plan.max_kl = self.plan.max_kl.map(|bound| CAUTION * bound);
+                failures += if gain > 0.0 { 2 } else { 1 };
+                self.longest *= CAUTION;
+                self.boost *= 2;
             }
             let judged = match best.take().filter(|_| gain.is_nan() || gain <= 0.0) {
                 Some(before) => best.insert(before),
                 None => best.insert(judged),
             };
+            self.n_draws = self.draws_for(judged);
             let mut survivors = judged.prune(self.resolution());
             let n_modes = if look_around { self.add_modes(judged, &mut survivors)? } else { 0 };
             look_around = n_modes > 0;
             let room = MOST_COMPONENTS.saturating_sub(survivors.q.n_blocks());
             if n_modes > 0 {
                 q = survivors.q;
-            } else if self.is_enough(judged.gap, gap_before) || room == 0 || failures >= PATIENCE {
+            } else if self.is_enough(judged.gap.value, gap_before) || room == 0 || failures >= PATIENCE {
                 q = survivors.q;
                 break;
             } else {
                 // The nearer the goal, the fewer components are missing.
-                let excess = judged.gap / (0.5 * self.plan.stop.remaining_nats) - 1.0;
+                let excess = judged.gap.value / (0.5 * self.plan.stop.remaining_nats) - 1.0;
                 let births = (excess * survivors.q.n_blocks() as f64).clamp(1.0, room as f64);
                 q = judged.split(&survivors, births as usize);
-                gap_before = judged.gap;
+                gap_before = judged.gap.value;
             }
         }
-        let reason = self.fit(&mut q, true)?;
-        let last = self.judge(q)?;
-        let q = match best {
-            // A difference that does not count is no reason to keep what was pruned.
-            Some(before) if before.gained_over(&last) > self.resolution() => before.q,
-            _ => last.q,
+        let Some(before) = best else { unreachable!("the first round leaves a mixture") };
+        // A difference that does not count is no reason to keep what was pruned.
+        let resolution = self.resolution();
+        let chosen = |last: Judged<S>, before: Judged<S>| {
+            if before.gained_over(&last) > resolution { before } else { last }
         };
-        Ok((q, reason))
+        let mut reason = self.fit(&mut q, Some(2 * SHORT_STEPS))?;
+        let polished = self.judge(q)?;
+        let polished = chosen(polished, before);
+        if reason != StopReason::Converged || self.is_converged(&polished) {
+            return Ok((polished.q, reason));
+        }
+        q = polished.q.clone();
+        reason = self.fit(&mut q, None)?;
+        let last = self.judge(q)?;
+        Ok((chosen(last, polished).q, reason))
     }
 
-    /// Fits `q`, with the plan's own limits if it is the last time.
-    fn fit<S: ScaleMatrix>(&mut self, q: &mut MixtureOfGaussians<S>, last: bool) -> Result<StopReason, Error> {
+    /// Draws of a step with which its noise is bearable.
+    fn draws_for<S: ScaleMatrix>(&self, judged: &Judged<S>) -> usize {
+        let wanted = self.boost as f64 * judged.noise() / (NOISE_PER_COORDINATE * judged.q.dim() as f64);
+        let most = self.plan.max_draws.max(self.plan.n_draws);
+        (wanted as usize).next_power_of_two().max(self.boost * self.plan.n_draws).min(most)
+    }
+
+    /// Fits `q`: a short round of so many steps, the later half averaged, or a run with the plan's own limits. Only these limits
+    /// are reasons other than convergence.
+    fn fit<S: ScaleMatrix>(&mut self, q: &mut MixtureOfGaussians<S>, short: Option<u64>) -> Result<StopReason, Error> {
         let done = self.trace.len() as u64;
         let left = self.plan.stop.max_steps.saturating_sub(done);
-        let mut stop = Stop { max_steps: left, ..self.plan.stop };
-        if !last {
-            stop.max_steps = left.min(SHORT_STEPS);
-        }
-        let plan = Plan { seed: self.round_seed(), stop, ..self.plan.clone() };
+        let steps = short.unwrap_or(left).min(left);
+        let stop = Stop { max_steps: steps, ..self.plan.stop };
+        let n_draws = if short.is_some() { self.n_draws } else { self.plan.n_draws };
+        let plan = Plan { seed: self.round_seed(), stop, n_draws, ..self.plan.clone() };
         let mut run = Run::new(self.target, q.clone(), &plan)?;
         run.counts = self.counts;
         run.seconds_before = self.seconds();
+        run.longest = self.longest;
         let reason = loop {
             if let Some(reason) = run.reason_to_stop() {
                 break reason;
@@ -222,10 +260,10 @@ impl Growth<'_, '_> {
             if run.minibatch.is_none() {
                 self.store.keep(&run.batch, run.evaluations.log_p(), run.prior);
             }
-            if run.review_is_due() && last {
+            if short.is_none() && run.review_is_due() {
                 run.review()?;
                 step.remaining = run.last_remaining();
-            } else if run.step == SHORT_STEPS / 2 && !last {
+            } else if short.is_some() && run.step == steps / 2 {
                 // The way to the new place is not part of the average.
                 run.average = Average::new(run.q.clone());
             }
@@ -235,17 +273,16 @@ impl Growth<'_, '_> {
                 break StopReason::Interrupted;
             }
         };
-        if last && reason != StopReason::Converged {
+        if short.is_none() && reason != StopReason::Converged {
             run.review()?;
             if let Some(step) = self.trace.last_mut() {
                 step.remaining = run.last_remaining();
             }
         }
         self.counts = run.counts;
-        *q = if last { run.best().clone() } else { run.average.value().unwrap_or(run.q) };
+        *q = if short.is_some() { run.average.value().unwrap_or(run.q) } else { run.best().clone() };
         self.n_fits += 1;
-        // The end of a short round is the end of all only if it was the plan's limit.
-        Ok(if !last && reason == StopReason::MaxSteps && left > SHORT_STEPS { StopReason::Converged } else { reason })
+        Ok(if reason == StopReason::MaxSteps && steps < left { StopReason::Converged } else { reason })
     }
 
     /// A seed for the next fit and what follows it; no two rounds share random numbers.
@@ -257,6 +294,9 @@ impl Growth<'_, '_> {
     fn judge<S: ScaleMatrix>(&mut self, q: MixtureOfGaussians<S>) -> Result<Judged<S>, Error> {
         let judged = Judged::new(self.target, q, self.round_seed(), &mut self.counts)?;
         self.store.keep_all(&judged.draws, &judged.log_p);
+        if let Some(step) = self.trace.last_mut().filter(|step| step.remaining.is_none()) {
+            step.remaining = Some((judged.gap.value, judged.gap.mcse));
+        }
         self.rounds.push(Round {
             components: judged.q.n_blocks(),
             elbo: judged.elbo,
