@@ -141,7 +141,6 @@ fn a_shorter_run_is_the_beginning_of_a_longer_one() {
             long.step().unwrap();
         }
         assert_eq!(short.state(), long.state(), "{}", label(family));
-        assert_eq!(short.counts(), long.counts());
         let mut full = open(&target, start_of(&target, family), &steps(35)).unwrap();
         run_to_the_end(&mut *full);
         assert_eq!(without_seconds(&short.trace()), without_seconds(&full.trace()[..20]), "{}", label(family));

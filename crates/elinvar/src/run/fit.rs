@@ -161,15 +161,11 @@ where
     AnyApproximation: From<A>,
 {
     /// The posterior that the run has reached.
-    pub fn finish(self, reason: StopReason) -> Posterior {
-        Posterior::of_run(
-            self.target,
-            self.best().clone().into(),
-            &self.plan,
-            reason,
-            self.counts,
-            self.seconds(),
-            self.trace,
-        )
+    pub fn finish(mut self, reason: StopReason) -> Posterior {
+        let (counts, seconds) = (self.counts(), self.seconds());
+        if let (Some(closing), Some(last)) = (&self.closing, self.trace.last_mut()) {
+            (last.remaining, last.counts) = (closing.remaining.or(last.remaining), counts);
+        }
+        Posterior::of_run(self.target, self.best().clone().into(), &self.plan, reason, counts, seconds, self.trace)
     }
 }

@@ -30,7 +30,7 @@ use average::Average;
 use evaluate::Outcome;
 use radius::Radius;
 use remaining::{BATCHES, Remaining};
-use review::Best;
+use review::{Best, Closing};
 
 use crate::Error;
 use crate::estimate::Curvature;
@@ -76,6 +76,8 @@ pub struct Run<'t, A: Approximation> {
     radius: Radius,
     average: Average<A>,
     best: Option<Best<A>>,
+    /// What was found when the run ended within a window.
+    closing: Option<Closing<A>>,
     /// The step at which the present window ends.
     review_at: u64,
     /// Variances of the start, by which divergence is judged.
@@ -137,6 +139,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             minibatch,
             average: Average::new(start.clone()),
             best: None,
+            closing: None,
             review_at: Self::first_review(&start),
             radius: Radius::new(plan.max_kl.unwrap_or(f64::MAX)),
             first_variances: start.covariance().iter().step_by(start.dim() + 1).copied().collect(),
@@ -168,7 +171,8 @@ impl<'t, A: Approximation> Run<'t, A> {
 
     /// The best average of a window so far; the present state before the first.
     pub fn best(&self) -> &A {
-        self.best.as_ref().map_or(&self.q, |best| &best.q)
+        let closing = self.closing.as_ref().and_then(|closing| closing.q.as_ref());
+        closing.or(self.best.as_ref().map(|best| &best.q)).unwrap_or(&self.q)
     }
 
     /// The plan with every automatic choice made.
@@ -178,7 +182,9 @@ impl<'t, A: Approximation> Run<'t, A> {
 
     /// Evaluations so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        let mut counts = self.counts;
+        counts += self.closing.as_ref().map(|closing| closing.counts).unwrap_or_default();
+        counts
     }
 
     /// The steps that [`Run::fit`] recorded.
@@ -215,6 +221,7 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// # Errors
     /// [`Error::BadStart`] if most of the very first draws cannot be evaluated; a fatal error of the target.
     pub fn step(&mut self) -> Result<Step, Error> {
+        self.closing = None;
         let index = self.step;
         let learns = self.learns();
         let longest = if learns { self.reach.min(self.longest) } else { f64::INFINITY };
@@ -268,7 +275,7 @@ impl<'t, A: Approximation> Run<'t, A> {
         loop {
             if let Some(reason) = self.reason_to_stop() {
                 if reason != StopReason::Converged && self.average.count() > 0 {
-                    self.review()?;
+                    self.close()?;
                 }
                 return Ok(reason);
             }
@@ -279,6 +286,9 @@ impl<'t, A: Approximation> Run<'t, A> {
                 self.wild = self.is_wild();
             }
             if observe(&step).is_break() {
+                if self.average.count() > 0 {
+                    self.close()?;
+                }
                 return Ok(StopReason::Interrupted);
             }
         }

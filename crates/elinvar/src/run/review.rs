@@ -3,7 +3,7 @@
 use super::average::Average;
 use super::evaluate::Outcome;
 use super::remaining::{BATCHES, Remaining};
-use super::{Run, StopReason};
+use super::{Counts, Run, StopReason};
 use crate::Error;
 use crate::family::Approximation;
 use crate::random::Purpose;
@@ -44,6 +44,15 @@ pub(super) struct Best<A> {
     pub(super) q: A,
     pub(super) elbo: f64,
     pub(super) elbo_se: f64,
+}
+
+/// What is found when a run ends within a window.
+#[derive(Clone, Debug)]
+pub(super) struct Closing<A> {
+    /// The average of the unfinished window, if it is no worse than the best.
+    pub(super) q: Option<A>,
+    pub(super) remaining: Option<(f64, f64)>,
+    pub(super) counts: Counts,
 }
 
 /// What fresh batches say about a state.
@@ -100,6 +109,25 @@ impl<A: Approximation> Run<'_, A> {
         Ok(())
     }
 
+    /// Judges the unfinished window of a run that ends before its time. Nothing but [`Run::best`] changes, so that the run can
+    /// still be resumed to the bits of one that was never stopped.
+    pub(super) fn close(&mut self) -> Result<(), Error> {
+        let average = if self.plan.average { self.average.value() } else { None };
+        let mut candidate = average.unwrap_or_else(|| self.q.clone());
+        let (radius, counts) = (self.radius, self.counts);
+        let found = self.findings_at(&mut candidate)?;
+        let spent = self.counts.since(counts);
+        (self.radius, self.counts) = (radius, counts);
+        let is_worse =
+            |best: &Best<A>, found: &Findings| found.elbo < best.elbo - 2.0 * found.elbo_se.hypot(best.elbo_se);
+        self.closing = Some(Closing {
+            remaining: found.as_ref().map(|found| (found.remaining.mean, found.remaining.error)),
+            q: found.filter(|found| !self.best.as_ref().is_some_and(|best| is_worse(best, found))).map(|_| candidate),
+            counts: spent,
+        });
+        Ok(())
+    }
+
     /// [`Run::findings`] at another state, on the draws of this review.
     fn findings_at(&mut self, q: &mut A) -> Result<Option<Findings>, Error> {
         let n_draws = self.n_draws;
@@ -136,9 +164,9 @@ impl<A: Approximation> Run<'_, A> {
 
     fn learn(&mut self, candidate: A, found: &Findings) {
         self.previous = self.remaining.replace(found.remaining);
-        let remaining = self.last_remaining();
+        let (remaining, counts) = (self.last_remaining(), self.counts);
         if let Some(last) = self.trace.last_mut() {
-            last.remaining = remaining;
+            (last.remaining, last.counts) = (remaining, counts);
         }
         self.average = Average::new(candidate.clone());
         let gain = self.best.as_ref().map(|best| (found.elbo - best.elbo, found.elbo_se.hypot(best.elbo_se)));

@@ -274,12 +274,9 @@ impl Growth<'_, '_> {
             }
         };
         if short.is_none() && reason != StopReason::Converged {
-            run.review()?;
-            if let Some(step) = self.trace.last_mut() {
-                step.remaining = run.last_remaining();
-            }
+            run.close()?;
         }
-        self.counts = run.counts;
+        self.counts = run.counts();
         *q = if short.is_some() { run.average.value().unwrap_or(run.q) } else { run.best().clone() };
         self.n_fits += 1;
         Ok(if reason == StopReason::MaxSteps && steps < left { StopReason::Converged } else { reason })
