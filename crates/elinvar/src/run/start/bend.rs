@@ -51,11 +51,13 @@ pub(super) fn spread<S: ScaleMatrix>(
     seed: u64,
     mode: u32,
 ) -> Vec<BlockState> {
-    /// Share of the variance that lies between components.
+    /// Mean squared distance of a centre from the mean, in standard deviations.
     const BETWEEN: f64 = 0.4;
     let block = gaussian.block();
     let d = block.dim();
-    let between = if components == 1 { 0.0 } else { BETWEEN };
+    // The share of the variance that lies between components: in many dimensions a few points cannot fill the bulk, and a
+    // mixture of narrow components around them would miss most of it.
+    let between = if components == 1 { 0.0 } else { BETWEEN / d as f64 };
     let mut eps = vec![0.0; d * components];
     let mut stream = Stream::open(seed, Purpose::Start, 0, mode);
     SobolNormals::new(d, components).fill_normal(0..d, &mut stream, &mut eps);

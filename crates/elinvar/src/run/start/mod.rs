@@ -3,6 +3,8 @@
 mod bend;
 mod over_modes;
 mod skewness;
+#[cfg(test)]
+mod tests;
 
 use std::ops::ControlFlow;
 
