@@ -1,18 +1,21 @@
 //! Whether the verdict of a fit agrees with the truth.
 
 use elinvar::posterior::{Verdict, limits};
+use elinvar::family::Kind;
 use elinvar::{Family, Plan};
 
 use crate::arguments::{number, options};
 use crate::families::label;
 use crate::page::{Table, publish};
-use crate::pairs::{Pairs, all};
+use crate::pairs::{Pairs, fresh, known};
 use crate::problems::Problem;
 use crate::threads;
 use crate::truth::{Errors, GOOD_MEAN, GOOD_SD};
 
 /// Draws that a verdict rests on at first.
 const DRAWS: usize = 10_000;
+/// First seeds of the pairs on which the rule was chosen and of the others.
+const SEEDS: [u64; 2] = [1, 101];
 /// How many fits that are not good may be trusted.
 const MOST_VIOLATIONS: usize = 1;
 /// The share of the good fits that must be trusted.
@@ -20,6 +23,8 @@ const LEAST_TRUSTED: f64 = 0.8;
 
 /// What a fit says of itself, and what is true.
 struct Fit {
+    /// The family asked for and, for the ladder, the one it ended with.
+    family: String,
     verdict: Verdict,
     reason: String,
     k_hat: Option<f64>,
@@ -49,11 +54,13 @@ fn fit(problem: &Problem, family: Family, seed: u64) -> Result<Fit, String> {
     let errors = problem.moments.as_ref().map(|truth| Errors::of(&posterior, truth));
     let judgement = posterior.judge(target, DRAWS, 7_000 + seed).map_err(|e| e.to_string())?;
     let diagnostics = posterior.diagnostics().ok_or("a judged fit has diagnostics")?;
+    let wanted = label(family);
     Ok(Fit {
+        family: if family == posterior.family() { wanted } else { format!("{wanted}: {}", label(posterior.family())) },
         verdict: judgement.verdict,
         reason: judgement.reason,
         k_hat: diagnostics.pareto_k,
-        effective: diagnostics.effective_sample_size / diagnostics.n_draws as f64,
+        effective: diagnostics.effective_draws().1,
         mean_shift: diagnostics.worst_mean().map_or(0.0, |shift| shift.mean.value.abs()),
         sd_change: diagnostics.worst_sd().map_or(0.0, |shift| shift.log_sd.value.exp()),
         gradients: posterior.counts().gradient,
@@ -65,6 +72,7 @@ fn fit(problem: &Problem, family: Family, seed: u64) -> Result<Fit, String> {
 /// Sums over the fits. A fit that ended with an error claims nothing.
 #[derive(Default)]
 struct Totals {
+    name: &'static str,
     pairs: usize,
     fits: usize,
     good: usize,
@@ -94,16 +102,17 @@ impl Totals {
     }
 
     fn passed(&self) -> bool {
-        self.violations.len() <= MOST_VIOLATIONS && self.trusted_share() >= LEAST_TRUSTED
+        self.violations.len() <= MOST_VIOLATIONS && (self.good == 0 || self.trusted_share() >= LEAST_TRUSTED)
     }
 
     fn sentences(&self) -> String {
         let list = |names: &[String]| if names.is_empty() { String::new() } else { format!(": {}", names.join("; ")) };
         format!(
-            "{} pairs, {} fits that ended, {} that ended with an error.\n\n\
+            "**{}**: {} pairs, {} fits that ended, {} that ended with an error.\n\n\
              - Trusted and not good: {} (at most {MOST_VIOLATIONS} allowed){}.\n\
              - Good and trusted: {} of {}, {:.0} % (at least {:.0} % required).\n\
-             - Means trusted, and only they, and not good: {}{}.\n",
+             - Means trusted, and only they, and not good: {}{}.\n\n",
+            self.name,
             self.pairs,
             self.fits,
             self.refused,
@@ -119,8 +128,8 @@ impl Totals {
     }
 }
 
-/// The table of all fits, their reasons and the totals.
-fn calibrate(all: &[Pairs], seeds: usize) -> (String, String, Totals) {
+/// The fits of a set of pairs: a table, and totals of the pairs with a family and of those of the ladder.
+fn calibrate(all: &[Pairs], seeds: usize, first: u64, totals: &mut [Totals; 2]) -> String {
     let mut table = Table::new([
         "problem",
         "family",
@@ -137,39 +146,37 @@ fn calibrate(all: &[Pairs], seeds: usize) -> (String, String, Totals) {
         "gradients",
         "seconds",
     ]);
-    let mut reasons = String::new();
-    let mut totals = Totals::default();
     for Pairs { problem, families } in all {
         for family in families {
+            let totals = &mut totals[usize::from(family.kind == Kind::Auto)];
             totals.pairs += 1;
-            let fits = threads::for_each(seeds, |i| fit(problem, *family, 1 + i as u64));
-            for (i, fit) in fits.iter().enumerate() {
-                let name = format!("{}, {}, seed {}", problem.name, label(*family), i + 1);
+            let fits = threads::for_each(seeds, |i| fit(problem, *family, first + i as u64));
+            for (seed, fit) in (first..).zip(&fits) {
+                let name = format!("{}, {}, seed {seed}", problem.name, label(*family));
                 match fit {
                     Ok(fit) => {
                         totals.add(&name, fit);
-                        reasons += &format!("{name}: {}: {}\n", fit.verdict, fit.reason);
-                        table.push(row(problem, *family, i + 1, fit));
+                        eprintln!("{name}: {}: {}", fit.verdict, fit.reason);
+                        table.push(row(problem, seed, fit));
                     }
                     Err(problem_text) => {
                         totals.refused += 1;
-                        reasons += &format!("{name}: error: {problem_text}\n");
+                        eprintln!("{name}: error: {problem_text}");
                         let mut cells: [String; 14] = std::array::from_fn(|_| "–".into());
                         cells[0] = problem.name.clone();
                         cells[1] = label(*family);
-                        cells[2] = (i + 1).to_string();
+                        cells[2] = seed.to_string();
                         cells[3] = "(error)".into();
                         table.push(cells);
                     }
                 }
-                eprint!("{}", reasons.lines().last().map_or(String::new(), |line| format!("{line}\n")));
             }
         }
     }
-    (table.markdown(), reasons, totals)
+    table.markdown()
 }
 
-fn row(problem: &Problem, family: Family, seed: usize, fit: &Fit) -> [String; 14] {
+fn row(problem: &Problem, seed: u64, fit: &Fit) -> [String; 14] {
     let (mean, sd) = fit.errors.map_or(("none".into(), "none".into()), |errors| {
         (format!("{:.3}", errors.mean), format!("{:.3}", errors.sd_ratio))
     });
@@ -180,7 +187,7 @@ fn row(problem: &Problem, family: Family, seed: usize, fit: &Fit) -> [String; 14
     };
     [
         problem.name.clone(),
-        label(family),
+        fit.family.clone(),
         seed.to_string(),
         fit.verdict.to_string(),
         fit.k_hat.map_or("–".into(), |k| format!("{k:.2}")),
@@ -210,14 +217,23 @@ neither. The rule is the function `judge` of `crates/elinvar/src/posterior/verdi
 | a standard deviation is right if its logarithm is within | {} |
 | estimates stay within the limits by so many standard errors | {} |
 | share of draws at which the log density may fail | {} |
-| fewer effective draws say nothing | {} |
+| effective draws below which nothing is believed | {} |
+| effective share of the draws from which means are believed | {} |
+| effective share of the draws from which standard deviations are believed | {} |
+| share of a second moment that one draw may have, for a transformed parameter to be judged | {} |
 | share of the mass that a missed mode may have | {} |
 
-The table below is the evidence for the rule: targets whose means and standard deviations are known, each fitted by the families named
-with the default plan and judged with {DRAWS} draws (more where noise decides). A fit is *good* if it satisfies what `trust`
-claims; where a target has no moments or no normaliser, no fit is good. The shifts are what the verdict looked at: how far importance
-weights move a mean, in standard deviations, and by what factor they change a standard deviation. A verdict *agrees* if it
-claims no more and no less than is true.
+What is looked at are shifts: how far importance weights move a mean, in standard deviations, and by what factor they change a
+standard deviation. Half of the draws are of the approximation q itself, and a quarter each of two multivariate t laws with two
+degrees of freedom around it, as wide as q and three times as wide; their weights are p / (½ q + ¼ t₁ + ¼ t₃). Draws of q alone
+miss what lies outside of it: with them Gaussian fits of Student-t laws and a mixture fitted to a Cauchy law passed. Modes that
+no draw reaches are known from the searches for modes.
+
+The tables below are the evidence for the rule: targets whose means and standard deviations are known, each fitted by the families named
+with the default plan and judged with {DRAWS} draws of q and as many others (more where noise decides). A fit is *good* if it
+satisfies what `trust` claims; where a target has no moments or no normaliser, no fit is good. A verdict *agrees* if it
+claims no more and no less than is true. The constants were chosen on the first set of pairs; the families of the ladder (`auto`)
+and the second set were added afterwards.
 
 Written by `cargo xtask calibrate`.
 
@@ -228,6 +244,9 @@ Written by `cargo xtask calibrate`.
         limits::ERRORS,
         limits::DROPPED,
         limits::EFFECTIVE_DRAWS,
+        limits::EFFECTIVE_SHARE_MEANS,
+        limits::EFFECTIVE_SHARE,
+        limits::LARGEST_DRAW,
         limits::MISSED_MODE_MASS,
     )
 }
@@ -236,12 +255,20 @@ Written by `cargo xtask calibrate`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [seeds, only, write] = options(arguments, ["--seeds", "--only", "--write"])?;
     let seeds = number("--seeds", seeds.as_ref(), 2)?;
-    let mut pairs = all();
-    pairs.retain(|pairs| only.as_ref().is_none_or(|text| pairs.problem.name.contains(text)));
-    let (table, _, totals) = calibrate(&pairs, seeds);
-    let page = format!("{}{}\n{table}", introduction(), totals.sentences());
-    publish(&page, write.as_ref())?;
-    if totals.passed() { Ok(()) } else { Err("the verdict is not calibrated".into()) }
+    let named = |name| Totals { name, ..Totals::default() };
+    let mut totals = [
+        [named("First set"), named("First set, ladder")],
+        [named("Second set"), named("Second set, ladder")],
+    ];
+    let mut tables = String::new();
+    for ((mut pairs, totals), first) in [known(), fresh()].into_iter().zip(&mut totals).zip(SEEDS) {
+        pairs.retain(|pairs| only.as_ref().is_none_or(|text| pairs.problem.name.contains(text)));
+        let table = calibrate(&pairs, seeds, first, totals);
+        tables += &format!("\n## {}\n\n{table}", totals[0].name);
+    }
+    let sums: String = totals.iter().flatten().map(Totals::sentences).collect();
+    publish(&format!("{}{sums}{tables}", introduction()), write.as_ref())?;
+    if totals.iter().flatten().all(Totals::passed) { Ok(()) } else { Err("the verdict is not calibrated".into()) }
 }
 
 #[cfg(test)]

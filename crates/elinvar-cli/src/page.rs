@@ -297,6 +297,7 @@ länge       123.500   2.000   121.500   125.500
             pareto_k_threshold: 0.67,
             effective_sample_size: 500.0,
             shifts: Vec::new(),
+            wide: None,
             counts: Default::default(),
         };
         let plain = "0.80, above 0.67 for 1,000 draws: importance sampling from this fit is not reliable";

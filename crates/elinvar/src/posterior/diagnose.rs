@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::verdict::assess;
 use super::{
-    CHUNK, Evidence, Judgement, Posterior, Shift, judge, limits, log_mean_exp, pareto_k_threshold, pareto_smooth,
-    resample, shift,
+    CHUNK, Evidence, Judgement, Posterior, Shift, WideDraws, judge, limits, log_mean_exp, pareto_k_threshold,
+    pareto_smooth, resample, shift,
 };
 use crate::Error;
 use crate::random::{Purpose, Stream};
@@ -53,9 +53,13 @@ pub struct Diagnostics {
     pub pareto_k_threshold: f64,
     /// Effective number of draws after Pareto smoothing.
     pub effective_sample_size: f64,
-    /// What the smoothed weights do to the mean and the standard deviation of every parameter.
+    /// What importance weights do to the mean and the standard deviation of every parameter: the smoothed weights of the draws
+    /// of q or, where there are wide draws, the weights of all.
     #[serde(default)]
     pub shifts: Vec<Shift>,
+    /// The wide draws of a verdict; everything else but the shifts and the counts is of draws of q alone.
+    #[serde(default)]
+    pub wide: Option<WideDraws>,
     /// Evaluations that these diagnostics took; they are not among those of the fit.
     #[serde(default)]
     pub counts: Counts,
@@ -75,14 +79,27 @@ impl Diagnostics {
         self.dropped as f64 / self.n_draws.max(1) as f64
     }
 
-    /// The parameter whose mean moves most.
-    pub fn worst_mean(&self) -> Option<&Shift> {
-        self.shifts.iter().max_by(|a, b| a.mean.value.abs().total_cmp(&b.mean.value.abs()))
+    /// The effective number of draws behind the shifts, and its share of them.
+    pub fn effective_draws(&self) -> (f64, f64) {
+        let (effective, n) = match self.wide {
+            Some(wide) => (wide.effective_sample_size, self.n_draws + wide.n_draws),
+            None => (self.effective_sample_size, self.n_draws),
+        };
+        (effective, effective / n.max(1) as f64)
     }
 
-    /// The parameter whose standard deviation changes most.
+    /// The parameter whose mean moves most, of those that are judged.
+    pub fn worst_mean(&self) -> Option<&Shift> {
+        self.judged().max_by(|a, b| a.mean.value.abs().total_cmp(&b.mean.value.abs()))
+    }
+
+    /// The parameter whose standard deviation changes most, of those that are judged.
     pub fn worst_sd(&self) -> Option<&Shift> {
-        self.shifts.iter().max_by(|a, b| a.log_sd.value.abs().total_cmp(&b.log_sd.value.abs()))
+        self.judged().max_by(|a, b| a.log_sd.value.abs().total_cmp(&b.log_sd.value.abs()))
+    }
+
+    fn judged(&self) -> impl Iterator<Item = &Shift> {
+        self.shifts.iter().filter(|shift| shift.instead.is_none())
     }
 }
 
@@ -127,6 +144,7 @@ impl Posterior {
         let smoothed = pareto_smooth(&ratios)?;
         let normaliser = log_mean_exp(&ratios)?;
         let names = (self.transforms(), self.names(), self.constrained_names());
+        let weights: Vec<f64> = smoothed.log_weights.iter().map(|w| w.exp()).collect();
         let diagnostics = Diagnostics {
             n_draws: n,
             dropped: n - finite.len(),
@@ -136,7 +154,8 @@ impl Posterior {
             pareto_k: smoothed.pareto_k.map(|k| k.min(99.0)),
             pareto_k_threshold: pareto_k_threshold(n),
             effective_sample_size: smoothed.effective_sample_size,
-            shifts: shift::shifts(names, &draws, &smoothed.log_weights),
+            shifts: shift::shifts(names, &draws, &weights, &vec![1.0 / n as f64; n]),
+            wide: None,
             counts,
         };
         Ok(WeightedDraws { draws, log_p, log_q, log_weights: smoothed.log_weights, diagnostics })
@@ -156,8 +175,9 @@ impl Posterior {
 
     /// [`Posterior::diagnose`] and a verdict, both kept with the fit.
     ///
-    /// The `n` draws are made four times as many, twice at most, while their noise is what decides; the evaluations of all are
-    /// in the counts of the diagnostics.
+    /// To the `n` draws of q come as many from two wider laws around it ([`WideDraws`]): shifts seen from inside q alone miss
+    /// what lies outside. Both are made four times as many, twice at most, while their noise is what decides; the evaluations of
+    /// all are in the counts of the diagnostics.
     ///
     /// ```
     /// use elinvar::model::Banana;
@@ -175,7 +195,7 @@ impl Posterior {
     /// # Errors
     /// As [`Posterior::importance`].
     pub fn judge(&mut self, target: &dyn Target, n: usize, seed: u64) -> Result<Judgement, Error> {
-        /// Draws times dimension beyond which none are added: 256 MiB.
+        /// Draws of q times dimension beyond which none are added: 256 MiB, and as much for the wide ones.
         const MOST_NUMBERS: usize = 1 << 25;
         if let Some(mode) = self.agreement().modes.iter().find(|mode| mode.centre.len() != self.dim()) {
             let (expected, found) = (self.dim(), mode.centre.len());
@@ -185,7 +205,9 @@ impl Posterior {
         let mut spent = Counts::default();
         let mut n_draws = n;
         loop {
-            let mut diagnostics = self.diagnose(target, n_draws, seed)?;
+            let mut weighted = self.importance(target, n_draws, seed)?;
+            self.look_wider(target, seed, &mut weighted)?;
+            let mut diagnostics = weighted.diagnostics;
             spent += diagnostics.counts;
             let evidence = Evidence {
                 diagnostics: &diagnostics,
@@ -226,7 +248,7 @@ impl Posterior {
 }
 
 /// log p at each draw, the declared prior included, and what it took.
-fn log_density_at(target: &dyn Target, draws: &DrawBuffer) -> Result<(Vec<f64>, Counts), Error> {
+pub(super) fn log_density_at(target: &dyn Target, draws: &DrawBuffer) -> Result<(Vec<f64>, Counts), Error> {
     let prior = target.prior();
     let n = draws.len();
     let mut log_p = vec![0.0; n];

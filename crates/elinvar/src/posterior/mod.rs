@@ -8,6 +8,7 @@ mod rung;
 mod shift;
 mod summary;
 mod verdict;
+mod wide;
 
 pub use agreement::{Agreement, ModeRecord};
 pub use diagnose::{Diagnostics, Estimate, WeightedDraws};
@@ -16,6 +17,7 @@ pub use rung::Rung;
 pub use shift::Shift;
 pub use summary::ParameterSummary;
 pub use verdict::{Evidence, Judgement, Verdict, judge, limits};
+pub use wide::WideDraws;
 
 use std::path::Path;
 

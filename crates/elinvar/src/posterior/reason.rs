@@ -1,7 +1,7 @@
 //! The reason of a verdict, in words.
 
-use super::verdict::{Assessment, Cause, Evidence, agreeing, limits, nearly_equal};
-use super::{Agreement, Diagnostics, Estimate};
+use super::verdict::{Assessment, Cause, Evidence, agreeing, limits};
+use super::{Agreement, Diagnostics, Estimate, Shift};
 use crate::run::StopReason;
 
 /// What decided, and then every number that was looked at.
@@ -46,32 +46,23 @@ fn decision(evidence: &Evidence<'_>, cause: Cause) -> String {
             limits::LONELY_NATS
         ),
         Cause::TooFewDraws => format!("{} draws are too few for a verdict", grouped(diagnostics.n_draws)),
-        Cause::FewEffectiveDraws => format!(
-            "Only {:.0} of {} draws are worth anything under importance weights: the approximation is far from the model",
-            diagnostics.effective_sample_size.max(1.0),
-            grouped(diagnostics.n_draws)
-        ),
-        Cause::NoMeanOfRatios => {
-            "The tails of the approximation are so light that importance weights have no mean (k\u{302} is 1 or more)"
-                .into()
+        Cause::FewEffectiveDraws => {
+            let (effective, share) = diagnostics.effective_draws();
+            format!(
+                "Importance weights leave only {:.0} draws of {}: the approximation is far from the model",
+                effective.max(1.0),
+                grouped((effective / share).round() as usize)
+            )
         }
         Cause::Means { index, shift } => format!("A mean may be off by {} sd ({})", shown(shift), name(index)),
         Cause::StandardDeviations { index, change } => {
             format!("The means hold, but an sd may be off by {} ({})", percent(change.min(10.0).exp_m1()), name(index))
         }
-        Cause::Nothing => {
-            format!("Converged, and importance weights confirm every mean and sd{}", in_spite_of_k(diagnostics))
-        }
-    }
-}
-
-/// Why a k̂ above its threshold was no obstacle.
-fn in_spite_of_k(diagnostics: &Diagnostics) -> &'static str {
-    let is_above = diagnostics.pareto_k.is_some_and(|k| k > diagnostics.pareto_k_threshold);
-    match (is_above, nearly_equal(diagnostics)) {
-        (false, _) => "",
-        (true, true) => " (they are nearly equal, and k\u{302} has nothing to measure)",
-        (true, false) => " within half the usual limits, which a k\u{302} above its threshold demands",
+        Cause::FewForStandardDeviations => format!(
+            "The means hold, but the sds are in doubt: importance weights leave only {} of the draws",
+            percent(diagnostics.effective_draws().1)
+        ),
+        Cause::Nothing => "Converged, and importance weights confirm every mean and sd".into(),
     }
 }
 
@@ -83,6 +74,8 @@ fn ending(reason: StopReason) -> &'static str {
         StopReason::Interrupted => "the run was interrupted",
         StopReason::BadEvaluations => "the log density was not finite at most draws of many steps in a row",
         StopReason::Stuck => "no step could be taken any more",
+        StopReason::Stagnated => "the bound was no longer rising, and more draws did not help",
+        StopReason::Diverged => "the approximation became wider or narrower without end",
         other => other.name(),
     }
 }
@@ -122,6 +115,11 @@ fn numbers(diagnostics: &Diagnostics) -> String {
             percent(sd.log_sd.mcse),
             sd.name
         );
+    }
+    for Shift { name, instead, .. } in &diagnostics.shifts {
+        if let Some(coordinate) = instead {
+            text += &format!("; a few draws decide the moments of {name}, so report {coordinate}, which is judged");
+        }
     }
     text
 }

@@ -2,14 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Estimate;
+use super::{Estimate, limits};
 use crate::target::{DrawBuffer, Transform, Transforms};
 
 /// How the mean and the standard deviation of one parameter change when the draws of q are weighted towards p.
 ///
-/// Both estimates compare the weighted and the plain moments of the same draws, so that most of their noise cancels. They are
-/// reliable where k̂ is below its threshold; above it they are too small, because draws are missing where p has mass and q
-/// has none.
+/// Both estimates compare moments under p and under q from the same draws, so that most of their noise cancels. From draws of q
+/// alone they are too small where p has mass and q has none; with the wide draws of a verdict they are not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shift {
     /// The parameter, on the constrained scale, or a coordinate of z that is transformed.
@@ -18,60 +17,71 @@ pub struct Shift {
     pub mean: Estimate,
     /// log (sd under p / sd under q).
     pub log_sd: Estimate,
+    /// The coordinate of z to report instead, where a single draw has so much of the second moment
+    /// ([`limits::LARGEST_DRAW`]) that the parameter may have no moments; it is then not judged, but that coordinate is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
 }
 
-/// The shifts of every parameter on the constrained scale, then of every coordinate of z that is not one of them.
+/// The shifts of every parameter on the constrained scale, then of every coordinate of z that is not one of them, from draws
+/// and their weights towards p and towards q, each of which sum to one.
 pub(super) fn shifts(
     (transforms, names, constrained_names): (&Transforms, &[String], &[String]),
     draws: &DrawBuffer,
-    log_weights: &[f64],
+    to_p: &[f64],
+    to_q: &[f64],
 ) -> Vec<Shift> {
     let transformed = transformed(transforms);
-    let (n, width) = (draws.len(), transforms.n_constrained() + transformed.len());
-    let weights: Vec<f64> = log_weights.iter().map(|w| w.exp()).collect();
-    let equal = 1.0 / n as f64;
+    let width = transforms.n_constrained() + transformed.len();
     let mut row = vec![0.0; width];
-    let mut pass = |accumulate: &mut dyn FnMut(f64, &[f64])| {
-        for (z, weight) in draws.view().iter().zip(&weights) {
+    let mut pass = |accumulate: &mut dyn FnMut(f64, f64, &[f64])| {
+        for ((z, p), q) in draws.view().iter().zip(to_p).zip(to_q) {
+            // Far out, where nothing has weight, a parameter may not be finite.
+            if *p == 0.0 && *q == 0.0 {
+                continue;
+            }
             let (x, rest) = row.split_at_mut(transforms.n_constrained());
             transforms.constrain(z, x);
             rest.iter_mut().zip(&transformed).for_each(|(value, i)| *value = z[*i]);
-            accumulate(*weight, &row);
+            accumulate(*p, *q, &row);
         }
     };
 
     let mut centres = vec![0.0; width];
-    pass(&mut |_, row| centres.iter_mut().zip(row).for_each(|(centre, x)| *centre += equal * x));
+    pass(&mut |_, q, row| centres.iter_mut().zip(row).for_each(|(centre, x)| *centre += q * x));
     let mut moments = vec![Moments::default(); width];
-    pass(&mut |weight, row| {
+    pass(&mut |p, q, row| {
         for ((m, x), centre) in moments.iter_mut().zip(row).zip(&centres) {
             let deviation = x - centre;
-            m.q_variance += equal * deviation * deviation;
-            m.p_mean += weight * deviation;
-            m.p_square += weight * deviation * deviation;
+            let square = deviation * deviation;
+            m.q_variance += q * square;
+            m.p_mean += p * deviation;
+            m.p_square += p * square;
+            m.largest = m.largest.max(p * square);
         }
     });
     let mut errors = vec![(0.0, 0.0); width];
-    pass(&mut |weight, row| {
+    pass(&mut |p, q, row| {
         for (((error, m), x), centre) in errors.iter_mut().zip(&moments).zip(row).zip(&centres) {
             let u = (x - centre) / m.q_sd();
             let v = u - m.mean();
-            let (mean, log_variance) =
-                (weight * v - equal * u, weight * (v * v / m.ratio() - 1.0) - equal * (u * u - 1.0));
+            let (mean, log_variance) = (p * v - q * u, p * (v * v / m.ratio() - 1.0) - q * (u * u - 1.0));
             error.0 += mean * mean;
             error.1 += 0.25 * log_variance * log_variance;
         }
     });
 
-    let names = constrained_names.iter().chain(transformed.iter().map(|i| &names[*i]));
-    let found = names.zip(&moments).zip(&errors).map(|((name, m), error)| {
+    let instead = coordinates(transforms);
+    let coordinate = |index: usize| instead.get(index).copied().flatten().map(|i| names[i].clone());
+    let all = constrained_names.iter().chain(transformed.iter().map(|i| &names[*i]));
+    let found = all.zip(&moments).zip(&errors).enumerate().map(|(index, ((name, m), error))| {
         let (mean, log_sd) = if m.q_variance == 0.0 {
             // A parameter that rounding has made constant does not move.
             (Estimate { value: 0.0, mcse: 0.0 }, Estimate { value: 0.0, mcse: 0.0 })
         } else {
             (Estimate::new(m.mean(), error.0.sqrt()), Estimate::new(0.5 * m.ratio().ln(), error.1.sqrt()))
         };
-        Shift { name: name.clone(), mean, log_sd }
+        Shift { name: name.clone(), mean, log_sd, instead: coordinate(index).filter(|_| m.is_dominated()) }
     });
     found.collect()
 }
@@ -82,6 +92,8 @@ struct Moments {
     q_variance: f64,
     p_mean: f64,
     p_square: f64,
+    /// The largest term of `p_square`.
+    largest: f64,
 }
 
 impl Moments {
@@ -92,6 +104,11 @@ impl Moments {
     /// The mean under p in standard deviations of q.
     fn mean(&self) -> f64 {
         self.p_mean / self.q_sd()
+    }
+
+    /// Whether one draw has so much of the second moment under p that there may be none.
+    fn is_dominated(&self) -> bool {
+        self.largest.is_nan() || self.largest > limits::LARGEST_DRAW * self.p_square || !self.p_square.is_finite()
     }
 
     /// Variance under p over variance under q.
@@ -110,6 +127,19 @@ fn transformed(transforms: &Transforms) -> Vec<usize> {
         if *block != Transform::Identity {
             found.extend(coordinates);
         }
+    }
+    found
+}
+
+/// For every parameter on the constrained scale the coordinate of z that it is a function of, if it is one that is not bounded
+/// and not the coordinate itself.
+fn coordinates(transforms: &Transforms) -> Vec<Option<usize>> {
+    let mut next = 0;
+    let mut found = Vec::new();
+    for block in transforms.as_slice() {
+        let is_single = *block != Transform::Identity && block.dim() == 1 && block.n_constrained() == 1;
+        found.extend((0..block.n_constrained()).map(|_| is_single.then_some(next)));
+        next += block.dim();
     }
     found
 }
