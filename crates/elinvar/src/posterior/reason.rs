@@ -20,7 +20,9 @@ fn decision(evidence: &Evidence<'_>, cause: Cause) -> String {
     match cause {
         Cause::NotConverged => format!("Not converged: {}{}", ending(evidence.stop_reason), left(evidence.remaining)),
         Cause::Unbounded => {
-            "A search for modes went up without end: this log density seems to have no normaliser".into()
+            "A search for modes went up without end: this log density has no maximum, and may have mass that no draw \
+             reaches or no normaliser"
+                .into()
         }
         Cause::Dropped => format!(
             "The log density is not finite at {} of the draws, more than {}: the approximation covers points where the \

@@ -1,0 +1,137 @@
+//! Targets that no family fits, with the ladder: every fit ends by itself and claims nothing that is not so.
+//!
+//! `cargo xtask calibrate` fits the same targets without the limits on evaluations that keep this file short.
+
+use elinvar::family::{Approximation, with_approximation};
+use elinvar::model::{EightSchools, Funnel, Parametrisation};
+use elinvar::posterior::Verdict;
+use elinvar::run::{Stop, StopReason};
+use elinvar::target::{Target, from_fn, from_fns};
+use elinvar::{Family, Plan, Posterior};
+
+/// Evaluations after which a target that would take millions is left.
+const LIMIT: u64 = 60_000;
+
+fn fitted(target: &dyn Target, seed: u64, max_evaluations: Option<u64>) -> Posterior {
+    let default = Stop::default();
+    let stop = Stop { max_evaluations: max_evaluations.unwrap_or(default.max_evaluations), ..default };
+    let mut posterior = elinvar::fit(target, Family::auto(), &Plan { seed, stop, ..Plan::default() })
+        .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    let judgement = posterior.judge(target, 4_000, seed).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    assert!(judgement.reason.ends_with('.') && !judgement.reason.contains("NaN"), "{}", judgement.reason);
+    posterior
+}
+
+/// The target has no moments: no answer can be trusted, not even its means.
+#[track_caller]
+fn never_trusted(target: &dyn Target, seeds: u64, max_evaluations: Option<u64>) {
+    for seed in 1..=seeds {
+        let posterior = fitted(target, seed, max_evaluations);
+        let reason = &posterior.judgement().unwrap().reason;
+        assert_eq!(posterior.verdict(), Some(Verdict::DoNotTrust), "seed {seed}: {reason}");
+    }
+}
+
+/// What is trusted is within 0.1 sd and 15 % of the truth.
+#[track_caller]
+fn trusted_only_if_right(
+    target: &dyn Target,
+    (mean, sd): (&[f64], &[f64]),
+    seeds: u64,
+    max_evaluations: Option<u64>,
+) -> Vec<Posterior> {
+    let posteriors: Vec<Posterior> = (1..=seeds).map(|seed| fitted(target, seed, max_evaluations)).collect();
+    for posterior in &posteriors {
+        let (d, reason) = (posterior.dim(), &posterior.judgement().unwrap().reason);
+        let (found, covariance) = with_approximation!(posterior.approximation(), q => (q.mean(), q.covariance()));
+        for i in 0..d {
+            let (shift, ratio) = ((found[i] - mean[i]).abs() / sd[i], covariance[i * d + i].sqrt() / sd[i]);
+            if posterior.verdict() != Some(Verdict::DoNotTrust) {
+                assert!(shift <= 0.1, "a mean is off by {shift} sd: {reason}");
+            }
+            if posterior.verdict() == Some(Verdict::Trust) {
+                assert!((ratio - 1.0).abs() <= 0.15, "an sd is off by a factor {ratio}: {reason}");
+            }
+        }
+    }
+    posteriors
+}
+
+/// A standard normal with z₁ > edge, `beyond` elsewhere.
+fn cut(dim: usize, edge: f64, beyond: f64) -> impl Target {
+    from_fn(dim, move |z, grad| {
+        grad.iter_mut().zip(z).for_each(|(g, z)| *g = -z);
+        if z[0] < edge { beyond } else { -0.5 * z.iter().map(|z| z * z).sum::<f64>() }
+    })
+}
+
+/// Mean √(2/π) and variance 1 − 2/π of a half normal; a Gaussian start exists, so that the fit does not end with an error.
+#[test]
+fn not_a_number_on_half_the_space() {
+    let mean = (2.0 / std::f64::consts::PI).sqrt();
+    let sd = (1.0 - mean * mean).sqrt();
+    let fits = trusted_only_if_right(&cut(2, 0.0, f64::NAN), (&[mean, 0.0], &[sd, 1.0]), 5, None);
+    for fit in fits {
+        assert_eq!(fit.verdict(), Some(Verdict::DoNotTrust));
+        assert!(fit.counts().dropped > 0 && fit.stop_reason() != StopReason::Converged, "{}", fit.stop_reason().name());
+    }
+}
+
+/// With λ = φ(−1)/Φ(1) = 0.28760, a normal above −1 has mean λ and variance 1 − λ − λ².
+#[test]
+fn a_cliff() {
+    let lambda = 0.287_599_970_939_178_4f64;
+    let sd = (1.0 - lambda - lambda * lambda).sqrt();
+    trusted_only_if_right(&cut(3, -1.0, f64::NEG_INFINITY), (&[lambda, 0.0, 0.0], &[sd, 1.0, 1.0]), 5, None);
+    // Four sds out the edge is harmless, and so are the wide draws beyond it.
+    for fit in trusted_only_if_right(&cut(2, -4.0, f64::NAN), (&[0.0; 2], &[1.0; 2]), 2, None) {
+        assert_eq!(fit.verdict(), Some(Verdict::Trust), "{}", fit.judgement().unwrap().reason);
+    }
+}
+
+#[test]
+fn a_constant() {
+    let constant = from_fns(
+        3,
+        |_, grad| {
+            grad.fill(0.0);
+            0.0
+        },
+        |_, hessian| hessian.fill(0.0),
+    );
+    never_trusted(&constant, 1, Some(LIMIT));
+}
+
+#[test]
+fn a_density_without_bound() {
+    let unbounded = from_fn(3, |z, grad| {
+        grad.copy_from_slice(&[1.0, -z[1], -z[2]]);
+        z[0] - 0.5 * (z[1] * z[1] + z[2] * z[2])
+    });
+    never_trusted(&unbounded, 1, Some(LIMIT));
+}
+
+#[test]
+fn a_cauchy() {
+    let cauchy = from_fn(3, |z, grad| {
+        let spread = 1.0 + z.iter().map(|z| z * z).sum::<f64>();
+        grad.iter_mut().zip(z).for_each(|(g, z)| *g = -4.0 * z / spread);
+        -2.0 * spread.ln()
+    });
+    let fit = fitted(&cauchy, 1, Some(LIMIT));
+    assert_ne!(fit.verdict(), Some(Verdict::Trust), "{}", fit.judgement().unwrap().reason);
+}
+
+#[test]
+fn a_funnel() {
+    let mut sd = [2.25f64.exp(); 10];
+    sd[0] = 3.0;
+    trusted_only_if_right(&Funnel::new(10).unwrap(), (&[0.0; 10], &sd), 1, Some(LIMIT));
+}
+
+/// The density grows without bound where all schools are the same.
+#[test]
+fn eight_schools_centred() {
+    let fit = fitted(&EightSchools::new(Parametrisation::Centred), 1, Some(LIMIT));
+    assert_ne!(fit.verdict(), Some(Verdict::Trust), "{}", fit.judgement().unwrap().reason);
+}
