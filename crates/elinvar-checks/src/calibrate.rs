@@ -1,7 +1,7 @@
 //! Whether the verdict of a fit agrees with the truth.
 
-use elinvar::posterior::{Verdict, limits};
 use elinvar::family::Kind;
+use elinvar::posterior::{Verdict, limits};
 use elinvar::{Family, Plan};
 
 use crate::arguments::{number, options};
@@ -268,10 +268,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [seeds, only, write] = options(arguments, ["--seeds", "--only", "--write"])?;
     let seeds = number("--seeds", seeds.as_ref(), 2)?;
     let named = |name| Totals { name, ..Totals::default() };
-    let mut totals = [
-        [named("First set"), named("First set, ladder")],
-        [named("Second set"), named("Second set, ladder")],
-    ];
+    let mut totals =
+        [[named("First set"), named("First set, ladder")], [named("Second set"), named("Second set, ladder")]];
     let mut tables = String::new();
     for ((mut pairs, totals), first) in [known(), fresh()].into_iter().zip(&mut totals).zip(SEEDS) {
         pairs.retain(|pairs| only.as_ref().is_none_or(|text| pairs.problem.name.contains(text)));

@@ -120,11 +120,12 @@ fn a_mean_field_gaussian_is_not() {
     check(&breast_cancer(), family, Verdict::DoNotTrust, "");
 }
 
-/// log K has an sd that the best Gaussian understates by 22 %, and K itself has no mean: it is told and not judged.
+/// The best Gaussian understates the sd of log K by 22 %, and the mean of η moves by 0.12 sd; K itself has no mean: it is told
+/// and not judged.
 #[test]
 fn a_gaussian_is_not_trusted_with_a_heavy_tail() {
     let target = BetaBinomial::cancer_mortality();
-    let posterior = check(&target, Family::gaussian(), Verdict::TrustMeansOnly, "(log_K)");
+    let posterior = check(&target, Family::gaussian(), Verdict::DoNotTrust, "A mean may be off by");
     assert!(posterior.judgement().unwrap().reason.contains("decide the moments of K, so report log_K"));
 }
 
@@ -138,7 +139,8 @@ fn tails_outside_the_approximation_are_seen() {
     });
     let posterior = check(&target, Family::gaussian(), Verdict::TrustMeansOnly, "an sd may be off by");
     let inside = posterior.importance(&target, 10_000, 1).unwrap().diagnostics;
-    let (inside, seen) = (inside.worst_sd().unwrap().log_sd, posterior.diagnostics().unwrap().worst_sd().unwrap().log_sd);
+    let (inside, seen) =
+        (inside.worst_sd().unwrap().log_sd, posterior.diagnostics().unwrap().worst_sd().unwrap().log_sd);
     assert!(seen.value > inside.value + 3.0 * seen.mcse.hypot(inside.mcse), "{inside:?} {seen:?}");
 }
 
@@ -160,21 +162,24 @@ fn a_mean_field_gaussian_keeps_the_means_of_correlated_normals() {
 
 #[test]
 fn a_missed_mode_is_seen_by_the_searches_only() {
-    let target = GaussianMixture::new(&[0.5, 0.5], vec![-5.0, 0.0, 5.0, 0.0], &[1.0, 0.0, 0.0, 1.0].repeat(2)).unwrap();
+    // 200 sds apart: wide draws do not find the other one either.
+    let target =
+        GaussianMixture::new(&[0.5, 0.5], vec![-3.0, 0.0, 197.0, 0.0], &[1.0, 0.0, 0.0, 1.0].repeat(2)).unwrap();
     let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    posterior.set_agreement(Agreement::default());
     let alone = posterior.judge(&target, 10_000, 1).unwrap();
     assert_eq!(alone.verdict, Verdict::Trust, "no draw comes near the other mode: {}", alone.reason);
     // Both have mass ½ and log p = −log 4π.
     let log_p = -(4.0 * std::f64::consts::PI).ln();
     let mode = |x: f64| ModeRecord { centre: vec![x, 0.0], log_p, log_mass: Some(0.5f64.ln()), found_by: 4 };
-    let agreement = Agreement { searches: 8, modes: vec![mode(-5.0), mode(5.0)], ..Agreement::default() };
+    let agreement = Agreement { searches: 8, modes: vec![mode(-3.0), mode(197.0)], ..Agreement::default() };
     posterior.set_agreement(agreement.clone());
     assert_eq!((posterior.verdict(), posterior.agreement()), (None, &agreement));
     let judgement = posterior.judge(&target, 10_000, 1).unwrap();
     assert_eq!(judgement.verdict, Verdict::DoNotTrust);
     assert!(judgement.reason.contains("leaves out a mode with about 50 % of the mass"), "{}", judgement.reason);
     let mut mixture = elinvar::fit(&target, Family::mog(2), &Plan::default()).unwrap();
-    if mixture.log_density(&[5.0, 0.0]) > -4.0 && mixture.log_density(&[-5.0, 0.0]) > -4.0 {
+    if mixture.log_density(&[197.0, 0.0]) > -4.0 && mixture.log_density(&[-3.0, 0.0]) > -4.0 {
         mixture.set_agreement(agreement);
         let judgement = mixture.judge(&target, 10_000, 1).unwrap();
         assert_eq!(judgement.verdict, Verdict::Trust, "{}", judgement.reason);

@@ -97,14 +97,17 @@ fn numbers(diagnostics: &Diagnostics) -> String {
         Some(k) => format!("k\u{302} is {k:.2} (threshold {threshold:.2} for {draws} draws)"),
         None => format!("k\u{302} is not known ({draws} draws)"),
     };
-    let gap = if elbo.is_known() && log_normaliser.is_known() {
-        format!(
-            ", {} nats below the estimated log normaliser {}",
-            shown(diagnostics.gap().value),
-            with_error(*log_normaliser)
-        )
-    } else {
-        String::new()
+    let known = elbo.is_known() && log_normaliser.is_known();
+    let gap = match diagnostics.gap().value {
+        _ if !known => String::new(),
+        // Dropped draws are left out of the ELBO alone, which may then be the larger one.
+        gap if gap < 0.0 && diagnostics.dropped > 0 => {
+            format!(
+                " without the draws that were dropped, the estimated log normaliser {}",
+                with_error(*log_normaliser)
+            )
+        }
+        gap => format!(", {} nats below the estimated log normaliser {}", shown(gap), with_error(*log_normaliser)),
     };
     text += &format!(", the ELBO {}{gap}", with_error(*elbo));
     if let (Some(mean), Some(sd)) = (diagnostics.worst_mean(), diagnostics.worst_sd()) {

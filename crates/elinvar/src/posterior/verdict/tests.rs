@@ -7,8 +7,12 @@ fn estimate(value: f64, mcse: f64) -> Estimate {
 
 /// A fit that is right and known to be.
 fn good() -> Diagnostics {
-    let shift =
-        |name: &str, log_sd| Shift { name: name.into(), mean: estimate(0.01, 0.004), log_sd: estimate(log_sd, 0.01), instead: None };
+    let shift = |name: &str, log_sd| Shift {
+        name: name.into(),
+        mean: estimate(0.01, 0.004),
+        log_sd: estimate(log_sd, 0.01),
+        instead: None,
+    };
     Diagnostics {
         n_draws: 10_000,
         dropped: 0,
@@ -123,9 +127,7 @@ fn few_effective_draws_say_little() {
     check(&few(10_000, 999.0), Verdict::TrustMeansOnly, false, "The means hold, but the sds are in doubt");
     check(&few(10_000, 1_001.0), Verdict::Trust, false, "Converged");
     // The wide draws count, where there are any.
-    let wide = |effective_sample_size| {
-        with(|d| d.wide = Some(WideDraws { n_draws: d.n_draws, effective_sample_size }))
-    };
+    let wide = |effective_sample_size| with(|d| d.wide = Some(WideDraws { n_draws: d.n_draws, effective_sample_size }));
     check(&wide(399.0), Verdict::DoNotTrust, false, "Importance weights leave only 399 draws of 20,000: ");
     check(&wide(2_001.0), Verdict::Trust, false, "Converged");
 }
@@ -166,7 +168,12 @@ fn means_and_standard_deviations_must_hold_two_errors_further() {
 #[test]
 fn a_large_k_is_no_veto() {
     let diagnostics = with(|d| d.pareto_k = Some(1.2));
-    check(&diagnostics, Verdict::Trust, false, "Converged, and importance weights confirm every mean and sd. k\u{302} is 1.20");
+    check(
+        &diagnostics,
+        Verdict::Trust,
+        false,
+        "Converged, and importance weights confirm every mean and sd. k\u{302} is 1.20",
+    );
 }
 
 fn mode(log_p: f64, log_mass: Option<f64>) -> ModeRecord {

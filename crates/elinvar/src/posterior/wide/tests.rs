@@ -36,8 +36,7 @@ fn the_mixture_is_a_density_and_its_draws_are_of_it() {
         for j in -reach..=reach {
             let (x, y) = (f64::from(i) * h, f64::from(j) * h);
             let z = [2.0 * x.sinh(), y.sinh()];
-            let mass =
-                wide.log_mixture(&z, f64::NEG_INFINITY, &mut u).exp() * 2.0 * x.cosh() * y.cosh() * h * h;
+            let mass = wide.log_mixture(&z, f64::NEG_INFINITY, &mut u).exp() * 2.0 * x.cosh() * y.cosh() * h * h;
             total += mass;
             near += if z[0].abs() < 4.0 && z[1].abs() < 1.0 { mass } else { 0.0 };
         }
