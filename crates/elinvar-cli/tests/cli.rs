@@ -199,7 +199,7 @@ fn a_run_directory_holds_everything() {
     assert!(number(&diagnostics["gap"]["value"]) > 0.0 && number(&diagnostics["shifts"][3]["log_sd"]["mcse"]) > 0.0);
     assert_eq!(
         (&diagnostics["counts"]["log_density"], &diagnostics["counts"]["gradient"]),
-        (&10_000.into(), &0.into())
+        (&20_000.into(), &0.into())
     );
     assert_eq!(diagnostics["fit_counts"]["gradient"], fit["evaluations"]["gradient"]);
     let cell = |line: &str, column: usize| line.split(',').nth(column).unwrap().parse::<u64>().unwrap();
