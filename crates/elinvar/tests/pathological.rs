@@ -109,7 +109,7 @@ fn a_constant() {
         },
         |_, hessian| hessian.fill(0.0),
     );
-    never_trusted(&constant, 2, None);
+    never_trusted(&constant, 1, None);
 }
 
 #[test]
