@@ -6,6 +6,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use elinvar::{Family, Plan};
 use elinvar_data::nearest;
 
+/// The word for the ladder of families.
+pub(crate) const AUTO: &str = "auto";
+
 const TEMPLATE: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 const EXAMPLES: &str = "\
@@ -17,7 +20,7 @@ Examples:
 const FIT_EXAMPLES: &str = "\
 Examples:
   elinvar fit                                              an embedded example: logistic regression, 341 rows
-  elinvar fit --family mog --components 4                  the same data, approximated by a mixture of Gaussians
+  elinvar fit --family mog --components 4                  the same data, approximated by a mixture of four Gaussians
   elinvar fit logistic credit.csv --target y               your table; every other column is a feature
   elinvar fit linear houses.csv --target price --features area,rooms --prior-sd 10 --out run1
   elinvar fit poisson visits.csv --target n --json         one JSON object instead of a page
@@ -124,8 +127,9 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "S", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) sigma_scale: Option<f64>,
 
-    /// gaussian, mog, student_t, skew, emg, nig, snig or rank_k
-    #[arg(long, default_value = "gaussian", value_parser = family_name, help_heading = "Approximation")]
+    /// auto (a Gaussian; where it cannot be trusted skew, student_t and then mog), gaussian, mog, student_t, skew, emg, nig,
+    /// snig or rank_k
+    #[arg(long, default_value = AUTO, value_parser = family_name, help_heading = "Approximation")]
     pub(crate) family: &'static str,
     /// Number of Gaussians in the mixture, or auto to find it, for mog [default: 3]
     #[arg(
@@ -176,6 +180,10 @@ pub(crate) struct FitArgs {
         help = or_default("Stop when less than this is left to gain", Plan::default().stop.remaining_nats),
         long, value_name = "NATS", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) tolerance: Option<f64>,
+    #[arg(
+        help = or_default("Fits from starts of their own, of which the best is kept", Plan::default().restarts),
+        long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
+    pub(crate) restarts: Option<usize>,
     /// Rows of each step [default: all]
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) minibatch: Option<usize>,
@@ -229,10 +237,11 @@ fn model_name(text: &str) -> Result<ModelName, String> {
 }
 
 fn family_name(text: &str) -> Result<&'static str, String> {
-    if let Some(name) = Family::NAMES.into_iter().find(|name| *name == text) {
+    let words = [&[AUTO], &Family::NAMES[..]].concat();
+    if let Some(name) = words.iter().find(|name| **name == text) {
         return Ok(name);
     }
-    Err(nearest(text, Family::NAMES).map_or(format!("the families are {}", Family::NAMES.join(", ")), did_you_mean))
+    Err(nearest(text, words.iter().copied()).map_or(format!("the families are {}", words.join(", ")), did_you_mean))
 }
 
 fn did_you_mean(name: &str) -> String {
@@ -326,9 +335,10 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_library() {
-        for name in Family::NAMES {
+        for name in [AUTO].into_iter().chain(Family::NAMES) {
             assert_eq!(family_name(name), Ok(name));
         }
+        assert_eq!(family_name("Auto"), Err("did you mean auto?".into()));
         assert_eq!(family_name("student-t"), Err("did you mean student_t?".into()));
         assert_eq!(model_name("Logistc"), Err("did you mean logistic?".into()));
     }

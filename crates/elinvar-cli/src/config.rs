@@ -72,7 +72,7 @@ impl FamilySettings {
     }
 }
 
-/// The file's text; `plan` is the one that was run.
+/// The file's text: what was asked for; what was kept of it is in the fit. `plan` has every automatic choice made.
 pub(crate) fn text(job: &Job, plan: &Plan) -> Result<String, toml::ser::Error> {
     let About { model, file, target, columns, intercept, n_rows, fingerprint, prior_precision, sigma_scale } =
         &job.about;

@@ -7,7 +7,7 @@ use elinvar::target::{Covariance, Target};
 use elinvar::{Family, Plan};
 use elinvar_data::{Columns, Intercept, Outcome, RegressionData, Selection, Table, breast_cancer};
 
-use crate::args::{Components, CovarianceName, FitArgs, ModelName};
+use crate::args::{AUTO, Components, CovarianceName, FitArgs, ModelName};
 use crate::error::Failure;
 use crate::number::significant;
 
@@ -22,6 +22,8 @@ const PRIOR_PRECISION: f64 = 1.0;
 const SIGMA_SCALE: f64 = 2.5;
 /// Draws times parameters that are held in memory at once: 2 GiB.
 const MOST_NUMBERS: usize = 1 << 28;
+/// Numbers that a fit keeps, most of them in its trace.
+const KEPT_NUMBERS: usize = 1 << 16;
 
 /// A fit that can be started.
 pub(crate) struct Job {
@@ -168,6 +170,7 @@ fn family(args: &FitArgs) -> Result<Family, Failure> {
     }
     let lambda = args.lambda.unwrap_or(LAMBDA);
     let family = match name {
+        AUTO => Family::auto(),
         "mog" => match args.components.unwrap_or(Components::Number(COMPONENTS)) {
             Components::Auto => Family::mog_auto(),
             Components::Number(components) => Family::mog(components),
@@ -191,6 +194,7 @@ fn plan(args: &FitArgs) -> Plan {
     let mut plan = Plan::default();
     plan.seed = args.seed.unwrap_or(plan.seed);
     plan.n_draws = args.draws_per_step.unwrap_or(plan.n_draws);
+    plan.restarts = args.restarts.unwrap_or(plan.restarts);
     plan.minibatch = args.minibatch.or(plan.minibatch);
     plan.stop.max_steps = args.max_steps.map_or(plan.stop.max_steps, |n| n as u64);
     plan.stop.remaining_nats = args.tolerance.unwrap_or(plan.stop.remaining_nats);
@@ -209,8 +213,12 @@ fn check_size(args: &FitArgs, family: &Family, dim: usize, n_rows: usize) -> Res
         check_memory("--components", components, 8 * family.covariance.n_entries(dim))?;
     }
     if let Some(draws) = args.draws_per_step {
-        let most = if family.kind == Kind::MogAuto { MOST_COMPONENTS } else { family.n_components() };
+        let grows = matches!(family.kind, Kind::MogAuto | Kind::Auto);
+        let most = if grows { MOST_COMPONENTS } else { family.n_components() };
         check_memory("--draws-per-step", draws, dim * most)?;
+    }
+    if let Some(restarts) = args.restarts {
+        check_memory("--restarts", restarts, KEPT_NUMBERS)?;
     }
     check_memory("--diagnostic-draws", args.diagnostic_draws, dim)
 }

@@ -8,6 +8,7 @@ mod error;
 mod fit;
 mod job;
 mod json;
+mod ladder;
 mod number;
 mod page;
 mod progress;

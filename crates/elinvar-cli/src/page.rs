@@ -1,13 +1,14 @@
 //! The page that `elinvar fit` prints.
 
 use elinvar::family::Kind;
-use elinvar::posterior::{Diagnostics, Judgement, ParameterSummary, Verdict};
+use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary, Verdict};
 use elinvar::run::StopReason;
 use elinvar::target::Covariance;
 use elinvar::{Family, Posterior};
 
 use crate::args::ModelName;
 use crate::job::{About, Job, family_in_words};
+use crate::ladder;
 use crate::number::{decimals, duration, fixed, grouped, significant, with_error};
 use crate::report::Report;
 use crate::shell;
@@ -22,6 +23,9 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
         + "\n"
         + &table(parameters)
         + "\n";
+    if posterior.rungs().len() > 1 {
+        page += &(ladder::table(posterior.rungs()) + "\n");
+    }
     let mut line = |name: &str, value: String| {
         // A combining accent takes a character and no room.
         let width = 13 + name.matches('\u{302}').count();
@@ -29,7 +33,13 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
     };
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
     line("Pareto k\u{302}", pareto(diagnostics, *few_draws_dominate));
-    line("stopped", stop_sentence(posterior, job));
+    if let [_] = posterior.rungs() {
+        line("ladder", only_rung(judgement).into());
+    }
+    if !posterior.agreement().restarts.is_empty() {
+        line("restarts", restarts(&posterior.agreement().restarts, job.plan.restarts));
+    }
+    line("stopped", Ending::of(posterior).sentence(job.plan.stop.remaining_nats));
     let evaluations = format!(
         "{} log density, {} gradient, {} Hessian",
         grouped(counts.log_density),
@@ -147,26 +157,76 @@ fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> String {
     }
 }
 
-fn stop_sentence(posterior: &Posterior, job: &Job) -> String {
-    let n_steps = posterior.trace().len();
-    let left = remaining(posterior).map_or(String::new(), left_to_gain);
-    let steps = if n_steps == 1 { "1 step".into() } else { format!("{} steps", grouped(n_steps as u64)) };
-    match posterior.stop_reason() {
-        StopReason::Converged => {
-            format!(
-                "converged after {steps}: less than {} nats are left to gain",
-                significant(job.plan.stop.remaining_nats)
-            )
+/// What is said of a ladder that ended at its first rung.
+fn only_rung(judgement: &Judgement) -> &'static str {
+    match judgement.verdict {
+        Verdict::Trust => "a Gaussian is enough; no other family was tried",
+        _ => "no other family was tried",
+    }
+}
+
+/// The bounds of the restarts that came to an end, of `asked` in all.
+fn restarts(bounds: &[Estimate], asked: usize) -> String {
+    /// So many are listed one by one.
+    const LISTED: usize = 5;
+    let mut text = format!("{asked}, bounds ");
+    if bounds.len() <= LISTED {
+        text += &bounds.iter().map(|bound| ladder::estimate(*bound)).collect::<Vec<_>>().join(", ");
+    } else {
+        let ordered = |a: &&Estimate, b: &&Estimate| a.value.total_cmp(&b.value);
+        if let (Some(worst), Some(best)) = (bounds.iter().min_by(ordered), bounds.iter().max_by(ordered)) {
+            text += &format!("from {} to {}", ladder::estimate(*worst), ladder::estimate(*best));
         }
-        StopReason::MaxSteps => format!("not converged: the limit of {steps} was reached{left}"),
-        StopReason::MaxEvaluations => format!("not converged: the limit of evaluations was reached after {steps}"),
-        StopReason::MaxSeconds => format!("not converged: the limit of time was reached after {steps}"),
-        StopReason::Interrupted => format!("not converged: interrupted after {steps}"),
-        StopReason::BadEvaluations => {
-            format!("not converged: after {steps} the log density was not finite at most draws of many steps in a row")
+    }
+    let failed = asked.saturating_sub(bounds.len());
+    if failed > 0 { text + &format!("; {failed} could not be fitted") } else { text }
+}
+
+/// How a fit ended.
+struct Ending {
+    reason: StopReason,
+    n_steps: usize,
+    n_rungs: usize,
+    remaining: Option<(f64, f64)>,
+}
+
+impl Ending {
+    fn of(posterior: &Posterior) -> Self {
+        Self {
+            reason: posterior.stop_reason(),
+            n_steps: posterior.trace().len(),
+            n_rungs: posterior.rungs().len(),
+            remaining: remaining(posterior),
         }
-        StopReason::Stuck => format!("not converged: after {steps} no step could be taken any more"),
-        other => format!("{other} after {steps}"),
+    }
+
+    fn sentence(&self, tolerance: f64) -> String {
+        let left = self.remaining.map_or(String::new(), left_to_gain);
+        let steps = match (self.n_steps, self.n_rungs) {
+            (1, _) => "1 step".into(),
+            (n, 0 | 1) => format!("{} steps", grouped(n as u64)),
+            (n, rungs) => format!("{} steps of {rungs} families", grouped(n as u64)),
+        };
+        match self.reason {
+            StopReason::Converged => {
+                format!("converged after {steps}: less than {} nats are left to gain", significant(tolerance))
+            }
+            StopReason::MaxSteps => format!("not converged: the limit of steps was reached after {steps}{left}"),
+            StopReason::MaxEvaluations => format!("not converged: the limit of evaluations was reached after {steps}"),
+            StopReason::MaxSeconds => format!("not converged: the limit of time was reached after {steps}"),
+            StopReason::Interrupted => format!("not converged: interrupted after {steps}"),
+            StopReason::BadEvaluations => format!(
+                "not converged: after {steps} the log density was not finite at most draws of many steps in a row"
+            ),
+            StopReason::Stuck => format!("not converged: after {steps} no step could be taken any more"),
+            StopReason::Stagnated => {
+                format!("not converged: after {steps} the bound no longer rose, and more draws did not help{left}")
+            }
+            StopReason::Diverged => format!(
+                "not converged: after {steps} the approximation had become so wide or narrow that it was given up"
+            ),
+            other => format!("{other} after {steps}"),
+        }
     }
 }
 
@@ -183,9 +243,11 @@ fn is_noise((gain, error): (f64, f64)) -> bool {
     gain < 2.0 * error || gain < 0.0
 }
 
-/// The last estimate of what is left to gain, with its error.
+/// The last estimate of what is left to gain, with its error; not known if the last steps were those of a family that was not
+/// kept.
 fn remaining(posterior: &Posterior) -> Option<(f64, f64)> {
-    posterior.trace().last().and_then(|step| step.remaining)
+    let is_of_the_kept = posterior.rungs().last().is_none_or(|rung| rung.kept);
+    posterior.trace().last().filter(|_| is_of_the_kept).and_then(|step| step.remaining)
 }
 
 /// A command that makes sense after this fit.
@@ -194,12 +256,17 @@ fn next(job: &Job, report: &Report) -> String {
         return "look for columns with very large values; divide them by a constant or leave them out with --exclude"
             .into();
     }
+    if report.posterior.stop_reason() == StopReason::Diverged {
+        return "a narrower prior, --prior-sd; if that does not help, divide columns of very large or small values by a constant"
+            .into();
+    }
     if !report.posterior.converged() {
         let left = remaining(&report.posterior);
-        if let Some(rows) = job.plan.minibatch.filter(|_| left.is_none_or(is_noise)) {
+        let stagnated = report.posterior.stop_reason() == StopReason::Stagnated;
+        if let Some(rows) = job.plan.minibatch.filter(|_| stagnated || left.is_none_or(is_noise)) {
             return larger_minibatch(rows, job.about.n_rows);
         }
-        if left.is_some_and(is_noise) {
+        if stagnated || left.is_some_and(is_noise) {
             // The run may have taken more by itself.
             let taken = report.posterior.trace().last().map_or(0, |step| step.n_draws);
             let more = 4 * taken.max(job.plan.n_draws);
@@ -212,15 +279,17 @@ fn next(job: &Job, report: &Report) -> String {
         return match (job.family.covariance, job.family.kind) {
             (Covariance::Diagonal, _) => "the same command with --covariance full".into(),
             (_, Kind::Mog { .. }) => "the same command with --components auto".into(),
-            (_, Kind::MogAuto) => format!("the same command with --tolerance {}", 0.2 * job.plan.stop.remaining_nats),
-            _ => "the same command with --family mog --components 3, or another family".into(),
+            (_, Kind::MogAuto | Kind::Auto) => {
+                format!("the same command with --tolerance {}", significant(0.2 * job.plan.stop.remaining_nats))
+            }
+            _ => "the same command with --family auto".into(),
         };
     }
     if let Some(path) = &report.run_dir {
         return format!("elinvar sample {} --draws 4000 --out draws.csv", shell::word(path));
     }
     match &job.about.file {
-        None if job.family.name() == "gaussian" => {
+        None if report.posterior.family().kind == Kind::Gaussian => {
             "elinvar fit --family mog --components 4    (a higher ELBO is a closer approximation)".into()
         }
         None => "elinvar fit logistic FILE.csv --target COLUMN --out run1    (your own table)".into(),
@@ -240,8 +309,6 @@ fn larger_minibatch(rows: usize, n_rows: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use elinvar::posterior::Estimate;
-
     use super::*;
 
     fn row(name: &str, mean: f64, sd: f64) -> ParameterSummary {
@@ -283,6 +350,38 @@ länge       123.500   2.000   121.500   125.500
         let because = ": the choice of rows hides what is left";
         assert_eq!(larger_minibatch(10, 341), format!("the same command with --minibatch 40, or without{because}"));
         assert_eq!(larger_minibatch(300, 341), format!("the same command without --minibatch{because}"));
+    }
+
+    #[test]
+    fn every_ending_has_a_sentence() {
+        let ending = |reason, n_rungs| Ending { reason, n_steps: 1200, n_rungs, remaining: Some((0.3, 0.01)) };
+        let said = |reason| ending(reason, 0).sentence(0.01);
+        assert_eq!(said(StopReason::Converged), "converged after 1,200 steps: less than 0.01 nats are left to gain");
+        assert_eq!(
+            said(StopReason::Stagnated),
+            "not converged: after 1,200 steps the bound no longer rose, and more draws did not help, with 0.300 ± 0.010 nats \
+             left to gain"
+        );
+        assert!(
+            said(StopReason::Diverged).starts_with("not converged: after 1,200 steps the approximation had become")
+        );
+        let of_three = ending(StopReason::MaxSteps, 3).sentence(0.01);
+        assert!(
+            of_three.starts_with("not converged: the limit of steps was reached after 1,200 steps of 3 families, with")
+        );
+        for reason in
+            [StopReason::MaxEvaluations, StopReason::MaxSeconds, StopReason::BadEvaluations, StopReason::Stuck]
+        {
+            assert!(said(reason).starts_with("not converged: ") && !said(reason).contains(reason.name()));
+        }
+    }
+
+    #[test]
+    fn bounds_of_restarts_are_listed_or_bracketed() {
+        let bounds: Vec<Estimate> = (0..7).map(|i| Estimate { value: -3.0 - f64::from(i), mcse: 0.1 }).collect();
+        assert_eq!(restarts(&bounds[..2], 2), "2, bounds -3.00 ± 0.10, -4.00 ± 0.10");
+        assert_eq!(restarts(&bounds[..2], 3), "3, bounds -3.00 ± 0.10, -4.00 ± 0.10; 1 could not be fitted");
+        assert_eq!(restarts(&bounds, 7), "7, bounds from -9.00 ± 0.10 to -3.00 ± 0.10");
     }
 
     #[test]

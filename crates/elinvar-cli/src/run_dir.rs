@@ -101,7 +101,9 @@ impl Reservation {
             rungs: posterior.rungs(),
         };
         let diagnostics = serde_json::to_string_pretty(&diagnostics).map_err(|e| failure(&e))? + "\n";
-        let config = config::text(job, posterior.plan()).map_err(|e| failure(&e))?;
+        // A restart and a rung of a ladder have plans of their own; this is the one that was asked for.
+        let plan = job.plan.resolve(&*job.model).map_err(|e| failure(&e))?;
+        let config = config::text(job, &plan).map_err(|e| failure(&e))?;
         let trace = trace(posterior.trace());
         for (name, text) in [("config.toml", config), ("trace.csv", trace), ("diagnostics.json", diagnostics)] {
             fs::write(folder.join(name), text).map_err(|e| failure(&e))?;
