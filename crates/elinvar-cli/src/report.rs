@@ -10,7 +10,7 @@ pub(crate) struct Report {
     pub(crate) posterior: Posterior,
     /// How far to trust it, and why.
     pub(crate) judgement: Judgement,
-    /// Its k̂ is `None` where it is not known or not finite.
+    /// Its k̂ is `None` where it is not known, not finite or without meaning.
     pub(crate) diagnostics: Diagnostics,
     /// Whether k̂ is not finite: the weights of very few draws exceed all others by far.
     pub(crate) few_draws_dominate: bool,
@@ -30,6 +30,8 @@ pub(crate) fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, b
         (*value, *mcse) = (endless(*value), endless(*mcse));
     }
     let few_draws_dominate = diagnostics.pareto_k.is_some_and(|k| k >= ENDLESS_K);
-    diagnostics.pareto_k = diagnostics.pareto_k.filter(|_| !few_draws_dominate);
+    // Ratios of densities that cannot be compared have a tail without meaning.
+    let comparable = diagnostics.elbo.mcse.is_finite();
+    diagnostics.pareto_k = diagnostics.pareto_k.filter(|_| comparable && !few_draws_dominate);
     (diagnostics, few_draws_dominate)
 }

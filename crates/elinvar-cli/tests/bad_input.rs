@@ -191,6 +191,7 @@ fn commands() {
             "fit good.csv --target y",
             value("good.csv", "[MODEL]", "the models are logistic, linear and poisson; the file comes after the model"),
         ),
+        (None, "fit --family atuo", value("atuo", "--family <FAMILY>", "did you mean auto?")),
         (None, "fit --family gausian", value("gausian", "--family <FAMILY>", "did you mean gaussian?")),
         (
             None,
@@ -198,15 +199,13 @@ fn commands() {
             value(
                 "banana",
                 "--family <FAMILY>",
-                "the families are gaussian, mog, student_t, skew, emg, nig, snig, rank_k",
+                "the families are auto, gaussian, mog, student_t, skew, emg, nig, snig, rank_k",
             ),
         ),
         (
             None,
             "fit --components 3",
-            said(
-                "--components belongs to --family mog and means nothing for gaussian; change the family or leave it out",
-            ),
+            said("--components belongs to --family mog and means nothing for auto; change the family or leave it out"),
         ),
         (
             None,
@@ -300,6 +299,12 @@ fn numbers() {
         (None, "fit --family nig --lambda 0", value("0", "--lambda <L>", positive)),
         (None, "fit --draws-per-step 0", value("0", "--draws-per-step <N>", whole)),
         (None, "fit --max-steps 0", value("0", "--max-steps <N>", whole)),
+        (None, "fit --restarts 0", value("0", "--restarts <N>", whole)),
+        (
+            None,
+            "fit --restarts 1000000000000",
+            said("--restarts 1000000000000 does not fit into memory; give at most 4096"),
+        ),
         (None, "fit --minibatch 342", said("--minibatch 342: the table has 341 rows; give at most 341")),
         (None, "fit --diagnostic-draws 99", value("99", "--diagnostic-draws <N>", "give a whole number, at least 100")),
         (

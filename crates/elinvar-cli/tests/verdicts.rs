@@ -22,19 +22,22 @@ fn a_right_fit_is_trusted() {
 #[test]
 fn a_fit_that_did_not_converge_is_shown_and_kept() {
     let story = Story::new();
-    let ended = story.run(&["fit", "--max-steps", "5", "--out", "run"]);
+    let ended = story.run(&["fit", "--family", "gaussian", "--max-steps", "5", "--out", "run"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(3), ""));
     let verdict = ended.stdout.lines().nth(2).unwrap();
     assert!(verdict.starts_with("Verdict: do not trust. Not converged: the limit of steps was reached"), "{verdict}");
     let stopped = ended.stdout.lines().find(|line| line.starts_with("stopped ")).unwrap();
-    assert!(stopped.starts_with("stopped      not converged: the limit of 5 steps was reached"), "{stopped}");
+    assert!(
+        stopped.starts_with("stopped      not converged: the limit of steps was reached after 5 steps"),
+        "{stopped}"
+    );
     assert!(ended.stdout.ends_with("\nNext: the same command with --max-steps 4000\n"), "{}", ended.stdout);
     assert!(story.path("run/fit.json").is_file());
 }
 
 #[test]
 fn a_poor_fit_is_called_unreliable() {
-    let ended = Story::new().run(&["fit", "--covariance", "diagonal", "--tolerance", "0.3"]);
+    let ended = Story::new().run(&["fit", "--family", "gaussian", "--covariance", "diagonal", "--tolerance", "0.3"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(4), ""));
     let page = ended.stdout;
     assert!(page.lines().nth(2).unwrap().starts_with("Verdict: do not trust. "), "{page}");
@@ -58,7 +61,8 @@ fn means_alone_may_be_trusted() {
         text += &format!("{a},{b},{}\n", 1.0 + a - b + uniforms.normal());
     }
     story.write("data.csv", text);
-    let arguments = ["fit", "linear", "data.csv", "--target", "y", "--no-intercept", "--covariance", "diagonal"];
+    let arguments = "fit linear data.csv --target y --no-intercept --family gaussian --covariance diagonal";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
     let ended = story.run(&arguments);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(4), ""), "{}", ended.stdout);
     let verdict = ended.stdout.lines().nth(2).unwrap();
@@ -72,6 +76,23 @@ fn means_alone_may_be_trusted() {
     assert_eq!((&fit["verdict"], &fit["converged"]), (&"trust_means_only".into(), &true.into()));
     assert!(story.path("run/fit.json").is_file());
     assert_eq!(story.json(&arguments[..6])["verdict"], "trust");
+}
+
+/// With the smallest λ the variance of the scale is so large that no number of draws settles the gradients.
+#[test]
+fn a_fit_that_stagnates_says_so() {
+    let story = Story::new();
+    let ended = story.run(&["fit", "--family", "nig", "--lambda", "0.001", "--out", "run"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(3), ""));
+    let stopped = ended.stdout.lines().find(|line| line.starts_with("stopped ")).unwrap();
+    assert!(
+        stopped.contains(" the bound no longer rose, and more draws did not help")
+            && stopped.starts_with("stopped      not converged: after "),
+        "{stopped}"
+    );
+    assert!(ended.stdout.lines().last().unwrap().contains("with --draws-per-step "), "{}", ended.stdout);
+    let diagnostics: serde_json::Value = serde_json::from_str(&story.read("run/diagnostics.json")).unwrap();
+    assert_eq!((&diagnostics["stop_reason"], &diagnostics["converged"]), (&"stagnated".into(), &false.into()));
 }
 
 #[test]
