@@ -272,6 +272,9 @@ fn next(job: &Job, report: &Report) -> String {
             let more = 4 * taken.max(job.plan.n_draws);
             return format!("the same command with --draws-per-step {more}: noise hides what is left");
         }
+        if job.family == Family::auto().diagonal() {
+            return "the same command with --covariance full".into();
+        }
         let more = report.posterior.trace().len().max(1_000) * 4;
         return format!("the same command with --max-steps {more}");
     }
