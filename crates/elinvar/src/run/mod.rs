@@ -285,7 +285,7 @@ impl<'t, A: Approximation> Run<'t, A> {
                 self.review()?;
                 self.wild = self.is_wild();
             }
-            if observe(&step).is_break() {
+            if observe(self.trace.last().unwrap_or(&step)).is_break() {
                 if self.average.count() > 0 {
                     self.close()?;
                 }

@@ -47,10 +47,10 @@ impl Remaining {
         Self { mean: factor * self.mean, error: factor * self.error }
     }
 
-    /// Whether the gain is below `tolerance` with three standard errors to spare.
+    /// Whether the gain is below `tolerance` with two standard errors to spare.
     ///
     /// The estimate is unbiased and so may be negative; a clearly negative one is noise, not convergence.
     pub(super) fn is_below(&self, tolerance: f64) -> bool {
-        self.mean.abs() + 3.0 * self.error < tolerance
+        self.mean.abs() + 2.0 * self.error < tolerance
     }
 }

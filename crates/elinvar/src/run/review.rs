@@ -8,7 +8,7 @@ use crate::Error;
 use crate::family::Approximation;
 use crate::random::Purpose;
 
-/// Steps of the first window; each later one ends when the run is half as long again.
+/// Steps of the first window; each later one ends when the run is 1.4 times as long.
 const FIRST_WINDOW: u64 = 8;
 /// Steps before which a mixture is not believed to have converged, and steps of all its components together. Components that
 /// share the work sit on plateaus of the bound: on the beta-binomial with K = 3 the gradient stays below the tolerance for up to
@@ -104,7 +104,7 @@ impl<A: Approximation> Run<'_, A> {
         // A review costs as much as this many steps; it should not cost more than what it reviews.
         let cost = (BATCHES * self.review_draws).div_ceil(self.n_draws) as u64;
         let young = self.q.n_blocks() > 1 && !self.is_old_enough();
-        let length = if young { self.step } else { self.step / 2 };
+        let length = if young { self.step } else { 2 * self.step / 5 };
         self.review_at = self.step + length.max(FIRST_WINDOW / 2).max(cost);
         Ok(())
     }
