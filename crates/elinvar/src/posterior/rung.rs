@@ -17,7 +17,7 @@ pub struct Rung {
     pub pareto_k: Option<f64>,
     /// Its ELBO less that of the rung below, in nats; `None` for the first.
     pub gain: Option<Estimate>,
-    /// Evaluations it took, those of its diagnostics included.
+    /// Evaluations it took, those of its start and of its diagnostics included.
     pub counts: Counts,
     /// Seconds it took.
     pub seconds: f64,

@@ -57,3 +57,93 @@ impl<A: Approximation> Average<A> {
         A::from_natural(&self.reference, &self.sum, 1.0 / self.count as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
+    use crate::family::{Gaussian, MixtureOfGaussians};
+    use crate::law::PointMass;
+
+    fn block(mean: [f64; 2], precision: [f64; 4]) -> LocationBlock<Full> {
+        LocationBlock::new(mean.to_vec(), Full::from_precision(2, precision.to_vec()).unwrap()).unwrap()
+    }
+
+    fn gaussian(mean: [f64; 2], precision: [f64; 4]) -> Gaussian {
+        Gaussian::new(PointMass, block(mean, precision)).unwrap()
+    }
+
+    fn near(found: &[f64], expected: &[f64], tolerance: f64) {
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() < tolerance * (1.0 + b.abs()), "{found:?} and {expected:?}");
+        }
+    }
+
+    #[test]
+    fn two_gaussians_meet_where_their_natural_parameters_do() {
+        let one = gaussian([1.0, -2.0], [2.0, 0.5, 0.5, 1.0]);
+        let two = gaussian([3.0, 0.0], [4.0, -1.5, -1.5, 3.0]);
+        for reference in [&one, &two, &gaussian([7.0, 7.0], [1.0, 0.0, 0.0, 1.0])] {
+            let mut average = Average::new(reference.clone());
+            assert!(average.value().is_none());
+            average.add(&one);
+            average.add(&two);
+            let state = average.value().unwrap().state();
+            // P̄ = ((3, −½), (−½, 2)); P̄μ̄ = ½(P₁μ₁ + P₂μ₂) = ½((1, −1.5) + (12, −4.5)).
+            near(&state.blocks[0].precision, &[3.0, -0.5, -0.5, 2.0], 1e-15);
+            let determinant = 3.0 * 2.0 - 0.25;
+            let mean = [(2.0 * 6.5 - 0.5 * 3.0) / determinant, (0.5 * 6.5 - 3.0 * 3.0) / determinant];
+            near(&state.blocks[0].b, &mean, 1e-13);
+        }
+    }
+
+    /// Weights meet at their normalised geometric mean.
+    #[test]
+    fn so_do_mixtures_and_their_weights() {
+        let unit = [1.0, 0.0, 0.0, 1.0];
+        let mixture = |weight: f64, x: f64| {
+            let weights = LogWeights::new(vec![weight.ln(), (1.0 - weight).ln()]).unwrap();
+            MixtureOfGaussians::new(weights, vec![block([x, 0.0], unit), block([0.0, -x], [3.0, 0.0, 0.0, 3.0])])
+                .unwrap()
+        };
+        let mut average = Average::new(mixture(0.5, 0.0));
+        average.add(&mixture(0.2, 1.0));
+        average.add(&mixture(0.6, 4.0));
+        assert_eq!(average.count(), 2);
+        let found = average.value().unwrap();
+        let (one, two) = ((0.2f64 * 0.6).sqrt(), (0.8f64 * 0.4).sqrt());
+        near(&[found.weights().weight(0)], &[one / (one + two)], 1e-14);
+        let state = found.state();
+        near(&state.blocks[0].b, &[2.5, 0.0], 1e-14);
+        near(&state.blocks[1].b, &[0.0, -2.5], 1e-14);
+        let restored = Average::restore(average.reference().clone(), average.sum().to_vec(), 2).unwrap();
+        assert_eq!(restored.value(), average.value());
+        assert!(Average::restore(mixture(0.5, 0.0), vec![0.0; 3], 2).is_none());
+    }
+
+    /// P with eigenvalues 10⁶ and 10⁻⁶ along the diagonals, 10⁴ standard deviations from the origin: P μ has lost the mean, the
+    /// offset from a nearby state has not.
+    #[test]
+    fn offsets_keep_the_digits_of_an_ill_conditioned_precision() {
+        let (large, small) = (1e6, 1e-6);
+        let precision = [0.5 * (large + small), 0.5 * (small - large), 0.5 * (small - large), 0.5 * (large + small)];
+        // `along` the flat diagonal (sd 10³) and `across` it (sd 10⁻³).
+        let at = |along: f64, across: f64| {
+            let half = 0.5f64.sqrt();
+            gaussian([half * (1e7 + along + across), half * (1e7 + along - across)], precision)
+        };
+        let states = [at(700.0, 4e-4), at(-300.0, -1e-3), at(200.0, 0.0)];
+        let expected = at(200.0, -2e-4);
+        let distance = |reference: Gaussian| {
+            let mut average = Average::new(reference);
+            states.iter().for_each(|state| average.add(state));
+            let found = average.value().unwrap();
+            let difference: Vec<f64> = found.mean().iter().zip(expected.mean()).map(|(a, b)| a - b).collect();
+            let (along, across) = (difference[0] + difference[1], difference[0] - difference[1]);
+            (0.5 * (small * along * along + large * across * across)).sqrt()
+        };
+        let (near, far) = (distance(at(0.0, 0.0)), distance(gaussian([0.0, 0.0], precision)));
+        assert!(near < 1e-3, "{near} sd");
+        assert!(far > 0.1, "without offsets {far} sd");
+    }
+}

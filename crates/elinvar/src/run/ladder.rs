@@ -42,8 +42,17 @@ pub(super) fn climb<S: ScaleMatrix>(
     // A t prior shares its w with no other family of the ladder.
     let shared = matches!(target.prior(), Prior::StudentT { .. });
     let of = |kind| Family { kind, covariance: S::COVARIANCE };
-    let ladder =
-        Ladder { target, plan, agreement, spent, trace: Vec::new(), rungs: Vec::new(), best: None, over: false };
+    let ladder = Ladder {
+        target,
+        plan,
+        agreement,
+        spent,
+        charged: Spent::default(),
+        trace: Vec::new(),
+        rungs: Vec::new(),
+        best: None,
+        over: false,
+    };
     let mut ladder = ladder.step_onto(approximation, observe)?;
     let fitted = Gaussian::<S>::from_state(&ladder.top()?.approximation().state())?;
     if !several && !shared {
@@ -95,6 +104,8 @@ struct Ladder<'t> {
     agreement: Agreement,
     /// Everything so far.
     spent: Spent,
+    /// The part of it that stands in the records of rungs.
+    charged: Spent,
     trace: Vec<Step>,
     rungs: Vec<Rung>,
     best: Option<Judged>,
@@ -125,7 +136,6 @@ impl Ladder<'_> {
 
     /// Fits and judges the family of `start`, and keeps it if it is the best by more than the error.
     fn step_onto(mut self, start: AnyApproximation, observe: Observer<'_>) -> Result<Self, Error> {
-        let before = self.spent;
         let done = self.trace.len() as u64;
         let left = self.plan.stop.max_steps.saturating_sub(done);
         let grows = matches!(start.state().family.kind, Kind::Mog { .. });
@@ -158,10 +168,11 @@ impl Ladder<'_> {
             elbo,
             pareto_k,
             gain,
-            counts: self.spent.counts.since(before.counts),
-            seconds: self.spent.seconds - before.seconds,
+            counts: self.spent.counts.since(self.charged.counts),
+            seconds: self.spent.seconds - self.charged.seconds,
             kept: false,
         });
+        self.charged = self.spent;
         if gain.is_none_or(|gain| gain.value > ERRORS * gain.mcse) {
             self.best = Some(Judged { posterior, elbo, rung: self.rungs.len() - 1 });
         }

@@ -47,3 +47,48 @@ impl Radius {
         self.before = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bounds of steps 4k and 4k + 1, which share their noise, and of two more that must not matter.
+    fn period(radius: &mut Radius, k: u64, rise: f64) {
+        for (i, elbo) in [0.0, rise, -1e9, 1e9].into_iter().enumerate() {
+            radius.observe(PERIOD * k + i as u64, elbo);
+        }
+    }
+
+    #[test]
+    fn the_radius_follows_the_bound() {
+        let mut radius = Radius::new(0.1);
+        period(&mut radius, 0, 0.3);
+        assert_eq!(radius.value(), GROW * 0.1);
+        period(&mut radius, 1, -0.3);
+        assert_eq!(radius.value(), SHRINK * GROW * 0.1);
+        (2..30).for_each(|k| period(&mut radius, k, 0.0));
+        assert_eq!(radius.value(), LARGEST);
+        (30..90).for_each(|k| period(&mut radius, k, -1.0));
+        assert_eq!(radius.value(), SMALLEST);
+    }
+
+    #[test]
+    fn every_fourth_step_takes_the_noise_of_the_one_before() {
+        let noise: Vec<u64> = (0..10).map(Radius::noise_of).collect();
+        assert_eq!(noise, [0, 0, 2, 3, 4, 4, 6, 7, 8, 8]);
+    }
+
+    #[test]
+    fn a_bound_that_cannot_be_compared_is_forgotten() {
+        let mut radius = Radius::new(0.1);
+        radius.observe(0, 5.0);
+        radius.forget();
+        radius.observe(1, -5.0);
+        assert_eq!(radius.value(), 0.1);
+        // A step that was skipped breaks the pair, too.
+        radius.observe(4, 5.0);
+        radius.observe(6, 1.0);
+        radius.observe(9, -5.0);
+        assert_eq!(radius.value(), 0.1);
+    }
+}

@@ -54,3 +54,69 @@ impl Remaining {
         self.mean.abs() + 2.0 * self.error < tolerance
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::dot;
+    use crate::random::{Purpose, Stream};
+
+    /// Estimates of ½|g|² = 0.5 from batches g + N(0, noise²) in five dimensions.
+    fn estimates(noise: f64, n: u64) -> Vec<Remaining> {
+        let g = [0.8, 0.0, -0.6, 0.0, 0.0];
+        let estimate = |step| {
+            let mut stream = Stream::open(29, Purpose::Check, step, 0);
+            let batches: [[f64; 5]; BATCHES] = std::array::from_fn(|_| g.map(|g| g + noise * stream.normal()));
+            Remaining::of_pairs(|i, j| 0.5 * dot(&batches[i], &batches[j]))
+        };
+        (0..n).map(estimate).collect()
+    }
+
+    fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+        let n = values.clone().count() as f64;
+        let mean = values.clone().sum::<f64>() / n;
+        (mean, values.map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0))
+    }
+
+    /// Where the noise is a hundredth, as large as, and ten times the gradient; 4.5 standard errors: 2e−5 for a new seed.
+    ///
+    /// The jackknife is exact where the estimate is linear in the noise. Where it is a product of noise, the six pairs are
+    /// uncorrelated with variance v each: the estimate has v/6, and the expected jackknife is ¾ · 4 · (v/3 − v/6) = 3 v/6.
+    #[test]
+    fn the_estimate_is_unbiased_and_knows_its_error() {
+        for (noise, factor) in [(0.01, 1.0), (1.0, 2.1), (10.0, 3.0)] {
+            let found = estimates(noise, 20_000);
+            let (mean, variance) = moments(found.iter().map(|r| r.mean));
+            let error = (variance / 20_000.0).sqrt();
+            assert!((mean - 0.5).abs() < 4.5 * error, "{mean} ± {error} with noise {noise}");
+            let (claimed, _) = moments(found.iter().map(|r| r.error * r.error));
+            let ratio = claimed / variance;
+            assert!((ratio / factor - 1.0).abs() < 0.1, "noise {noise}: {variance}, claimed {claimed}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn batches_that_agree_leave_no_doubt() {
+        let remaining = Remaining::of_pairs(|_, _| 0.004);
+        assert_eq!(remaining.mean, 0.004);
+        assert!(remaining.error < 1e-17);
+        assert!(
+            remaining.is_below(0.01) && remaining.times(2.0).is_below(0.01) && !remaining.times(3.0).is_below(0.01)
+        );
+    }
+
+    #[test]
+    fn what_overflows_is_a_large_gain() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let remaining = Remaining::of_pairs(|i, j| if (i, j) == (3, 1) { value } else { 1e-5 });
+            assert!(remaining.mean > 1e90 && remaining.error.is_finite() && !remaining.is_below(1.0));
+        }
+    }
+
+    #[test]
+    fn a_clearly_negative_estimate_is_noise() {
+        assert!(!Remaining { mean: -0.02, error: 1e-3 }.is_below(0.01));
+        assert!(!Remaining { mean: 0.0, error: 0.004 }.is_below(0.01));
+        assert!(Remaining { mean: -0.002, error: 1e-3 }.is_below(0.01));
+    }
+}

@@ -1,5 +1,8 @@
 //! The look back after a window of steps: its average is judged on fresh draws, and the next window is planned.
 
+#[cfg(test)]
+mod tests;
+
 use super::average::Average;
 use super::evaluate::Outcome;
 use super::remaining::{BATCHES, Remaining};

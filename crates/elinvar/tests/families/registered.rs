@@ -57,3 +57,39 @@ fn parameters_survive_json_bit_by_bit() {
         every_member!(round_trip(1 + (seed % 4) as usize, 300 + seed));
     }
 }
+
+/// Sums of natural parameters, relative to any other member, give the parameters back.
+fn there_and_back<Q: Member>(q: &Q) {
+    let state = q.state();
+    let shifted = q.with(|state| {
+        state.blocks.iter_mut().for_each(|block| block.b.iter_mut().for_each(|b| *b += 0.7));
+        state.blocks.iter_mut().for_each(|block| block.precision.iter_mut().for_each(|p| *p *= 1.9));
+    });
+    for reference in [q, &shifted] {
+        let (mut offset, mut sum) = (vec![0.0; q.dim()], vec![0.0; q.natural_len()]);
+        (0..3).for_each(|_| q.add_natural(reference, &mut offset, &mut sum));
+        let again = Q::from_natural(reference, &sum, 1.0 / 3.0).unwrap().state();
+        assert_eq!((again.family, again.dim), (state.family, state.dim));
+        let near = |what: &str, found: &[f64], expected: &[f64]| {
+            let scale = expected.iter().fold(1.0f64, |most, v| most.max(v.abs()));
+            assert_eq!(found.len(), expected.len());
+            for (a, b) in found.iter().zip(expected) {
+                assert!((a - b).abs() < 1e-12 * scale, "{}, {what}: {a} and {b}", q.name());
+            }
+        };
+        near("weights", &again.log_weights, &state.log_weights);
+        for (found, expected) in again.blocks.iter().zip(&state.blocks) {
+            near("B", &found.b, &expected.b);
+            near("P", &found.precision, &expected.precision);
+        }
+        // A sum of precisions that is none has no member.
+        assert!(Q::from_natural(reference, &sum, -1.0).is_none(), "{}", q.name());
+    }
+}
+
+#[test]
+fn natural_parameters_give_the_parameters_back() {
+    for seed in 0..10 {
+        every_member!(there_and_back(1 + (seed % 4) as usize, 380 + seed));
+    }
+}
