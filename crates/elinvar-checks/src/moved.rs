@@ -2,7 +2,7 @@
 
 use elinvar::target::{
     Contraction, Covariance, CurvatureMut, DrawBuffer, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target,
-    TargetError,
+    TargetError, Values,
 };
 
 use crate::problems::linear_map::{LinearMap, congruence};
@@ -60,6 +60,30 @@ impl Target for Moved<'_> {
 
     fn second_order(&self) -> Option<&dyn SecondOrder> {
         self.inner.second_order().map(|_| self as &dyn SecondOrder)
+    }
+
+    fn values(&self) -> Option<&dyn Values> {
+        self.inner.values().map(|_| self as &dyn Values)
+    }
+}
+
+impl Values for Moved<'_> {
+    fn log_densities(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) -> Result<(), TargetError> {
+        let Some(values) = self.inner.values() else {
+            return Err(TargetError::fatal("the target has no values of its own"));
+        };
+        let z = self.original(draws);
+        values.log_densities(z.view(), rows, scratch, out)?;
+        for (s, log_p) in out.iter_mut().enumerate() {
+            *log_p += self.inner.prior().log_density(z.get(s)) + self.map.log_det;
+        }
+        Ok(())
     }
 }
 
