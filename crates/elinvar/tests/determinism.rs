@@ -137,9 +137,12 @@ fn a_shorter_run_is_the_beginning_of_a_longer_one() {
         let (mut short, mut long) = (open(&target, from.clone(), &steps(20)), open(&target, from, &steps(35)));
         let (short, long) = (short.as_mut().unwrap(), long.as_mut().unwrap());
         run_to_the_end(&mut **short);
-        for _ in 0..20 {
-            long.step().unwrap();
-        }
+        let mut taken = 0;
+        long.fit(&mut |_| {
+            taken += 1;
+            if taken == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
         assert_eq!(short.state(), long.state(), "{}", label(family));
         let mut full = open(&target, start_of(&target, family), &steps(35)).unwrap();
         run_to_the_end(&mut *full);

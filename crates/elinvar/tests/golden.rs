@@ -6,6 +6,7 @@
 mod subjects;
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
@@ -97,8 +98,10 @@ fn cases() -> Vec<Case> {
 fn run(case: &Case) -> Golden {
     let start = standard(case.family, case.target.dim());
     let mut run = open(&*case.target, start, &case.plan).unwrap();
-    let steps: Vec<_> = (0..STEPS).map(|_| run.step().unwrap()).collect();
-    let remaining = steps.last().and_then(|step| step.remaining).unwrap().0;
+    run.fit(&mut |step| if step.index + 1 < STEPS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        .unwrap();
+    let steps = run.trace();
+    let remaining = steps.iter().rev().find_map(|step| step.remaining).map_or(0.0, |(mean, _)| mean);
     Golden { elbo: steps.iter().step_by(10).map(|step| step.elbo.unwrap()).collect(), remaining, state: run.state() }
 }
 

@@ -110,7 +110,7 @@ fn a_mixture_resumes_across_reviews_and_a_retreat() {
     }
 
     // A best state that promises too much makes the next review go back.
-    let mut value = serde_json::to_value(&cuts[1]).unwrap();
+    let mut value = serde_json::to_value(&cuts[2]).unwrap();
     let elsewhere = serde_json::to_value(&cuts[0].state).unwrap();
     value["state"]["blocks"].as_array_mut().unwrap().iter_mut().for_each(|block| {
         block["b"][0] = (block["b"][0].as_f64().unwrap() + 3.0).into();
@@ -118,7 +118,7 @@ fn a_mixture_resumes_across_reviews_and_a_retreat() {
     value["average"]["reference"] = value["state"].clone();
     value["average"]["count"] = 0.into();
     value["average"]["sum"].as_array_mut().unwrap().iter_mut().for_each(|sum| *sum = 0.0.into());
-    value["review_at"] = (cuts[1].step + 1).into();
+    value["review_at"] = (cuts[2].step + 1).into();
     value["best"]["state"] = elsewhere;
     let moved = serde_json::from_value(value).unwrap();
     let mut run: Run<'_, MixtureOfGaussians> = Run::resume(&target, &moved).unwrap();

@@ -174,12 +174,13 @@ impl<A: Approximation> Run<'_, A> {
         self.average = Average::new(candidate.clone());
         let gain = self.best.as_ref().map(|best| (found.elbo - best.elbo, found.elbo_se.hypot(best.elbo_se)));
         self.idle = if gain.is_some_and(|(gain, error)| gain < 2.0 * error) { self.idle + 1 } else { 0 };
+        let fallen = gain.is_some_and(|(gain, error)| gain < -3.0 * error);
         match gain {
-            Some((gain, error)) if gain < -3.0 * error => self.retreat(),
+            _ if fallen => self.retreat(),
             Some((gain, error)) if gain < -2.0 * error => {}
             _ => self.best = Some(Best { q: candidate, elbo: found.elbo, elbo_se: found.elbo_se }),
         }
-        self.plan_draws(found);
+        self.plan_draws(found, self.idle > 0 && !fallen);
     }
 
     /// The bound has fallen: back to the best state, with shorter steps from now on.
@@ -192,8 +193,9 @@ impl<A: Approximation> Run<'_, A> {
         }
     }
 
-    /// Sets the draws and the length of the coming steps, and the draws of the next review.
-    fn plan_draws(&mut self, found: &Findings) {
+    /// Sets the draws and the length of the coming steps, and the draws of the next review; `idle` says that the bound no longer
+    /// rises, nor falls.
+    fn plan_draws(&mut self, found: &Findings, idle: bool) {
         let tolerance = self.plan.stop.remaining_nats;
         let remaining = found.remaining;
         let most = self.plan.max_draws.max(self.plan.n_draws);
@@ -208,7 +210,8 @@ impl<A: Approximation> Run<'_, A> {
             && noise > remaining.mean / self.q.gain_factor();
         if (hidden || noise > tolerable) && self.minibatch.is_none() && 2 * self.n_draws <= most {
             self.set_n_draws(2 * self.n_draws);
-        } else if stagnant && remaining.mean > CYCLE * tolerance {
+            self.idle = 0;
+        } else if stagnant && idle && remaining.mean > CYCLE * tolerance {
             // Steps that jump back and forth across the optimum.
             self.longest *= SHORTER;
         }
@@ -219,6 +222,7 @@ impl<A: Approximation> Run<'_, A> {
         let unresolved = !resolved && !remaining.is_below(tolerance);
         if unresolved && 2 * self.review_draws <= REVIEW_DRAWS * most {
             self.review_draws *= 2;
+            self.idle = 0;
         }
     }
 

@@ -8,7 +8,7 @@ use crate::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
-    /// Converged when the estimated remaining gain of the bound, in nats, is below this with three standard errors to spare.
+    /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to spare.
     pub remaining_nats: f64,
     /// At most this many steps.
     pub max_steps: u64,

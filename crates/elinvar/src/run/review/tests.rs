@@ -115,24 +115,24 @@ fn noise_asks_for_more_draws_and_nothing_for_fewer() {
     let tolerable = NOISE_PER_COORDINATE * 2.0;
     let mut run = opened(&target, &Plan { max_draws: 64, ..Plan::default() });
     let quiet = findings(0.0, (0.5, 0.01), 0.9 * 16.0 * tolerable);
-    run.plan_draws(&quiet);
+    run.plan_draws(&quiet, true);
     assert_eq!((run.n_draws, run.longest), (16, 1.0));
     assert!(run.reach < 1.0, "the noise that is left shortens the steps");
     let loud = findings(0.0, (0.5, 0.01), 1e3);
     let draws: Vec<usize> = (0..4)
         .map(|_| {
-            run.plan_draws(&loud);
+            run.plan_draws(&loud, true);
             run.n_draws
         })
         .collect();
     assert_eq!(draws, [32, 64, 64, 64]);
-    run.plan_draws(&findings(0.0, (0.5, 0.01), 0.0));
+    run.plan_draws(&findings(0.0, (0.5, 0.01), 0.0), true);
     assert_eq!((run.n_draws, run.reach), (64, 1.0));
     assert!(run.review_draws >= 64);
 
     // A gain that noise hides from the review, not from the steps, is a matter of its own draws.
     let mut run = opened(&target, &Plan::default());
-    run.plan_draws(&findings(0.0, (0.02, 0.02), 0.0));
+    run.plan_draws(&findings(0.0, (0.02, 0.02), 0.0), true);
     assert_eq!((run.n_draws, run.review_draws), (16, 32));
 }
 
@@ -159,7 +159,7 @@ fn only_a_small_gain_that_was_seen_twice_is_convergence() {
     };
     assert_eq!(reason((0.005, 1e-3), (0.001, 1e-4)), Some(StopReason::Converged));
     assert_eq!(reason((0.005, 1e-3), (0.02, 1e-4)), None, "too much is left");
-    assert_eq!(reason((0.005, 1e-3), (0.001, 0.004)), None, "too little is known");
+    assert_eq!(reason((0.005, 1e-3), (0.001, 0.006)), None, "too little is known");
     assert_eq!(reason((0.5, 1e-3), (0.001, 1e-4)), None, "the review before disagrees");
     assert_eq!(reason((0.001, 1e-4), (-0.02, 1e-3)), None, "a negative gain is noise");
     run.previous = None;
@@ -174,7 +174,7 @@ fn a_mixture_is_not_believed_too_soon() {
     let mut run = Run::new(&target, q, &Plan::default()).unwrap();
     run.remaining = Some(Remaining { mean: 0.0, error: 0.0 });
     run.previous = run.remaining;
-    run.step = FEWEST_OF_A_MIXTURE - 1;
+    run.step = fewest_steps(2) - 1;
     assert_eq!(run.reason_to_stop(), None);
     run.step += 1;
     assert_eq!(run.reason_to_stop(), Some(StopReason::Converged));

@@ -94,7 +94,7 @@ impl Search<'_> {
     /// Once there are several modes, climbs from points spread as they are, until new ones stop appearing.
     pub(super) fn among_the_modes(&mut self) -> Result<(), Error> {
         /// Rounds without a new mode before there seem to be no more.
-        const MISSES: usize = 8;
+        const MISSES: usize = 24;
         let (mut round, mut misses) = (0, 0);
         while self.modes.len() > 1 && misses < (4 * self.modes.len()).max(MISSES) && self.searches < MOST_SEARCHES {
             let (n, d) = (self.modes.len() as f64, self.probe.dim() as f64);
