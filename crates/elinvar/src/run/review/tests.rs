@@ -184,15 +184,15 @@ fn a_mixture_is_not_believed_too_soon() {
 fn a_run_that_cannot_draw_more_is_given_up() {
     let target = target();
     let mut run = opened(&target, &Plan { max_draws: 31, ..Plan::default() });
-    // No gain that is known to 0.01 nats, and five reviews without one.
+    // Something is left, and five reviews bring nothing.
     for review in 0..=IDLE_REVIEWS {
         assert_eq!(run.reason_to_stop(), None, "after {review} reviews");
-        run.learn(normal(0.1, 1.0), &findings(0.0, (0.03, 0.02), 0.0));
+        run.learn(normal(0.1, 1.0), &findings(0.0, (0.03, 0.001), 0.0));
     }
     assert_eq!(run.reason_to_stop(), Some(StopReason::Stagnated));
     run.plan.max_draws = 64;
     assert_eq!(run.reason_to_stop(), None, "more draws are left to try");
-    run.learn(normal(0.1, 1.0), &findings(1.0, (0.03, 0.02), 0.0));
+    run.learn(normal(0.1, 1.0), &findings(1.0, (0.03, 0.001), 0.0));
     run.plan.max_draws = 31;
     assert_eq!(run.reason_to_stop(), None, "a gain begins the count anew");
 }
