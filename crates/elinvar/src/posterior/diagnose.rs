@@ -212,7 +212,7 @@ impl Posterior {
             let evidence = Evidence {
                 diagnostics: &diagnostics,
                 stop_reason: self.stop_reason(),
-                remaining: self.trace().last().and_then(|step| step.remaining).map(|(v, e)| Estimate::new(v, e)),
+                remaining: self.record.remaining.map(|(value, error)| Estimate::new(value, error)),
                 agreement: self.agreement(),
                 log_q_at_modes: &log_q,
             };

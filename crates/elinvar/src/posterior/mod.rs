@@ -54,6 +54,9 @@ struct Record {
     counts: Counts,
     seconds: f64,
     diagnostics: Option<Diagnostics>,
+    /// The last estimate of what was left to gain, with its error.
+    #[serde(default)]
+    remaining: Option<(f64, f64)>,
     #[serde(default)]
     judgement: Option<Judgement>,
     #[serde(default)]
@@ -86,6 +89,7 @@ impl Posterior {
             counts,
             seconds,
             diagnostics: None,
+            remaining: trace.last().and_then(|step| step.remaining),
             judgement: None,
             agreement: Agreement::default(),
             rungs: Vec::new(),
