@@ -37,6 +37,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod block;
+pub mod component;
 mod dispatch;
 mod error;
 pub mod estimate;

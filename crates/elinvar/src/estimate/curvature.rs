@@ -17,6 +17,13 @@ pub enum Curvature {
     Hessian,
     /// E[s ∇f ∇fᵀ] in place of E[s ∇²f]: positive semi-definite and biased, for targets that are only roughly quadratic.
     GradientOuterProduct,
+    /// The target's generalised Gauss–Newton matrix: positive semi-definite, exact where the model is linear in z.
+    GaussNewton,
+    /// E[s Σ_n ∇f_n ∇f_nᵀ] in place of E[s ∇²f], gradients of single items: exact in expectation over data from the model
+    /// (spec 07 §7.3).
+    ItemGradients,
+    /// E[{P rrᵀP/s − P}(f − b)] and E[P r (f − b)/s], r = z − Bũ: needs log p only (spec 10 §10.2).
+    GradientFree,
     /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (spec 10 §10.2).
     Stein {
         /// Subtract ∇f at the mean of q first: one gradient more per step, often a tenth of the variance.
@@ -25,9 +32,14 @@ pub enum Curvature {
 }
 
 impl Curvature {
+    /// Whether the target contracts a matrix over the draws.
+    pub(crate) fn is_contracted(self) -> bool {
+        matches!(self, Curvature::Hessian | Curvature::GaussNewton | Curvature::ItemGradients)
+    }
+
     /// Whether P(z − Bũ) of each draw is wanted.
     pub(crate) fn reads_residuals(self) -> bool {
-        matches!(self, Curvature::Stein { .. })
+        matches!(self, Curvature::Stein { .. } | Curvature::GradientFree)
     }
 
     /// Whether a gradient at the centre of each block is wanted.
@@ -42,6 +54,9 @@ impl std::fmt::Display for Curvature {
             Curvature::Auto => "auto",
             Curvature::Hessian => "hessian",
             Curvature::GradientOuterProduct => "gradient_outer_product",
+            Curvature::GaussNewton => "gauss_newton",
+            Curvature::ItemGradients => "item_gradients",
+            Curvature::GradientFree => "gradient_free",
             Curvature::Stein { control_variate: true } => "stein",
             Curvature::Stein { control_variate: false } => "stein_plain",
         })
@@ -73,7 +88,10 @@ pub(crate) fn add_curvature<S: ScaleMatrix>(
     g: &mut [f64],
 ) {
     match curvature {
-        Curvature::Auto | Curvature::Hessian => axpy(-1.0, hessian, g),
+        Curvature::Auto | Curvature::Hessian | Curvature::GaussNewton | Curvature::ItemGradients => {
+            axpy(-1.0, hessian, g);
+        }
+        Curvature::GradientFree => {}
         Curvature::GradientOuterProduct => S::add_weighted_gram(dim, input.grad, input.price, scratch, g),
         Curvature::Stein { .. } => {
             let shifted = &mut shifted[..input.grad.len()];

@@ -6,43 +6,76 @@ use crate::Error;
 use crate::block::{Diagonal, Full};
 use crate::target::Covariance;
 
-/// Any member of any family, with a full or a diagonal scale matrix.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AnyApproximation {
-    /// `gaussian`, full.
-    Gaussian(Gaussian<Full>),
-    /// `gaussian`, diagonal.
-    GaussianDiagonal(Gaussian<Diagonal>),
-    /// `student_t`, full.
-    StudentT(StudentT<Full>),
-    /// `student_t`, diagonal.
-    StudentTDiagonal(StudentT<Diagonal>),
-    /// `skew`, full.
-    Skew(SkewGaussian<Full>),
-    /// `skew`, diagonal.
-    SkewDiagonal(SkewGaussian<Diagonal>),
-    /// `emg`, full.
-    Emg(ExponentiallyModifiedGaussian<Full>),
-    /// `emg`, diagonal.
-    EmgDiagonal(ExponentiallyModifiedGaussian<Diagonal>),
-    /// `nig`, full.
-    Nig(Nig<Full>),
-    /// `nig`, diagonal.
-    NigDiagonal(Nig<Diagonal>),
-    /// `snig`, full.
-    Snig(SymmetricNig<Full>),
-    /// `snig`, diagonal.
-    SnigDiagonal(SymmetricNig<Diagonal>),
-    /// `rank_k`, full.
-    RankK(FactorGaussian<Full>),
-    /// `rank_k`, diagonal.
-    RankKDiagonal(FactorGaussian<Diagonal>),
-    /// `mog`, full.
-    Mog(MixtureOfGaussians<Full>),
-    /// `mog`, diagonal.
-    MogDiagonal(MixtureOfGaussians<Diagonal>),
+/// One line per approximation, in the order of the documentation: variant, type, and the kinds and scale matrices that are read as
+/// it. [`with_approximation`] repeats the variants: an exported macro cannot be made by another one.
+macro_rules! approximations {
+    ($($(#[$doc:meta])* $variant:ident($type:ty) = ($kind:pat, $covariance:pat),)*) => {
+        /// Any member of any family, with a full or a diagonal scale matrix.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum AnyApproximation {
+            $($(#[$doc])* $variant($type),)*
+        }
+
+        $(impl From<$type> for AnyApproximation {
+            fn from(q: $type) -> Self {
+                Self::$variant(q)
+            }
+        })*
+
+        fn read(state: &State) -> Result<AnyApproximation, Error> {
+            Ok(match (state.family.kind, state.family.covariance) {
+                $(($kind, $covariance) => <$type>::from_state(state)?.into(),)*
+                (Kind::Auto, _) => {
+                    return Err(Error::Unsupported {
+                        wanted: "the family `auto`, as a state".into(),
+                        instead: "`auto` is a request to a fit; a state belongs to a family".into(),
+                    });
+                }
+                (Kind::MogAuto, _) => {
+                    return Err(Error::Unsupported {
+                        wanted: "a mixture whose number of components is `auto`, as a state".into(),
+                        instead: "`auto` is a request to a fit; a state has so many components".into(),
+                    });
+                }
+            })
+        }
+    };
 }
 
+approximations! {
+    /// `gaussian`, full.
+    Gaussian(Gaussian<Full>) = (Kind::Gaussian, Covariance::Full),
+    /// `gaussian`, diagonal.
+    GaussianDiagonal(Gaussian<Diagonal>) = (Kind::Gaussian, Covariance::Diagonal),
+    /// `mog`, full.
+    Mog(MixtureOfGaussians<Full>) = (Kind::Mog { .. }, Covariance::Full),
+    /// `mog`, diagonal.
+    MogDiagonal(MixtureOfGaussians<Diagonal>) = (Kind::Mog { .. }, Covariance::Diagonal),
+    /// `student_t`, full.
+    StudentT(StudentT<Full>) = (Kind::StudentT { .. }, Covariance::Full),
+    /// `student_t`, diagonal.
+    StudentTDiagonal(StudentT<Diagonal>) = (Kind::StudentT { .. }, Covariance::Diagonal),
+    /// `skew`, full.
+    Skew(SkewGaussian<Full>) = (Kind::Skew, Covariance::Full),
+    /// `skew`, diagonal.
+    SkewDiagonal(SkewGaussian<Diagonal>) = (Kind::Skew, Covariance::Diagonal),
+    /// `emg`, full.
+    Emg(ExponentiallyModifiedGaussian<Full>) = (Kind::Emg, Covariance::Full),
+    /// `emg`, diagonal.
+    EmgDiagonal(ExponentiallyModifiedGaussian<Diagonal>) = (Kind::Emg, Covariance::Diagonal),
+    /// `nig`, full.
+    Nig(Nig<Full>) = (Kind::Nig { .. }, Covariance::Full),
+    /// `nig`, diagonal.
+    NigDiagonal(Nig<Diagonal>) = (Kind::Nig { .. }, Covariance::Diagonal),
+    /// `snig`, full.
+    Snig(SymmetricNig<Full>) = (Kind::Snig { .. }, Covariance::Full),
+    /// `snig`, diagonal.
+    SnigDiagonal(SymmetricNig<Diagonal>) = (Kind::Snig { .. }, Covariance::Diagonal),
+    /// `rank_k`, full.
+    RankK(FactorGaussian<Full>) = (Kind::RankK { .. }, Covariance::Full),
+    /// `rank_k`, diagonal.
+    RankKDiagonal(FactorGaussian<Diagonal>) = (Kind::RankK { .. }, Covariance::Diagonal),
+}
 /// Evaluates an expression with the concrete family of an [`AnyApproximation`] bound to a name.
 ///
 /// ```
@@ -81,73 +114,14 @@ macro_rules! __with_approximation {
 }
 pub use crate::__with_approximation as with_approximation;
 
-macro_rules! convert {
-    ($($variant:ident($kind:ty)),*) => {
-        $(impl From<$kind> for AnyApproximation {
-            fn from(q: $kind) -> Self {
-                Self::$variant(q)
-            }
-        })*
-    };
-}
-
-convert!(
-    Gaussian(Gaussian<Full>),
-    GaussianDiagonal(Gaussian<Diagonal>),
-    StudentT(StudentT<Full>),
-    StudentTDiagonal(StudentT<Diagonal>),
-    Skew(SkewGaussian<Full>),
-    SkewDiagonal(SkewGaussian<Diagonal>),
-    Emg(ExponentiallyModifiedGaussian<Full>),
-    EmgDiagonal(ExponentiallyModifiedGaussian<Diagonal>),
-    Nig(Nig<Full>),
-    NigDiagonal(Nig<Diagonal>),
-    Snig(SymmetricNig<Full>),
-    SnigDiagonal(SymmetricNig<Diagonal>),
-    RankK(FactorGaussian<Full>),
-    RankKDiagonal(FactorGaussian<Diagonal>),
-    Mog(MixtureOfGaussians<Full>),
-    MogDiagonal(MixtureOfGaussians<Diagonal>)
-);
-
 impl AnyApproximation {
     /// The approximation with these parameters.
     ///
     /// # Errors
     /// If a constant, a size or a matrix is not in its domain.
     pub fn from_state(state: &State) -> Result<Self, Error> {
-        use Covariance::{Diagonal as D, Full as F};
         state.family.check()?;
-        Ok(match (state.family.kind, state.family.covariance) {
-            (Kind::Gaussian, F) => Gaussian::<Full>::from_state(state)?.into(),
-            (Kind::Gaussian, D) => Gaussian::<Diagonal>::from_state(state)?.into(),
-            (Kind::StudentT { .. }, F) => StudentT::<Full>::from_state(state)?.into(),
-            (Kind::StudentT { .. }, D) => StudentT::<Diagonal>::from_state(state)?.into(),
-            (Kind::Skew, F) => SkewGaussian::<Full>::from_state(state)?.into(),
-            (Kind::Skew, D) => SkewGaussian::<Diagonal>::from_state(state)?.into(),
-            (Kind::Emg, F) => ExponentiallyModifiedGaussian::<Full>::from_state(state)?.into(),
-            (Kind::Emg, D) => ExponentiallyModifiedGaussian::<Diagonal>::from_state(state)?.into(),
-            (Kind::Nig { .. }, F) => Nig::<Full>::from_state(state)?.into(),
-            (Kind::Nig { .. }, D) => Nig::<Diagonal>::from_state(state)?.into(),
-            (Kind::Snig { .. }, F) => SymmetricNig::<Full>::from_state(state)?.into(),
-            (Kind::Snig { .. }, D) => SymmetricNig::<Diagonal>::from_state(state)?.into(),
-            (Kind::RankK { .. }, F) => FactorGaussian::<Full>::from_state(state)?.into(),
-            (Kind::RankK { .. }, D) => FactorGaussian::<Diagonal>::from_state(state)?.into(),
-            (Kind::Mog { .. }, F) => MixtureOfGaussians::<Full>::from_state(state)?.into(),
-            (Kind::Mog { .. }, D) => MixtureOfGaussians::<Diagonal>::from_state(state)?.into(),
-            (Kind::Auto, _) => {
-                return Err(Error::Unsupported {
-                    wanted: "the family `auto`, as a state".into(),
-                    instead: "`auto` is a request to a fit; a state belongs to a family".into(),
-                });
-            }
-            (Kind::MogAuto, _) => {
-                return Err(Error::Unsupported {
-                    wanted: "a mixture whose number of components is `auto`, as a state".into(),
-                    instead: "`auto` is a request to a fit; a state has so many components".into(),
-                });
-            }
-        })
+        read(state)
     }
 
     /// The parameters as plain data.

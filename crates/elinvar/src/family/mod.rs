@@ -24,7 +24,7 @@ pub use state::{BlockState, State};
 use crate::Error;
 use crate::random::Purpose;
 use crate::rule::Rule;
-use crate::target::{Contraction, Covariance, Evaluations, Prior};
+use crate::target::{Contraction, Covariance, CurvatureMut, Evaluations, Prior, Support};
 
 /// What a step was asked to do.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +72,10 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     fn dim(&self) -> usize;
     /// Full or diagonal.
     fn covariance_kind(&self) -> Covariance;
+    /// Where its draws live.
+    fn support(&self) -> Support {
+        Support::Real
+    }
     /// Number of components with a curvature of their own.
     fn n_blocks(&self) -> usize;
 
@@ -133,6 +137,48 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     ) -> bool;
     /// Moves along the natural gradient.
     fn step(&mut self, gradient: &Self::Gradient, request: StepRequest, work: &mut Self::Work) -> Taken;
+    /// Whether a step needs second-order information; a family that moves by gradients alone says no.
+    fn takes_curvature(&self) -> bool {
+        true
+    }
+    /// How many numbers hold the contracted curvature of a step.
+    fn curvature_len(&self) -> usize {
+        self.covariance_kind().n_entries(self.dim()) * self.n_blocks()
+    }
+    /// Adds −Σ_n weight g_n g_nᵀ of the gradients of single items at draw `s` to the contracted curvature.
+    fn add_item_gradients(&self, s: usize, items: &[f64], work: &Self::Work, curvature: &mut [f64]) {
+        let mut out = CurvatureMut::new(self.covariance_kind(), self.dim(), curvature);
+        for (k, weight) in self.contraction(work).of_draw(s) {
+            items.chunks_exact(self.dim()).for_each(|item| out.add_outer(k, -weight, item));
+        }
+    }
+
+    /// Adds γ times the last displacement to a gradient, so that a plain step of length β from here has momentum:
+    /// η⁺ = η + β{∇_m L + ratio (η − η_before)} with ratio = γ/β (spec 07 §7.1). False if the family has no such rule.
+    fn add_momentum(&self, before: &Self, ratio: f64, work: &mut Self::Work, gradient: &mut Self::Gradient) -> bool {
+        let _ = (before, ratio, work, gradient);
+        false
+    }
+
+    /// Number of coordinates in which the family is ℝⁿ without constraints: locations, a Cholesky factor of Σ with logarithms on
+    /// its diagonal, soft-max logits (spec 09 §9.4). Zero if it has no such chart.
+    fn chart_len(&self) -> usize {
+        0
+    }
+    /// Writes the coordinates of the chart.
+    fn chart(&self, out: &mut [f64]) {
+        let _ = out;
+    }
+    /// Writes the ordinary gradient of the bound in these coordinates.
+    fn chart_gradient(&self, gradient: &Self::Gradient, work: &mut Self::Work, out: &mut [f64]) {
+        let _ = (gradient, work, out);
+    }
+    /// Moves to the member with these coordinates; false, and nothing moves, if they cannot be represented.
+    fn set_chart(&mut self, coordinates: &[f64], work: &mut Self::Work) -> bool {
+        let _ = (coordinates, work);
+        false
+    }
+
     /// g₁ᵀF⁻¹g₂ in the Fisher metric of the joint.
     fn inner(&self, one: &Self::Gradient, two: &Self::Gradient, work: &mut Self::Work) -> f64;
 

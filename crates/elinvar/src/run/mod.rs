@@ -104,7 +104,21 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// # Errors
     /// A sentence about the first thing that does not fit together.
     pub fn new(target: &'t dyn Target, start: A, plan: &Plan) -> Result<Self, Error> {
-        let plan = plan.resolve(target)?;
+        let mut plan = plan.resolve(target)?;
+        if !start.takes_curvature() {
+            plan.curvature = Curvature::Stein { control_variate: false };
+        }
+        if start.support() != target.support() {
+            return Err(Error::Unsupported {
+                wanted: format!(
+                    "`{}`, which lives on {}, for a target on {}",
+                    start.family(),
+                    start.support(),
+                    target.support()
+                ),
+                instead: "choose a family with the support of the target, or transform the target".into(),
+            });
+        }
         if start.dim() != target.dim() {
             return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
         }
@@ -124,7 +138,6 @@ impl<'t, A: Approximation> Run<'t, A> {
         let draw_plan = plan.draw_plan(n_draws);
         let batch = start.batch(&draw_plan);
         let evaluations = room_for(&batch, target, &start);
-        let n_entries = start.covariance_kind().n_entries(start.dim());
         let minibatch = plan.minibatch.zip(target.n_rows()).map(|(size, n_rows)| Minibatch::new(n_rows, size));
         Ok(Self {
             target,
@@ -132,7 +145,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             work: start.work(&draw_plan),
             batch,
             evaluations,
-            curvature: vec![0.0; if plan.curvature == Curvature::Hessian { n_entries * start.n_blocks() } else { 0 }],
+            curvature: vec![0.0; if plan.curvature.is_contracted() { start.curvature_len() } else { 0 }],
             gradient: start.gradient_buffer(),
             checks: (0..BATCHES).map(|_| start.gradient_buffer()).collect(),
             rows: vec![0; plan.minibatch.unwrap_or(0)],

@@ -10,6 +10,7 @@ pub(crate) mod memory;
 mod minibatch;
 pub(crate) mod pointwise;
 mod prior;
+mod support;
 mod transform;
 mod transforms;
 
@@ -25,6 +26,7 @@ pub use pointwise::{
     from_fns,
 };
 pub use prior::Prior;
+pub use support::Support;
 pub use transform::Transform;
 pub use transforms::Transforms;
 
@@ -111,6 +113,27 @@ pub trait Target: Sync {
         None
     }
 
+    /// A generalised Gauss–Newton matrix in place of the Hessian, if the target has one.
+    fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
+        None
+    }
+
+    /// Gradients of single data items, if the target has them.
+    fn item_gradients(&self) -> Option<&dyn ItemGradients> {
+        None
+    }
+
+    /// Whether [`Target::evaluate`] writes gradients; a target that can only say log p leaves them as they are.
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
+    /// Where z lives. The families on ℝᵈ need every coordinate to be [`Support::Real`]; those of [`component`](crate::component)
+    /// need the support of their components.
+    fn support(&self) -> Support {
+        Support::Real
+    }
+
     /// log p without its gradient, if that is cheaper.
     fn values(&self) -> Option<&dyn Values> {
         None
@@ -147,6 +170,37 @@ pub trait Values: Target {
     fn log_densities(
         &self,
         draws: Draws<'_>,
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) -> Result<(), TargetError>;
+}
+
+/// A positive semi-definite stand-in for −∇²log p: JᵀHJ with J the Jacobian of the model's outputs and H the curvature of the loss.
+pub trait GaussNewton: Target {
+    /// Adds −Σ_s weight\[k\]\[s\] JᵀHJ(z_s) to `out`, with the sign and the conventions of [`SecondOrder::contract`].
+    ///
+    /// # Errors
+    /// A [`TargetError`] when it cannot be computed.
+    fn contract_gauss_newton(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        scratch: &mut Scratch,
+        out: CurvatureMut<'_>,
+    ) -> Result<(), TargetError>;
+}
+
+/// Gradients of the items of a sum, one by one: what curvature by squared gradients needs.
+pub trait ItemGradients: Target {
+    /// Writes ∇log p(D_n | z) for each of `rows`, one after the other (d numbers each).
+    ///
+    /// # Errors
+    /// A [`TargetError`] when they cannot be computed.
+    fn item_gradients(
+        &self,
+        z: &[f64],
         rows: Rows<'_>,
         scratch: &mut Scratch,
         out: &mut [f64],

@@ -1,0 +1,230 @@
+//! The list of components: which there are, as data and as one type.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ExponentialFamily, ParameterMatrix, Parameters};
+use crate::Error;
+use crate::law::MixingNoise;
+use crate::target::Support;
+
+/// One line per component; everything that must know all of them is made from this list.
+macro_rules! components {
+    ($($variant:ident($type:ty),)*) => {
+        /// Which exponential family, with its constant if it has one.
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(try_from = "Written", into = "Written")]
+        pub struct ComponentKind {
+            name: &'static str,
+            constant: f64,
+        }
+
+        impl ComponentKind {
+            /// The words for all components.
+            pub const NAMES: &'static [&'static str] = &[$(<$type>::NAME),*];
+
+            /// The component of this name; `constant` replaces its usual constant.
+            ///
+            /// # Errors
+            /// [`Error::Unsupported`] for a word that is none, [`Error::Domain`] for a constant outside its domain.
+            pub fn new(name: &str, constant: Option<f64>) -> Result<Self, Error> {
+                $(if name == <$type>::NAME {
+                    let usual = <$type>::CONSTANT;
+                    let value = constant.or(usual.map(|(_, value)| value)).unwrap_or(0.0);
+                    return match (usual, <$type>::standard(value)) {
+                        (None, _) if constant.is_some() => Err(Error::Unsupported {
+                            wanted: format!("a constant for the component `{name}`"),
+                            instead: "leave it out: this component has none".into(),
+                        }),
+                        (_, Some(member)) => Ok(Self { name: <$type>::NAME, constant: member.constant() }),
+                        (usual, None) => Err(Error::Domain {
+                            parameter: usual.map_or("constant", |(name, _)| name),
+                            value,
+                            reason: "the component does not exist for it",
+                        }),
+                    };
+                })*
+                Err(Error::Unsupported {
+                    wanted: format!("the component {name:?}"),
+                    instead: format!("use one of {}", Self::NAMES.join(", ")),
+                })
+            }
+
+            /// The member with standard parameters.
+            pub fn standard(&self) -> Component {
+                $(if self.name == <$type>::NAME
+                    && let Some(member) = <$type>::standard(self.constant)
+                {
+                    return Component::$variant(member);
+                })*
+                unreachable!("a kind is made from the list and checked")
+            }
+
+            /// The name of the constant, if the component has one.
+            pub fn constant_name(&self) -> Option<&'static str> {
+                $(if self.name == <$type>::NAME {
+                    return <$type>::CONSTANT.map(|(name, _)| name);
+                })*
+                None
+            }
+        }
+
+        /// A member of any component family.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Component {
+            $(
+                #[doc = concat!("[`", stringify!($type), "`].")]
+                $variant($type),
+            )*
+        }
+
+        /// Calls a method of the member.
+        macro_rules! of_member {
+            ($self_:expr, $c:ident => $body:expr) => {
+                match $self_ { $(Component::$variant($c) => $body,)* }
+            };
+        }
+
+        /// Calls a method that makes another member of the same family.
+        macro_rules! remade {
+            ($self_:expr, $c:ident => $body:expr) => {
+                match $self_ { $(Component::$variant($c) => $body.map(Component::$variant),)* }
+            };
+        }
+
+        impl Component {
+            /// Which family.
+            pub fn kind(&self) -> ComponentKind {
+                match self {
+                    $(Component::$variant(c) => ComponentKind { name: <$type>::NAME, constant: c.constant() },)*
+                }
+            }
+
+            /// Where z lives.
+            pub fn support(&self) -> Support {
+                match self { $(Component::$variant(_) => <$type>::SUPPORT,)* }
+            }
+
+            /// Number of natural parameters.
+            pub fn n_free(&self) -> usize {
+                match self { $(Component::$variant(_) => <$type>::N_FREE,)* }
+            }
+
+            /// Names of the usual parameters.
+            pub fn parameter_names(&self) -> &'static [&'static str] {
+                match self { $(Component::$variant(_) => <$type>::PARAMETERS,)* }
+            }
+        }
+    };
+}
+
+components! {
+    Exponential(super::Exponential),
+}
+
+impl ComponentKind {
+    /// The word for it.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The constant, if the component has one.
+    pub fn constant(&self) -> Option<f64> {
+        self.constant_name().map(|_| self.constant)
+    }
+}
+
+/// [`ComponentKind`] as files have it.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    constant: Option<f64>,
+}
+
+impl TryFrom<Written> for ComponentKind {
+    type Error = Error;
+
+    fn try_from(written: Written) -> Result<Self, Error> {
+        Self::new(&written.name, written.constant)
+    }
+}
+
+impl From<ComponentKind> for Written {
+    fn from(kind: ComponentKind) -> Self {
+        Self { name: kind.name.into(), constant: kind.constant() }
+    }
+}
+
+/// The methods of [`ExponentialFamily`], by the member's family.
+macro_rules! forward {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) -> $out:ty;)*) => {
+        impl Component {
+            $($(#[$doc])*
+            pub fn $name(&self $(, $argument: $type)*) -> $out {
+                of_member!(self, c => c.$name($($argument),*))
+            })*
+        }
+    };
+}
+
+macro_rules! forward_remade {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*);)*) => {
+        impl Component {
+            $($(#[$doc])*
+            pub fn $name(&self $(, $argument: $type)*) -> Option<Self> {
+                remade!(self, c => c.$name($($argument),*))
+            })*
+        }
+    };
+}
+
+forward! {
+    /// The usual parameters.
+    parameters() -> Parameters;
+    /// η.
+    natural() -> Parameters;
+    /// m = E[t(z)].
+    expectation() -> Parameters;
+    /// F = ∂m/∂η.
+    fisher() -> ParameterMatrix;
+    /// A(η).
+    log_partition() -> f64;
+    /// t(z).
+    statistics(z: f64) -> Parameters;
+    /// log q(z).
+    log_density(z: f64) -> f64;
+    /// d log q/dz.
+    score(z: f64) -> f64;
+    /// d² log q/dz².
+    second_derivative(z: f64) -> f64;
+    /// As [`ExponentialFamily::mean_and_variance`].
+    mean_and_variance() -> (f64, f64);
+    /// The entropy, where it has a closed form.
+    entropy() -> Option<f64>;
+    /// ∂z/∂η of a draw z.
+    path_derivative(z: f64) -> Parameters;
+    /// Free coordinates.
+    chart() -> Parameters;
+    /// ∂η_i/∂chart_j.
+    chart_jacobian() -> ParameterMatrix;
+}
+
+forward_remade! {
+    /// The member with these usual parameters.
+    with_parameters(parameters: Parameters);
+    /// The member with natural parameters η.
+    with_natural(natural: Parameters);
+    /// The member with expectation parameters m.
+    with_expectation(expectation: Parameters);
+    /// The member with about these moments.
+    with_moments(mean: f64, variance: f64);
+    /// The member with these free coordinates.
+    with_chart(coordinates: Parameters);
+}
+
+impl Component {
+    /// A draw.
+    pub fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
+        of_member!(self, c => c.sample(noise))
+    }
+}
