@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use elinvar::{Family, Plan};
-use elinvar_data::nearest;
+use elinvar::Plan;
+
+use crate::value::{
+    at_least_one, components, diagnostic_draws, family_name, lambda, model_name, positive, precision, scale, seed,
+    shape, standard_deviation,
+};
 
 /// The word for the ladder of families.
 pub(crate) const AUTO: &str = "auto";
@@ -226,102 +230,6 @@ fn or_default(line: &str, default: impl std::fmt::Display) -> String {
     format!("{line} [default: {default}]")
 }
 
-fn model_name(text: &str) -> Result<ModelName, String> {
-    let names = ModelName::value_variants();
-    if let Some(model) = names.iter().find(|model| model.name() == text) {
-        return Ok(*model);
-    }
-    let meant = nearest(text, names.iter().map(|model| model.name()));
-    Err(meant
-        .map_or("the models are logistic, linear and poisson; the file comes after the model".into(), did_you_mean))
-}
-
-fn family_name(text: &str) -> Result<&'static str, String> {
-    let words = [&[AUTO], &Family::NAMES[..]].concat();
-    if let Some(name) = words.iter().find(|name| **name == text) {
-        return Ok(name);
-    }
-    Err(nearest(text, words.iter().copied()).map_or(format!("the families are {}", words.join(", ")), did_you_mean))
-}
-
-fn did_you_mean(name: &str) -> String {
-    format!("did you mean {name}?")
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    number_above(text, 0.0).ok_or("give a positive number".into())
-}
-
-/// A positive number in a range beyond which a prior says nothing or everything.
-fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    let value = positive(text)?;
-    if (least..=most).contains(&value) {
-        return Ok(value);
-    }
-    Err(format!("this is too extreme; give a number from {least:e} to {most:e}"))
-}
-
-fn precision(text: &str) -> Result<f64, String> {
-    within(text, 1e-12, 1e12)
-}
-
-fn standard_deviation(text: &str) -> Result<f64, String> {
-    within(text, 1e-6, 1e6)
-}
-
-fn scale(text: &str) -> Result<f64, String> {
-    within(text, 1e-12, 1e12)
-}
-
-fn shape(text: &str) -> Result<f64, String> {
-    let above_one = number_above(text, 1.0);
-    let value = above_one.ok_or("give a number above 1: at 1 or below, a Student-t has no covariance")?;
-    if (1.1..=1e6).contains(&value) {
-        return Ok(value);
-    }
-    Err("give a number from 1.1 to 1e6: near 1 the variance of the scale is so large that estimates never settle, \
-         and above 1e6 the law is a Gaussian"
-        .into())
-}
-
-fn lambda(text: &str) -> Result<f64, String> {
-    let value = positive(text)?;
-    if (1e-3..=1e3).contains(&value) {
-        return Ok(value);
-    }
-    Err("give a number from 1e-3 to 1e3: below, the variance of the scale is so large that estimates never settle, \
-         and above, the law is a Gaussian"
-        .into())
-}
-
-fn number_above(text: &str, bound: f64) -> Option<f64> {
-    text.parse().ok().filter(|value: &f64| value.is_finite() && *value > bound)
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| *n > 0).ok_or("give a whole number, at least 1".into())
-}
-
-fn components(text: &str) -> Result<Components, String> {
-    if text == "auto" {
-        return Ok(Components::Auto);
-    }
-    let number = at_least_one(text).map_err(|advice| advice + ", or auto")?;
-    Ok(Components::Number(number))
-}
-
-fn diagnostic_draws(text: &str) -> Result<usize, String> {
-    /// With fewer, neither the quantiles nor the error of the ELBO mean anything.
-    const FEWEST: usize = 100;
-    text.parse().ok().filter(|n| *n >= FEWEST).ok_or(format!("give a whole number, at least {FEWEST}"))
-}
-
-fn seed(text: &str) -> Result<u64, String> {
-    // Larger numbers have no place in a TOML file.
-    let largest = i64::MAX as u64;
-    text.parse().ok().filter(|seed| *seed <= largest).ok_or(format!("give a whole number from 0 to {largest}"))
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
@@ -331,30 +239,5 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn names_are_those_of_the_library() {
-        for name in [AUTO].into_iter().chain(Family::NAMES) {
-            assert_eq!(family_name(name), Ok(name));
-        }
-        assert_eq!(family_name("Auto"), Err("did you mean auto?".into()));
-        assert_eq!(family_name("student-t"), Err("did you mean student_t?".into()));
-        assert_eq!(model_name("Logistc"), Err("did you mean logistic?".into()));
-    }
-
-    #[test]
-    fn numbers_have_domains() {
-        for text in ["0", "-1", "nan", "inf", "one", ""] {
-            assert!(positive(text).is_err(), "{text}");
-        }
-        assert!(shape("1").is_err() && shape("1.09").is_err() && shape("1.1").is_ok() && shape("1.1e6").is_err());
-        assert!(lambda("9e-4").is_err() && lambda("1e-3").is_ok() && lambda("1e3").is_ok() && lambda("1001").is_err());
-        assert!(precision("1e-12").is_ok() && precision("1e13").is_err() && scale("1e-13").is_err());
-        assert!(standard_deviation("1e-6").is_ok() && standard_deviation("2e6").is_err());
-        assert!(at_least_one("0").is_err() && at_least_one("1.5").is_err() && at_least_one("7") == Ok(7));
-        assert!(components("0").is_err() && components("many").is_err());
-        assert!(components("auto") == Ok(Components::Auto) && components("4") == Ok(Components::Number(4)));
-        assert!(seed("9223372036854775808").is_err() && seed("0") == Ok(0));
     }
 }

@@ -5,6 +5,7 @@
 mod args;
 mod config;
 mod error;
+mod family;
 mod fit;
 mod job;
 mod json;
@@ -16,6 +17,7 @@ mod report;
 mod run_dir;
 mod sample;
 mod shell;
+mod value;
 
 use std::io::Write as _;
 use std::panic::{self, PanicHookInfo};

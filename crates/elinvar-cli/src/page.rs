@@ -7,7 +7,8 @@ use elinvar::target::Covariance;
 use elinvar::{Family, Posterior};
 
 use crate::args::ModelName;
-use crate::job::{About, Job, family_in_words};
+use crate::family::family_in_words;
+use crate::job::{About, Job};
 use crate::ladder;
 use crate::number::{decimals, duration, fixed, grouped, significant, with_error};
 use crate::report::Report;
