@@ -6,10 +6,21 @@ use crate::rule::Rule;
 use crate::target::Covariance;
 
 /// P = diag(p), with L = diag(√p).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Diagonal {
     precision: Vec<f64>,
     root: Vec<f64>,
+}
+
+impl Clone for Diagonal {
+    fn clone(&self) -> Self {
+        Self { precision: self.precision.clone(), root: self.root.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.precision.clone_from(&source.precision);
+        self.root.clone_from(&source.root);
+    }
 }
 
 impl Diagonal {
@@ -115,14 +126,12 @@ impl ScaleMatrix for Diagonal {
         let entries = candidate.precision.iter_mut().zip(&mut candidate.factor);
         for (((new, root), p), gi) in entries.zip(&self.precision).zip(g) {
             *new = match rule {
-                Rule::NaturalGradient => p + beta * gi,
                 // ½[p + (p + βg)²/p]: a sum of non-negative terms.
                 Rule::Retraction => 0.5 * (p + (p + beta * gi) * ((p + beta * gi) / p)),
+                // The other rules come here with a plain step.
+                _ => p + beta * gi,
             };
-            let kept = match rule {
-                Rule::NaturalGradient => *new > MARGIN * p,
-                Rule::Retraction => *new > 0.0,
-            };
+            let kept = *new > if rule == Rule::Retraction { 0.0 } else { MARGIN * p };
             *root = new.sqrt();
             if !(kept && *new < LARGEST && *root > 1.0 / LARGEST) {
                 return false;
@@ -151,6 +160,27 @@ impl ScaleMatrix for Diagonal {
 
     fn trace_product(&self, a: &[f64], b: &[f64], _candidate: &mut Candidate) -> f64 {
         self.precision.iter().zip(a).zip(b).map(|((p, a), b)| a * b / (p * p)).sum()
+    }
+
+    fn chart_len(dim: usize) -> usize {
+        dim
+    }
+
+    fn chart(&self, _candidate: &mut Candidate, out: &mut [f64]) {
+        out.iter_mut().zip(&self.precision).for_each(|(out, p)| *out = -0.5 * p.ln());
+    }
+
+    fn chart_gradient(&self, factor: f64, g: &[f64], _candidate: &mut Candidate, out: &mut [f64]) {
+        out.iter_mut().zip(g).zip(&self.precision).for_each(|((out, g), p)| *out = -factor * g / p);
+    }
+
+    fn propose_chart(_dim: usize, coordinates: &[f64], candidate: &mut Candidate) -> bool {
+        let entries = candidate.precision.iter_mut().zip(&mut candidate.factor);
+        entries.zip(coordinates).all(|((p, root), log)| {
+            *p = (-2.0 * log).exp();
+            *root = p.sqrt();
+            *p < LARGEST && *root > 1.0 / LARGEST
+        })
     }
 }
 

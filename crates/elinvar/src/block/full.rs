@@ -7,11 +7,50 @@ use crate::rule::Rule;
 use crate::target::Covariance;
 
 /// P = L Lᵀ with all entries.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Full {
     dim: usize,
     precision: Vec<f64>,
     factor: Vec<f64>,
+}
+
+impl Clone for Full {
+    fn clone(&self) -> Self {
+        Self { dim: self.dim, precision: self.precision.clone(), factor: self.factor.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.dim = source.dim;
+        self.precision.clone_from(&source.precision);
+        self.factor.clone_from(&source.factor);
+    }
+}
+
+impl Full {
+    /// The lower factor C of Σ = C Cᵀ, written to `candidate.second`; false if rounding leaves none.
+    ///
+    /// With the order of the coordinates reversed, JPJ = MMᵀ, it is C = J M⁻ᵀ J, and reversing a matrix in both directions is
+    /// reversing its entries: no inverse of P is factored.
+    fn covariance_factor(&self, candidate: &mut Candidate) -> bool {
+        let d = self.dim;
+        candidate.spare.copy_from_slice(&self.precision);
+        candidate.spare.reverse();
+        if cholesky::factor(d, &candidate.spare, &mut candidate.factor, &mut candidate.workspace).is_err() {
+            return false;
+        }
+        set_identity(d, &mut candidate.second);
+        cholesky::solve_factor_transposed(d, &candidate.factor, &mut candidate.second);
+        candidate.second.reverse();
+        for (j, column) in candidate.second.chunks_exact_mut(d).enumerate() {
+            column[..j].fill(0.0);
+        }
+        true
+    }
+}
+
+fn set_identity(d: usize, matrix: &mut [f64]) {
+    matrix.fill(0.0);
+    matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry = 1.0);
 }
 
 /// Whether a factor's diagonal, and so every triangular solve with it, stays in range.
@@ -111,13 +150,6 @@ impl ScaleMatrix for Full {
         candidate.precision.copy_from_slice(&self.precision);
         axpy(beta, g, &mut candidate.precision);
         match rule {
-            Rule::NaturalGradient => {
-                candidate.spare.copy_from_slice(&candidate.precision);
-                axpy(-MARGIN, &self.precision, &mut candidate.spare);
-                if cholesky::factor(d, &candidate.spare, &mut candidate.factor, &mut candidate.workspace).is_err() {
-                    return false;
-                }
-            }
             Rule::Retraction => {
                 if !direction_ready {
                     // GΣG = WᵀW with W = L⁻¹G.
@@ -128,6 +160,14 @@ impl ScaleMatrix for Full {
                     products::mirror_lower(d, &mut candidate.second);
                 }
                 axpy(0.5 * beta * beta, &candidate.second, &mut candidate.precision);
+            }
+            // The other rules come here with a plain step.
+            _ => {
+                candidate.spare.copy_from_slice(&candidate.precision);
+                axpy(-MARGIN, &self.precision, &mut candidate.spare);
+                if cholesky::factor(d, &candidate.spare, &mut candidate.factor, &mut candidate.workspace).is_err() {
+                    return false;
+                }
             }
         }
         in_range(&candidate.precision)
@@ -164,5 +204,62 @@ impl ScaleMatrix for Full {
         self.solve(&mut candidate.second);
         // tr(XY) with X = ΣA, Y = ΣB.
         (0..d).map(|i| (0..d).map(|j| candidate.spare[j * d + i] * candidate.second[i * d + j]).sum::<f64>()).sum()
+    }
+
+    fn chart_len(dim: usize) -> usize {
+        dim * (dim + 1) / 2
+    }
+
+    fn chart(&self, candidate: &mut Candidate, out: &mut [f64]) {
+        if !self.covariance_factor(candidate) {
+            return out.fill(f64::NAN);
+        }
+        let mut at = 0;
+        for (j, column) in candidate.second.chunks_exact(self.dim).enumerate() {
+            let lower = &mut out[at..at + self.dim - j];
+            lower.copy_from_slice(&column[j..]);
+            lower[0] = lower[0].ln();
+            at += lower.len();
+        }
+    }
+
+    fn chart_gradient(&self, factor: f64, g: &[f64], candidate: &mut Candidate, out: &mut [f64]) {
+        let d = self.dim;
+        if !self.covariance_factor(candidate) {
+            return out.fill(f64::NAN);
+        }
+        candidate.spare.fill(0.0);
+        products::add_product(g, &candidate.second, d, d, d, &mut candidate.spare);
+        let mut at = 0;
+        for j in 0..d {
+            let lower = &mut out[at..at + d - j];
+            let product = &candidate.spare[j * d + j..(j + 1) * d];
+            lower.iter_mut().zip(product).for_each(|(out, entry)| *out = -factor * entry);
+            lower[0] *= candidate.second[j * d + j];
+            at += lower.len();
+        }
+    }
+
+    fn propose_chart(dim: usize, coordinates: &[f64], candidate: &mut Candidate) -> bool {
+        let d = dim;
+        candidate.spare.fill(0.0);
+        let mut at = 0;
+        for (j, column) in candidate.spare.chunks_exact_mut(d).enumerate() {
+            column[j..].copy_from_slice(&coordinates[at..at + d - j]);
+            column[j] = column[j].exp();
+            at += d - j;
+        }
+        if !(in_range(&candidate.spare) && factor_in_range(d, &candidate.spare)) {
+            return false;
+        }
+        // P = WᵀW with W = C⁻¹.
+        set_identity(d, &mut candidate.second);
+        cholesky::solve_factor(d, &candidate.spare, &mut candidate.second);
+        candidate.precision.fill(0.0);
+        products::add_transposed_gram(&candidate.second, d, &mut candidate.precision);
+        products::mirror_lower(d, &mut candidate.precision);
+        in_range(&candidate.precision)
+            && cholesky::factor(d, &candidate.precision, &mut candidate.factor, &mut candidate.workspace).is_ok()
+            && factor_in_range(d, &candidate.factor)
     }
 }

@@ -6,10 +6,22 @@ use crate::linalg::{axpy, dot};
 use crate::rule::{Rule, largest_step};
 
 /// Locations B = [μ, α, …] (d × r, column-major) and the precision P.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct LocationBlock<S> {
-    b: Vec<f64>,
-    scale: S,
+    pub(super) b: Vec<f64>,
+    pub(super) scale: S,
+}
+
+impl<S: Clone> Clone for LocationBlock<S> {
+    fn clone(&self) -> Self {
+        Self { b: self.b.clone(), scale: self.scale.clone() }
+    }
+
+    /// Allocates nothing where the shapes agree.
+    fn clone_from(&mut self, source: &Self) {
+        self.b.clone_from(&source.b);
+        self.scale.clone_from(&source.scale);
+    }
 }
 
 /// Gradient of the bound in the coordinates of a [`LocationBlock`].
@@ -52,10 +64,10 @@ pub(crate) struct Move {
 #[derive(Debug)]
 pub(crate) struct LocationScratch {
     pub(crate) candidate: Candidate,
-    direction: Vec<f64>,
-    shift: Vec<f64>,
-    moved: Vec<f64>,
-    white: Vec<f64>,
+    pub(super) direction: Vec<f64>,
+    pub(super) shift: Vec<f64>,
+    pub(super) moved: Vec<f64>,
+    pub(super) white: Vec<f64>,
 }
 
 impl LocationScratch {
@@ -69,6 +81,27 @@ impl LocationScratch {
             white: vec![0.0; n],
         }
     }
+}
+
+/// out = X M for a d × r matrix X and a symmetric r × r matrix M; `out` may hold anything.
+pub(super) fn times_small(d: usize, x: &[f64], matrix: &[f64], out: &mut [f64]) {
+    let r = x.len() / d;
+    out.fill(0.0);
+    for j in 0..r {
+        for k in 0..r {
+            axpy(matrix[j * r + k], &x[k * d..(k + 1) * d], &mut out[j * d..(j + 1) * d]);
+        }
+    }
+}
+
+/// Whether no column of the moved B other than μ is too long for the candidate's noise.
+pub(super) fn columns_in_range<S: ScaleMatrix>(d: usize, scratch: &mut LocationScratch) -> bool {
+    if scratch.moved.len() == d {
+        return true;
+    }
+    let white = &mut scratch.white[d..];
+    S::whiten_candidate(d, &scratch.candidate, &scratch.moved[d..], white);
+    white.chunks_exact(d).all(|w| dot(w, w) <= LARGEST_SHIFT)
 }
 
 impl<S: ScaleMatrix> LocationBlock<S> {
@@ -167,14 +200,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         if !gradient.is_finite() {
             return 0.0;
         }
-        let (d, r) = (self.dim(), self.n_columns());
-        scratch.direction.fill(0.0);
-        for j in 0..r {
-            for k in 0..r {
-                let factor = omega_inv[j * r + k];
-                axpy(factor, &gradient.b[k * d..(k + 1) * d], &mut scratch.direction[j * d..(j + 1) * d]);
-            }
-        }
+        times_small(self.dim(), &gradient.b, omega_inv, &mut scratch.direction);
         if wanted.rule == Rule::Retraction {
             self.scale.solve(&mut scratch.direction);
         }
@@ -220,7 +246,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
             return None;
         }
         scratch.shift.copy_from_slice(&scratch.direction);
-        if wanted.rule == Rule::NaturalGradient {
+        if wanted.rule != Rule::Retraction {
             S::solve_candidate(d, &scratch.candidate, &mut scratch.shift);
         }
         scratch.shift.iter_mut().for_each(|v| *v *= beta);
@@ -229,12 +255,8 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         if !in_range(&scratch.moved) {
             return None;
         }
-        if r > 1 {
-            let white = &mut scratch.white[d..];
-            S::whiten_candidate(d, &scratch.candidate, &scratch.moved[d..], white);
-            if !white.chunks_exact(d).all(|w| dot(w, w) <= LARGEST_SHIFT) {
-                return None;
-            }
+        if !columns_in_range::<S>(d, scratch) {
+            return None;
         }
         if wanted.max_kl.is_none() {
             return Some(0.0);

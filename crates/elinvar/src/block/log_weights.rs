@@ -5,9 +5,19 @@ use crate::rule::largest_step;
 use crate::special::logistic::log_sum_exp;
 
 /// log π_c with Σ π_c = 1. No component is singled out: differences log(π_c/π_K) are the natural parameters (spec 01 §1.3).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct LogWeights {
     log: Vec<f64>,
+}
+
+impl Clone for LogWeights {
+    fn clone(&self) -> Self {
+        Self { log: self.log.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.log.clone_from(&source.log);
+    }
 }
 
 impl LogWeights {
@@ -59,6 +69,11 @@ impl LogWeights {
     /// Never: a mixture has a component.
     pub fn is_empty(&self) -> bool {
         self.log.is_empty()
+    }
+
+    /// Takes these logarithms, which are normalised.
+    pub(super) fn set(&mut self, log: impl Iterator<Item = f64>) {
+        self.log.iter_mut().zip(log).for_each(|(to, log)| *to = log);
     }
 
     /// π_c.

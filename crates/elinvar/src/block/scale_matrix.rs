@@ -74,6 +74,18 @@ pub trait ScaleMatrix: Clone + Send + Sync + std::fmt::Debug + Sized {
     fn accept(&mut self, candidate: &mut Candidate);
     /// tr(ΣAΣB) for two symmetric matrices.
     fn trace_product(&self, a: &[f64], b: &[f64], candidate: &mut Candidate) -> f64;
+
+    /// Number of entries of the lower factor C of Σ = C Cᵀ: the coordinates of [`Approximation::chart`].
+    ///
+    /// [`Approximation::chart`]: crate::family::Approximation::chart
+    fn chart_len(dim: usize) -> usize;
+    /// Writes C, its lower triangle column by column with the logarithms of the diagonal; NaN if P has no such factor in floating
+    /// point.
+    fn chart(&self, candidate: &mut Candidate, out: &mut [f64]);
+    /// Writes `factor` times the gradient in these coordinates: −GC with its diagonal times that of C (spec 09 §9.4).
+    fn chart_gradient(&self, factor: f64, g: &[f64], candidate: &mut Candidate, out: &mut [f64]);
+    /// Writes the precision with these coordinates, with its factor, to `candidate`; false if it is out of range.
+    fn propose_chart(dim: usize, coordinates: &[f64], candidate: &mut Candidate) -> bool;
 }
 
 /// A proposed precision with its factor, and the memory to make it.

@@ -22,6 +22,10 @@ pub enum Curvature {
     /// E[s Σ_n ∇f_n ∇f_nᵀ] in place of E[s ∇²f], gradients of single items: exact in expectation over data from the model
     /// (spec 07 §7.3).
     ItemGradients,
+    /// E[s ḡḡᵀ]N with ḡ the mean of the gradients of the items (of the mini-batch): the usual shortcut where items have no gradients
+    /// of their own. A 1/N of `gradient_outer_product`, the same where the target is not a sum; it underestimates `item_gradients` by
+    /// up to the number M of items in the mean (spec 07 §7.4).
+    SquaredMean,
     /// E[{P rrᵀP/s − P}(f − b)] and E[P r (f − b)/s], r = z − Bũ: needs log p only (spec 10 §10.2).
     GradientFree,
     /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (spec 10 §10.2).
@@ -34,7 +38,7 @@ pub enum Curvature {
 impl Curvature {
     /// Whether the target contracts a matrix over the draws.
     pub(crate) fn is_contracted(self) -> bool {
-        matches!(self, Curvature::Hessian | Curvature::GaussNewton | Curvature::ItemGradients)
+        matches!(self, Curvature::Hessian | Curvature::GaussNewton | Curvature::ItemGradients | Curvature::SquaredMean)
     }
 
     /// Whether P(z − Bũ) of each draw is wanted.
@@ -56,6 +60,7 @@ impl std::fmt::Display for Curvature {
             Curvature::GradientOuterProduct => "gradient_outer_product",
             Curvature::GaussNewton => "gauss_newton",
             Curvature::ItemGradients => "item_gradients",
+            Curvature::SquaredMean => "squared_mean",
             Curvature::GradientFree => "gradient_free",
             Curvature::Stein { control_variate: true } => "stein",
             Curvature::Stein { control_variate: false } => "stein_plain",
@@ -88,7 +93,11 @@ pub(crate) fn add_curvature<S: ScaleMatrix>(
     g: &mut [f64],
 ) {
     match curvature {
-        Curvature::Auto | Curvature::Hessian | Curvature::GaussNewton | Curvature::ItemGradients => {
+        Curvature::Auto
+        | Curvature::Hessian
+        | Curvature::GaussNewton
+        | Curvature::ItemGradients
+        | Curvature::SquaredMean => {
             axpy(-1.0, hessian, g);
         }
         Curvature::GradientFree => {}

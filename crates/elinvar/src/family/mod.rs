@@ -23,7 +23,7 @@ pub use state::{BlockState, State};
 
 use crate::Error;
 use crate::random::Purpose;
-use crate::rule::Rule;
+use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule};
 use crate::target::{Contraction, Covariance, CurvatureMut, Evaluations, Prior, Support};
 
 /// What a step was asked to do.
@@ -177,6 +177,30 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     fn set_chart(&mut self, coordinates: &[f64], work: &mut Self::Work) -> bool {
         let _ = (coordinates, work);
         false
+    }
+
+    /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a diagonal scale
+    /// matrix (spec 07 §7.2).
+    fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
+        None
+    }
+    /// Makes the precision that of the prior alone, as the Adam-like rule with bias correction starts; false, and nothing moves, if
+    /// the prior leaves a coordinate free.
+    fn start_from_prior(&mut self, prior: Prior) -> bool {
+        let _ = prior;
+        false
+    }
+    /// One Adam-like step; the gradient holds the curvature by squared gradients. A family without such a step stays.
+    fn adam_like_step(
+        &mut self,
+        gradient: &Self::Gradient,
+        prior: Prior,
+        request: AdamLikeRequest,
+        memory: &mut AdamLikeMemory,
+        work: &mut Self::Work,
+    ) -> Taken {
+        let _ = (gradient, prior, request, memory, work);
+        Taken::by_one(0.0)
     }
 
     /// g₁ᵀF⁻¹g₂ in the Fisher metric of the joint.

@@ -13,14 +13,16 @@ use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
-    Values,
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, ItemGradients, Prior, Rows, Scratch, SecondOrder,
+    Target, TargetError, Values,
 };
 
 /// Chunks of rows of a large problem.
 const N_CHUNKS: usize = 8;
 /// Number of multiplications N·d·S from which the rows are cut into chunks: about ten times the cost of waking a thread.
 const LARGE: usize = 1 << 19;
+/// Fewest rows of a block.
+const SMALLEST_BLOCK: usize = 64;
 
 /// ℓ(y, η) elementwise.
 pub trait Likelihood: Send + Sync {
@@ -91,6 +93,10 @@ impl<L: Likelihood> Target for Glm<L> {
         Some(self)
     }
 
+    fn item_gradients(&self) -> Option<&dyn ItemGradients> {
+        Some(self)
+    }
+
     fn values(&self) -> Option<&dyn Values> {
         Some(self)
     }
@@ -117,6 +123,34 @@ impl<L: Likelihood> Values for Glm<L> {
     ) -> Result<(), TargetError> {
         let pass = Pass { draws, rows, order: Order::Value, contraction: None };
         self.run(pass, scratch, Sums { log_p: out, grad: &mut [], curvature: &mut [] });
+        Ok(())
+    }
+}
+
+impl<L: Likelihood> ItemGradients for Glm<L> {
+    /// ℓ′(y_n, x_nᵀz) x_n.
+    fn item_gradients(
+        &self,
+        z: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) -> Result<(), TargetError> {
+        let (d, total) = (self.x.n_cols(), rows.len(self.x.n_rows()));
+        // The smallest block of a pass, so that the memory of any pass is enough.
+        let block = SMALLEST_BLOCK;
+        let (eta, work) = scratch.take(block * (3 + d + 1)).split_at_mut(block);
+        let (value, work) = work.split_at_mut(block);
+        let (curvature, gathered) = work.split_at_mut(block);
+        for (start, out) in (0..total).step_by(block).zip(out.chunks_mut(block * d)) {
+            let n = block.min(total - start);
+            let (x, y, _) = self.gather(rows, start..start + n, gathered);
+            products::rows_times(x, d, z, &mut eta[..n]);
+            L::block(y, &mut eta[..n], &mut value[..n], &mut curvature[..n]);
+            for ((out, row), slope) in out.chunks_exact_mut(d).zip(x.chunks_exact(d)).zip(&*eta) {
+                out.iter_mut().zip(row).for_each(|(out, x)| *out = slope * x);
+            }
+        }
         Ok(())
     }
 }
@@ -298,7 +332,7 @@ pub(super) fn check_precision(precision: f64) -> Result<(), Error> {
 
 /// Rows of a block: enough for the matrix product, few enough for η and ℓ″ of all draws to stay in the cache.
 fn block_rows(n_draws: usize) -> usize {
-    (4096 / n_draws.max(1)).clamp(64, products::GRAM_BLOCK)
+    (4096 / n_draws.max(1)).clamp(SMALLEST_BLOCK, products::GRAM_BLOCK)
 }
 
 fn work_len(d: usize, n_draws: usize, subset: bool, contract: bool) -> usize {

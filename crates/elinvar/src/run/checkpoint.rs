@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::advance::MemoryState;
 use super::average::Average;
 use super::plan::MOST_DRAWS;
 use super::radius::Radius;
@@ -50,6 +51,8 @@ pub struct Checkpoint {
     baseline: Option<f64>,
     skipped: u32,
     stuck: u32,
+    #[serde(default)]
+    memory: MemoryState,
 }
 
 /// The states of the present window, summed.
@@ -133,6 +136,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             baseline: self.baseline,
             skipped: self.skipped,
             stuck: self.stuck,
+            memory: self.memory.state(),
         }
     }
 
@@ -168,6 +172,9 @@ impl<'t, A: Approximation> Run<'t, A> {
         run.baseline = checkpoint.baseline;
         run.skipped = checkpoint.skipped;
         run.stuck = checkpoint.stuck;
+        // The start of a run may be changed by its rule; its later states are not.
+        run.q = A::from_state(&checkpoint.state)?;
+        run.memory = run.memory.restore(&checkpoint.memory, &run.q)?;
         run.seconds_before = checkpoint.seconds;
         run.started = Instant::now();
         Ok(run)

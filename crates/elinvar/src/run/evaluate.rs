@@ -67,17 +67,32 @@ impl<A: Approximation> Run<'_, A> {
         let n_points = draws.len() as u64;
         self.counts.log_density += n_points;
         self.counts.gradient += n_points;
-        match self.target.second_order().filter(|_| self.plan.curvature == Curvature::Hessian) {
-            Some(second) => {
+        self.curvature.fill(0.0);
+        let (kind, dim) = (self.q.covariance_kind(), self.q.dim());
+        match (self.plan.curvature, self.target.second_order(), self.target.gauss_newton()) {
+            (Curvature::Hessian, Some(second), _) => {
                 self.counts.hessian += self.batch.n as u64;
-                self.curvature.fill(0.0);
-                let out = CurvatureMut::new(self.q.covariance_kind(), self.q.dim(), &mut self.curvature);
+                let out = CurvatureMut::new(kind, dim, &mut self.curvature);
                 let contraction = self.q.contraction(&self.work);
                 second.evaluate_and_contract(draws, rows, contraction, &mut self.evaluations, out)?;
             }
-            None => self.target.evaluate(draws, rows, &mut self.evaluations)?,
+            (Curvature::GaussNewton, _, Some(target)) => {
+                self.counts.hessian += self.batch.n as u64;
+                self.target.evaluate(draws, rows, &mut self.evaluations)?;
+                let out = CurvatureMut::new(kind, dim, &mut self.curvature);
+                let (contraction, scratch) = (self.q.contraction(&self.work), self.evaluations.scratch_mut());
+                target.contract_gauss_newton(draws, rows, contraction, scratch, out)?;
+            }
+            _ => self.target.evaluate(draws, rows, &mut self.evaluations)?,
         }
-        Ok(())
+        match self.plan.curvature {
+            Curvature::ItemGradients => self.add_item_gradients(),
+            Curvature::SquaredMean => {
+                self.add_squared_means();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Marks the draws at which log p or its gradient is not finite; returns how many there are.
@@ -91,19 +106,31 @@ impl<A: Approximation> Run<'_, A> {
         batch.n - batch.n_kept()
     }
 
-    /// Marks the draws at which the Hessian is not finite, one by one; returns how many draws are bad by now.
+    /// Marks the draws at which the Hessian, or what stands for it, is not finite, one by one; returns how many draws are bad by now.
     fn mark_without_hessian(&mut self) -> Result<usize, Error> {
         let (d, kind) = (self.q.dim(), self.q.covariance_kind());
-        let rows = if self.minibatch.is_some() { Rows::Subset(&self.rows) } else { Rows::All };
-        let entries = &mut self.curvature[..kind.n_entries(d)];
         for s in 0..self.batch.n {
-            let Some(second) = self.target.second_order().filter(|_| self.batch.kept[s]) else { continue };
+            if !self.batch.kept[s] {
+                continue;
+            }
+            let rows = if self.minibatch.is_some() { Rows::Subset(&self.rows) } else { Rows::All };
+            let (draw, one) = (Draws::new(d, self.batch.draws.get(s)), Contraction::shared(&[1.0], 1));
+            let scratch = self.evaluations.scratch_mut();
+            let entries = &mut self.curvature[..kind.n_entries(d)];
             entries.fill(0.0);
-            let (draw, scratch) = (Draws::new(d, self.batch.draws.get(s)), self.evaluations.scratch_mut());
-            let out = CurvatureMut::new(kind, d, entries);
-            second.contract(draw, rows, Contraction::shared(&[1.0], 1), scratch, out)?;
-            self.counts.hessian += 1;
-            self.batch.kept[s] = entries.iter().all(|v| v.is_finite());
+            match (self.plan.curvature, self.target.second_order(), self.target.gauss_newton()) {
+                (Curvature::Hessian, Some(second), _) => {
+                    second.contract(draw, rows, one, scratch, CurvatureMut::new(kind, d, entries))?;
+                    self.counts.hessian += 1;
+                    self.batch.kept[s] = entries.iter().all(|v| v.is_finite());
+                }
+                (Curvature::GaussNewton, _, Some(target)) => {
+                    target.contract_gauss_newton(draw, rows, one, scratch, CurvatureMut::new(kind, d, entries))?;
+                    self.counts.hessian += 1;
+                    self.batch.kept[s] = entries.iter().all(|v| v.is_finite());
+                }
+                _ => self.batch.kept[s] = self.items_are_finite(s)?,
+            }
         }
         Ok(self.batch.n - self.batch.n_kept())
     }

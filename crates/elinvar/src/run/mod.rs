@@ -1,10 +1,12 @@
 //! The loop: draw, evaluate, differentiate, move — and what stops it.
 
+mod advance;
 mod average;
 mod checkpoint;
 pub mod components;
 mod evaluate;
 mod fit;
+mod items;
 mod ladder;
 mod plan;
 mod radius;
@@ -26,8 +28,10 @@ pub use trace::{Counts, Step};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use advance::Memory;
 use average::Average;
 use evaluate::Outcome;
+use items::Items;
 use radius::Radius;
 use remaining::{BATCHES, Remaining};
 use review::{Best, Closing};
@@ -53,9 +57,12 @@ pub struct Run<'t, A: Approximation> {
     evaluations: Evaluations,
     curvature: Vec<f64>,
     gradient: A::Gradient,
+    /// What the rule remembers of earlier steps.
+    memory: Memory<A>,
     /// The gradients of a review.
     checks: Vec<A::Gradient>,
     rows: Vec<u32>,
+    items: Items,
     minibatch: Option<Minibatch>,
     /// Draws per component of the next step.
     n_draws: usize,
@@ -124,6 +131,8 @@ impl<'t, A: Approximation> Run<'t, A> {
         }
         let prior = target.prior();
         start.check_prior(prior)?;
+        let mut start = start;
+        let memory = Memory::new(&plan, prior, &mut start)?;
         let (names, transforms) = (target.names(), target.transforms());
         for (what, expected, found) in [
             ("names of coordinates", target.dim(), names.len()),
@@ -147,13 +156,15 @@ impl<'t, A: Approximation> Run<'t, A> {
             evaluations,
             curvature: vec![0.0; if plan.curvature.is_contracted() { start.curvature_len() } else { 0 }],
             gradient: start.gradient_buffer(),
+            memory,
             checks: (0..BATCHES).map(|_| start.gradient_buffer()).collect(),
             rows: vec![0; plan.minibatch.unwrap_or(0)],
+            items: Items::new(plan.curvature, start.dim()),
             minibatch,
             average: Average::new(start.clone()),
             best: None,
             closing: None,
-            review_at: Self::first_review(&start),
+            review_at: Self::first_review(&start, plan.rule),
             radius: Radius::new(plan.max_kl.unwrap_or(f64::MAX)),
             first_variances: start.covariance().iter().step_by(start.dim() + 1).copied().collect(),
             q: start,
@@ -248,13 +259,12 @@ impl<'t, A: Approximation> Run<'t, A> {
                 if let Some((value, _)) = elbo.filter(|_| learns) {
                     self.radius.observe(index, value);
                 }
-                let request = StepRequest {
+                let steps = self.advance(StepRequest {
                     rule: self.plan.rule,
                     beta,
                     mixing_beta: self.plan.mixing_step_size.at(index).min(longest),
                     max_kl: if learns { Some(self.radius.value()) } else { self.plan.max_kl },
-                };
-                let steps = self.q.step(&self.gradient, request, &mut self.work);
+                });
                 taken = steps.smallest;
                 self.average.add(&self.q);
                 self.baseline = elbo.map(|(value, _)| -value);

@@ -96,6 +96,23 @@ impl Plan {
         }
     }
 
+    /// Checks the rule and makes the automatic choices of its step sizes.
+    fn resolve_rule(&mut self) -> Result<(), Error> {
+        self.rule.check()?;
+        let Some(beta) = self.rule.auto_step_size() else { return Ok(()) };
+        if self.step_size == StepSize::Auto {
+            self.step_size = StepSize::Constant(beta);
+        }
+        if self.mixing_step_size != StepSize::Auto && self.mixing_step_size != self.step_size {
+            return Err(Error::Unsupported {
+                wanted: format!("a step size of its own for the weights under `{}`", self.rule),
+                instead: "leave `mixing_step_size` at `auto`: weights and components take the same steps".into(),
+            });
+        }
+        self.mixing_step_size = self.step_size;
+        Ok(())
+    }
+
     /// The plan with every automatic choice made for this target, checked.
     ///
     /// # Errors
@@ -116,6 +133,7 @@ impl Plan {
         }
         plan.step_size.check("step_size")?;
         plan.mixing_step_size.check("mixing_step_size")?;
+        plan.resolve_rule()?;
         plan.stop.check()?;
         if let Some(bound) = plan.max_kl
             && (bound.is_nan() || bound <= 0.0)
@@ -128,12 +146,28 @@ impl Plan {
         }
         let has_hessian = target.second_order().is_some();
         match plan.curvature {
+            Curvature::Auto if matches!(plan.rule, Rule::AdamLike(_)) => {
+                let has_items = target.item_gradients().is_some() && target.n_rows().is_some();
+                plan.curvature = if has_items { Curvature::ItemGradients } else { Curvature::SquaredMean };
+            }
             Curvature::Auto if has_hessian => plan.curvature = Curvature::Hessian,
             Curvature::Auto => plan.curvature = Curvature::Stein { control_variate: true },
             Curvature::Hessian if !has_hessian => {
                 return Err(Error::Unsupported {
                     wanted: "curvature `hessian` for a target without second derivatives".into(),
                     instead: "use `stein`, which needs gradients only, or give the target a Hessian".into(),
+                });
+            }
+            Curvature::GaussNewton if target.gauss_newton().is_none() => {
+                return Err(Error::Unsupported {
+                    wanted: "curvature `gauss_newton` for a target without a Gauss–Newton matrix".into(),
+                    instead: "use `hessian` or `stein`, or implement `Target::gauss_newton`".into(),
+                });
+            }
+            Curvature::ItemGradients if target.item_gradients().is_none() || target.n_rows().is_none() => {
+                return Err(Error::Unsupported {
+                    wanted: "curvature `item_gradients` for a target without gradients of single items".into(),
+                    instead: "use `squared_mean`, or implement `Target::item_gradients`".into(),
                 });
             }
             _ => {}

@@ -10,9 +10,13 @@ use super::{Counts, Run, StopReason};
 use crate::Error;
 use crate::family::Approximation;
 use crate::random::Purpose;
+use crate::rule::Rule;
 
 /// Steps of the first window; each later one ends when the run is 1.4 times as long.
 const FIRST_WINDOW: u64 = 8;
+/// Steps of the first window of a rule whose steps are short, and steps before which it is not believed to stand still.
+const FIRST_UNHURRIED: u64 = 100;
+const FEWEST_UNHURRIED: u64 = 2_000;
 /// Steps before which a mixture is not believed to have converged, and steps of all its components together. Components that
 /// share the work sit on plateaus of the bound: on the beta-binomial with K = 3 the gradient stays below the tolerance for up to
 /// 350 steps, 0.003 nats below the optimum.
@@ -69,8 +73,9 @@ struct Findings {
 
 impl<A: Approximation> Run<'_, A> {
     /// The step at which the first window of a run from `start` ends.
-    pub(super) fn first_review(start: &A) -> u64 {
-        if start.n_blocks() > 1 { fewest_steps(start.n_blocks()) / 4 } else { FIRST_WINDOW }
+    pub(super) fn first_review(start: &A, rule: Rule) -> u64 {
+        let first = if start.n_blocks() > 1 { fewest_steps(start.n_blocks()) / 4 } else { FIRST_WINDOW };
+        if rule.is_unhurried() { first.max(FIRST_UNHURRIED) } else { first }
     }
 
     /// Whether the present window is full, so that [`Run::review`] is due.
@@ -208,7 +213,9 @@ impl<A: Approximation> Run<'_, A> {
             && self.is_old_enough()
             && !remaining.is_below(tolerance)
             && noise > remaining.mean / self.q.gain_factor();
-        if (hidden || noise > tolerable) && self.minibatch.is_none() && 2 * self.n_draws <= most {
+        // The noise of a whole natural-gradient step is not that of a step of a few thousandths.
+        let noisy = noise > tolerable && !self.plan.rule.is_unhurried();
+        if (hidden || noisy) && self.minibatch.is_none() && 2 * self.n_draws <= most {
             self.set_n_draws(2 * self.n_draws);
             self.idle = 0;
         } else if stagnant && idle && remaining.mean > CYCLE * tolerance {
@@ -234,7 +241,8 @@ impl<A: Approximation> Run<'_, A> {
         if remaining.is_below(tolerance) && agreed && self.is_old_enough() {
             return Some(StopReason::Converged);
         }
-        let exhausted = 2 * self.n_draws > self.plan.max_draws || self.minibatch.is_some();
+        let young = self.plan.rule.is_unhurried() && self.step < FEWEST_UNHURRIED;
+        let exhausted = (2 * self.n_draws > self.plan.max_draws || self.minibatch.is_some()) && !young;
         (self.idle >= IDLE_REVIEWS && exhausted).then_some(StopReason::Stagnated)
     }
 

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 pub struct Counts {
     /// Points at which log p was evaluated.
     pub log_density: u64,
-    /// Points at which ∇log p was evaluated.
+    /// Points at which ∇log p was evaluated. The gradients of all items at a point are one evaluation more: they cost a pass over the
+    /// data, as the gradient of their sum does.
     pub gradient: u64,
-    /// Points at which ∇²log p was evaluated.
+    /// Points at which ∇²log p, or a Gauss–Newton matrix in its place, was evaluated.
     pub hessian: u64,
     /// Points that were dropped because something was not finite there.
     pub dropped: u64,

@@ -7,17 +7,29 @@ use factors::{FactorWork, Factors};
 
 use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken};
 use crate::Error;
-use crate::block::{Diagonal, LocationBlock, LocationGradient, Move, ScaleMatrix};
+use crate::block::{Diagonal, LocationBlock, LocationGradient, Move, PriorPrecision, ScaleMatrix};
 use crate::linalg::{axpy, dot};
 use crate::random::Purpose;
+use crate::rule::{AdamLikeMemory, AdamLikeRequest};
 use crate::target::{Contraction, Covariance, Evaluations, Prior};
 
 /// N(μ, Σ + AAᵀ), seen as a mean mixture over k normal factors; usually Σ is diagonal.
 ///
 /// Paper: §4.3.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct FactorGaussian<S = Diagonal> {
     block: LocationBlock<S>,
+}
+
+impl<S: Clone> Clone for FactorGaussian<S> {
+    fn clone(&self) -> Self {
+        Self { block: self.block.clone() }
+    }
+
+    /// Allocates nothing where the shapes agree.
+    fn clone_from(&mut self, source: &Self) {
+        self.block.clone_from(&source.block);
+    }
 }
 
 impl<S: ScaleMatrix> FactorGaussian<S> {
@@ -40,6 +52,14 @@ impl<S: ScaleMatrix> FactorGaussian<S> {
     /// k.
     pub fn rank(&self) -> usize {
         self.block.n_columns() - 1
+    }
+
+    /// δ, what the prior adds to the precision at the optimum.
+    fn prior_precision(&self, prior: Prior) -> PriorPrecision {
+        match prior {
+            Prior::Gaussian { precision, leading } => PriorPrecision { precision, leading },
+            _ => PriorPrecision { precision: 0.0, leading: 0 },
+        }
     }
 }
 
@@ -108,6 +128,48 @@ impl<S: ScaleMatrix> Approximation for FactorGaussian<S> {
     fn step(&mut self, gradient: &LocationGradient, request: StepRequest, work: &mut FactorWork) -> Taken {
         let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
         Taken::by_one(self.block.advance(gradient, &work.identity, &work.identity, wanted, &mut work.location))
+    }
+
+    fn add_momentum(&self, before: &Self, ratio: f64, work: &mut FactorWork, gradient: &mut LocationGradient) -> bool {
+        self.block.add_momentum(&before.block, ratio, &work.identity, &mut work.location, gradient);
+        true
+    }
+
+    fn chart_len(&self) -> usize {
+        self.block.chart_len()
+    }
+
+    fn chart(&self, out: &mut [f64]) {
+        self.block.chart(out);
+    }
+
+    fn chart_gradient(&self, gradient: &LocationGradient, work: &mut FactorWork, out: &mut [f64]) {
+        self.block.chart_gradient(1.0, gradient, &mut work.location, out);
+    }
+
+    fn set_chart(&mut self, coordinates: &[f64], work: &mut FactorWork) -> bool {
+        self.block.set_chart(coordinates, &mut work.location)
+    }
+
+    fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
+        (S::COVARIANCE == Covariance::Diagonal).then(|| AdamLikeMemory::new(self.block.b().len()))
+    }
+
+    fn start_from_prior(&mut self, prior: Prior) -> bool {
+        self.block.start_from_prior(self.prior_precision(prior))
+    }
+
+    fn adam_like_step(
+        &mut self,
+        gradient: &LocationGradient,
+        prior: Prior,
+        request: AdamLikeRequest,
+        memory: &mut AdamLikeMemory,
+        work: &mut FactorWork,
+    ) -> Taken {
+        let prior = self.prior_precision(prior);
+        let (identity, location) = (&work.identity, &mut work.location);
+        Taken::by_one(self.block.advance_adam_like(gradient, identity, prior, request, memory, location))
     }
 
     fn inner(&self, one: &LocationGradient, two: &LocationGradient, work: &mut FactorWork) -> f64 {

@@ -8,20 +8,33 @@ use draw::MixtureWork;
 
 use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken};
 use crate::Error;
-use crate::block::{Full, LocationBlock, LocationGradient, Move, ScaleMatrix};
+use crate::block::{Full, LocationBlock, LocationGradient, Move, PriorPrecision, ScaleMatrix};
 use crate::law::{
     Exponential, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian,
 };
 use crate::random::Purpose;
+use crate::rule::{AdamLikeMemory, AdamLikeRequest};
 use crate::target::{Contraction, Covariance, Evaluations, Prior};
 
 /// A mean–variance mixture with law `L` and scale matrix `S` (spec 00 §0.5).
 ///
 /// Paper: §4.2, §4.3, Table 1.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct MeanVarianceMixture<L, S> {
     law: L,
     block: LocationBlock<S>,
+}
+
+impl<L: Clone, S: Clone> Clone for MeanVarianceMixture<L, S> {
+    fn clone(&self) -> Self {
+        Self { law: self.law.clone(), block: self.block.clone() }
+    }
+
+    /// Allocates nothing where the shapes agree.
+    fn clone_from(&mut self, source: &Self) {
+        self.law.clone_from(&source.law);
+        self.block.clone_from(&source.block);
+    }
 }
 
 /// N(μ, Σ) (spec 01 §1.1).
@@ -109,6 +122,17 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         &self.block
     }
 
+    /// kδ, what the prior adds to the precision at the optimum.
+    fn prior_precision(&self, prior: Prior) -> PriorPrecision {
+        match prior {
+            Prior::None => PriorPrecision { precision: 0.0, leading: 0 },
+            Prior::Gaussian { precision, leading } => {
+                PriorPrecision { precision: precision * self.law.moments().s, leading }
+            }
+            Prior::StudentT { precision, .. } => PriorPrecision { precision, leading: self.block.dim() },
+        }
+    }
+
     /// Ω = E[ũũᵀ/s] and its inverse, r × r in the leading entries.
     pub fn omega(&self) -> ([f64; 4], [f64; 4]) {
         let m = self.law.moments();
@@ -188,6 +212,48 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
         let (omega, omega_inv) = self.omega();
         let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
         Taken::by_one(self.block.advance(gradient, &omega, &omega_inv, wanted, &mut work.location))
+    }
+
+    fn add_momentum(&self, before: &Self, ratio: f64, work: &mut MixtureWork, gradient: &mut LocationGradient) -> bool {
+        self.block.add_momentum(&before.block, ratio, &self.omega().0, &mut work.location, gradient);
+        true
+    }
+
+    fn chart_len(&self) -> usize {
+        self.block.chart_len()
+    }
+
+    fn chart(&self, out: &mut [f64]) {
+        self.block.chart(out);
+    }
+
+    fn chart_gradient(&self, gradient: &LocationGradient, work: &mut MixtureWork, out: &mut [f64]) {
+        self.block.chart_gradient(1.0, gradient, &mut work.location, out);
+    }
+
+    fn set_chart(&mut self, coordinates: &[f64], work: &mut MixtureWork) -> bool {
+        self.block.set_chart(coordinates, &mut work.location)
+    }
+
+    fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
+        (S::COVARIANCE == Covariance::Diagonal).then(|| AdamLikeMemory::new(self.block.b().len()))
+    }
+
+    fn start_from_prior(&mut self, prior: Prior) -> bool {
+        self.block.start_from_prior(self.prior_precision(prior))
+    }
+
+    fn adam_like_step(
+        &mut self,
+        gradient: &LocationGradient,
+        prior: Prior,
+        request: AdamLikeRequest,
+        memory: &mut AdamLikeMemory,
+        work: &mut MixtureWork,
+    ) -> Taken {
+        let (omega_inv, prior) = (self.omega().1, self.prior_precision(prior));
+        let location = &mut work.location;
+        Taken::by_one(self.block.advance_adam_like(gradient, &omega_inv, prior, request, memory, location))
     }
 
     fn inner(&self, one: &LocationGradient, two: &LocationGradient, work: &mut MixtureWork) -> f64 {

@@ -16,10 +16,22 @@ use crate::target::{Contraction, Covariance, Evaluations, Prior};
 /// A mixture of Gaussians with weights as normalised logarithms.
 ///
 /// Paper: §4.1, eq. (15), eq. (16), App. B.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct MixtureOfGaussians<S = Full> {
     weights: LogWeights,
     components: Vec<LocationBlock<S>>,
+}
+
+impl<S: Clone> Clone for MixtureOfGaussians<S> {
+    fn clone(&self) -> Self {
+        Self { weights: self.weights.clone(), components: self.components.clone() }
+    }
+
+    /// Allocates nothing where the shapes agree.
+    fn clone_from(&mut self, source: &Self) {
+        self.weights.clone_from(&source.weights);
+        self.components.clone_from(&source.components);
+    }
 }
 
 /// Gradient of the bound of a mixture.
@@ -157,6 +169,50 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
         }
         self.weights.advance(&gradient.expected_h, request.mixing_beta, request.max_kl, &mut work.next_weights);
         taken
+    }
+
+    fn add_momentum(&self, before: &Self, ratio: f64, work: &mut MogWork, gradient: &mut MogGradient) -> bool {
+        for ((block, from), gradient) in self.components.iter().zip(&before.components).zip(&mut gradient.components) {
+            block.add_momentum(from, ratio, &[1.0], &mut work.location, gradient);
+        }
+        self.weights.add_momentum(&before.weights, ratio, &mut gradient.expected_h);
+        true
+    }
+
+    /// Logits of the weights, then the components.
+    fn chart_len(&self) -> usize {
+        self.components.iter().map(|block| block.chart_len() + 1).sum()
+    }
+
+    fn chart(&self, out: &mut [f64]) {
+        let (logits, rest) = out.split_at_mut(self.components.len());
+        logits.copy_from_slice(self.weights.log());
+        let own = self.components[0].chart_len();
+        self.components.iter().zip(rest.chunks_exact_mut(own)).for_each(|(block, out)| block.chart(out));
+    }
+
+    /// What is stored of component c is its gradient over π_c.
+    fn chart_gradient(&self, gradient: &MogGradient, work: &mut MogWork, out: &mut [f64]) {
+        let (logits, rest) = out.split_at_mut(self.components.len());
+        self.weights.chart_gradient(&gradient.expected_h, logits);
+        let own = self.components[0].chart_len();
+        for (c, (block, out)) in self.components.iter().zip(rest.chunks_exact_mut(own)).enumerate() {
+            block.chart_gradient(self.weights.weight(c), &gradient.components[c], &mut work.location, out);
+        }
+    }
+
+    fn set_chart(&mut self, coordinates: &[f64], work: &mut MogWork) -> bool {
+        let (logits, rest) = coordinates.split_at(self.components.len());
+        let own = self.components[0].chart_len();
+        let mut blocks = self.components.iter().zip(rest.chunks_exact(own));
+        // All or none: each component is tried before the first one moves.
+        if !blocks.all(|(block, own)| block.propose_chart(own, &mut work.location)) || !self.weights.set_chart(logits) {
+            return false;
+        }
+        for (block, own) in self.components.iter_mut().zip(rest.chunks_exact(own)) {
+            block.set_chart(own, &mut work.location);
+        }
+        true
     }
 
     /// The metric of component c is π_c times the Gaussian one, and its gradient π_c times what is stored (spec 01 §1.2).

@@ -18,7 +18,9 @@ use crate::block::{Diagonal, Full, ScaleMatrix};
 use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
-use crate::target::{Covariance, Draws, Evaluations, Prior, Rows, SecondOrder, Target, TargetError};
+use crate::target::{
+    Covariance, Draws, Evaluations, GaussNewton, ItemGradients, Prior, Rows, SecondOrder, Target, TargetError,
+};
 
 /// Where a fit begins, with what the search for it found.
 #[derive(Clone, Debug)]
@@ -94,6 +96,14 @@ impl Target for WithPrior<'_> {
 
     fn second_order(&self) -> Option<&dyn SecondOrder> {
         self.target.second_order()
+    }
+
+    fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
+        self.target.gauss_newton()
+    }
+
+    fn item_gradients(&self) -> Option<&dyn ItemGradients> {
+        self.target.item_gradients()
     }
 
     fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {

@@ -1,0 +1,139 @@
+//! The step of a run by its rule, and what the rule remembers between steps.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, Run};
+use crate::Error;
+use crate::family::{Approximation, State, StepRequest, Taken};
+use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Rule};
+use crate::target::Prior;
+
+/// What a rule remembers.
+pub(super) enum Memory<A> {
+    None,
+    /// The state before the last step, once there was one.
+    Momentum {
+        before: A,
+        known: bool,
+    },
+    AdamLike(AdamLikeMemory),
+    EuclideanAdam(EuclideanAdamMemory),
+}
+
+/// The same as plain data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum MemoryState {
+    #[default]
+    None,
+    Momentum(Option<Box<State>>),
+    AdamLike(AdamLikeMemory),
+    EuclideanAdam(EuclideanAdamMemory),
+}
+
+impl<A: Approximation> Memory<A> {
+    /// The memory of a run of this plan from `start`, which the rule may change.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the family has no step by this rule.
+    pub(super) fn new(plan: &Plan, prior: Prior, start: &mut A) -> Result<Self, Error> {
+        let missing = |instead: &str| Error::Unsupported {
+            wanted: format!("rule `{}` for `{}`", plan.rule, start.family()),
+            instead: instead.into(),
+        };
+        match plan.rule {
+            Rule::NaturalGradient | Rule::Retraction => Ok(Self::None),
+            Rule::NaturalMomentum { .. } => {
+                let (mut work, mut gradient) = (start.work(&plan.draw_plan(1)), start.gradient_buffer());
+                if !start.add_momentum(start, 0.0, &mut work, &mut gradient) {
+                    return Err(missing("use `natural_gradient` or `retraction`"));
+                }
+                Ok(Self::Momentum { before: start.clone(), known: false })
+            }
+            Rule::AdamLike(rule) => {
+                let memory = start.adam_like_memory().ok_or_else(|| {
+                    missing("it needs a diagonal scale matrix and a single component; use `euclidean_adam` elsewhere")
+                })?;
+                if rule.bias_correction.starts_from_the_prior() && !start.start_from_prior(prior) {
+                    return Err(Error::Unsupported {
+                        wanted:
+                            "rule `adam_like` with bias correction of s, which starts from the precision of the prior,\
+                                 for a target that does not declare a Gaussian prior on all coordinates"
+                                .into(),
+                        instead: "declare the prior, or set `bias_correction` to `momentum_only` or `none`".into(),
+                    });
+                }
+                Ok(Self::AdamLike(memory))
+            }
+            Rule::EuclideanAdam(_) => EuclideanAdamMemory::new(start)
+                .map(Self::EuclideanAdam)
+                .ok_or_else(|| missing("it needs coordinates without constraints; use `natural_gradient`")),
+        }
+    }
+
+    pub(super) fn state(&self) -> MemoryState {
+        match self {
+            Self::None => MemoryState::None,
+            Self::Momentum { before, known } => MemoryState::Momentum(known.then(|| Box::new(before.state()))),
+            Self::AdamLike(memory) => MemoryState::AdamLike(memory.clone()),
+            Self::EuclideanAdam(memory) => MemoryState::EuclideanAdam(memory.clone()),
+        }
+    }
+
+    /// The memory of a checkpoint whose state is `q`, in place of this fresh one.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if it belongs to another rule or state.
+    pub(super) fn restore(&self, stored: &MemoryState, q: &A) -> Result<Self, Error> {
+        let misfit = |expected, found| Error::Shape { what: "numbers in the memory of the rule", expected, found };
+        Ok(match (self, stored) {
+            (Self::None, MemoryState::None) => Self::None,
+            (Self::Momentum { .. }, MemoryState::Momentum(None)) => Self::Momentum { before: q.clone(), known: false },
+            (Self::Momentum { .. }, MemoryState::Momentum(Some(before))) => {
+                let before = A::from_state(before)?;
+                if before.natural_len() != q.natural_len() || before.n_blocks() != q.n_blocks() {
+                    return Err(misfit(q.natural_len(), before.natural_len()));
+                }
+                Self::Momentum { before, known: true }
+            }
+            (Self::AdamLike(fresh), MemoryState::AdamLike(memory)) => {
+                if fresh.m.len() != memory.m.len() || !memory.m.iter().all(|m| m.is_finite()) {
+                    return Err(misfit(fresh.m.len(), memory.m.len()));
+                }
+                Self::AdamLike(memory.clone())
+            }
+            (Self::EuclideanAdam(_), MemoryState::EuclideanAdam(memory)) => {
+                Self::EuclideanAdam(memory.restored(q).ok_or_else(|| misfit(q.chart_len(), memory.len()))?)
+            }
+            _ => {
+                return Err(misfit(usize::from(!matches!(self, Self::None)), usize::from(*stored != MemoryState::None)));
+            }
+        })
+    }
+}
+
+impl<A: Approximation> Run<'_, A> {
+    /// Moves along the gradient of the last estimate.
+    pub(super) fn advance(&mut self, request: StepRequest) -> Taken {
+        let (q, gradient, work) = (&mut self.q, &mut self.gradient, &mut self.work);
+        match (request.rule, &mut self.memory) {
+            (Rule::NaturalMomentum { gamma }, Memory::Momentum { before, known }) => {
+                if *known {
+                    q.add_momentum(before, gamma / request.beta, work, gradient);
+                }
+                before.clone_from(q);
+                *known = true;
+                q.step(gradient, request, work)
+            }
+            (Rule::AdamLike(rule), Memory::AdamLike(memory)) => {
+                let n_items = self.target.n_rows().unwrap_or(1).max(1) as f64;
+                let request = AdamLikeRequest { rule, beta: request.beta, n_items };
+                q.adam_like_step(gradient, self.prior, request, memory, work)
+            }
+            (Rule::EuclideanAdam(rule), Memory::EuclideanAdam(memory)) => {
+                Taken::by_one(memory.step(q, rule, request.beta, gradient, work))
+            }
+            _ => q.step(gradient, request, work),
+        }
+    }
+}
