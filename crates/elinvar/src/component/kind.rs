@@ -7,9 +7,9 @@ use crate::Error;
 use crate::law::MixingNoise;
 use crate::target::Support;
 
-/// One line per component; everything that must know all of them is made from this list.
-macro_rules! components {
-    ($($variant:ident($type:ty),)*) => {
+/// Everything that must know all components, made from the list of `component/mod.rs`.
+macro_rules! kinds {
+    ($($module:ident::$type:ident,)*) => {
         /// Which exponential family, with its constant if it has one.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(try_from = "Written", into = "Written")]
@@ -20,22 +20,22 @@ macro_rules! components {
 
         impl ComponentKind {
             /// The words for all components.
-            pub const NAMES: &'static [&'static str] = &[$(<$type>::NAME),*];
+            pub const NAMES: &'static [&'static str] = &[$(super::$type::NAME),*];
 
             /// The component of this name; `constant` replaces its usual constant.
             ///
             /// # Errors
             /// [`Error::Unsupported`] for a word that is none, [`Error::Domain`] for a constant outside its domain.
             pub fn new(name: &str, constant: Option<f64>) -> Result<Self, Error> {
-                $(if name == <$type>::NAME {
-                    let usual = <$type>::CONSTANT;
+                $(if name == super::$type::NAME {
+                    let usual = super::$type::CONSTANT;
                     let value = constant.or(usual.map(|(_, value)| value)).unwrap_or(0.0);
-                    return match (usual, <$type>::standard(value)) {
+                    return match (usual, super::$type::standard(value)) {
                         (None, _) if constant.is_some() => Err(Error::Unsupported {
                             wanted: format!("a constant for the component `{name}`"),
                             instead: "leave it out: this component has none".into(),
                         }),
-                        (_, Some(member)) => Ok(Self { name: <$type>::NAME, constant: member.constant() }),
+                        (_, Some(member)) => Ok(Self { name: super::$type::NAME, constant: member.constant() }),
                         (usual, None) => Err(Error::Domain {
                             parameter: usual.map_or("constant", |(name, _)| name),
                             value,
@@ -51,18 +51,18 @@ macro_rules! components {
 
             /// The member with standard parameters.
             pub fn standard(&self) -> Component {
-                $(if self.name == <$type>::NAME
-                    && let Some(member) = <$type>::standard(self.constant)
+                $(if self.name == super::$type::NAME
+                    && let Some(member) = super::$type::standard(self.constant)
                 {
-                    return Component::$variant(member);
+                    return Component::$type(member);
                 })*
                 unreachable!("a kind is made from the list and checked")
             }
 
             /// The name of the constant, if the component has one.
             pub fn constant_name(&self) -> Option<&'static str> {
-                $(if self.name == <$type>::NAME {
-                    return <$type>::CONSTANT.map(|(name, _)| name);
+                $(if self.name == super::$type::NAME {
+                    return super::$type::CONSTANT.map(|(name, _)| name);
                 })*
                 None
             }
@@ -72,22 +72,22 @@ macro_rules! components {
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Component {
             $(
-                #[doc = concat!("[`", stringify!($type), "`].")]
-                $variant($type),
+                #[doc = concat!("[`", "super::", stringify!($type), "`].")]
+                $type(super::$type),
             )*
         }
 
         /// Calls a method of the member.
         macro_rules! of_member {
             ($self_:expr, $c:ident => $body:expr) => {
-                match $self_ { $(Component::$variant($c) => $body,)* }
+                match $self_ { $(Component::$type($c) => $body,)* }
             };
         }
 
         /// Calls a method that makes another member of the same family.
         macro_rules! remade {
             ($self_:expr, $c:ident => $body:expr) => {
-                match $self_ { $(Component::$variant($c) => $body.map(Component::$variant),)* }
+                match $self_ { $(Component::$type($c) => $body.map(Component::$type),)* }
             };
         }
 
@@ -95,31 +95,29 @@ macro_rules! components {
             /// Which family.
             pub fn kind(&self) -> ComponentKind {
                 match self {
-                    $(Component::$variant(c) => ComponentKind { name: <$type>::NAME, constant: c.constant() },)*
+                    $(Component::$type(c) => ComponentKind { name: super::$type::NAME, constant: c.constant() },)*
                 }
             }
 
             /// Where z lives.
             pub fn support(&self) -> Support {
-                match self { $(Component::$variant(_) => <$type>::SUPPORT,)* }
+                match self { $(Component::$type(_) => super::$type::SUPPORT,)* }
             }
 
             /// Number of natural parameters.
             pub fn n_free(&self) -> usize {
-                match self { $(Component::$variant(_) => <$type>::N_FREE,)* }
+                match self { $(Component::$type(_) => super::$type::N_FREE,)* }
             }
 
             /// Names of the usual parameters.
             pub fn parameter_names(&self) -> &'static [&'static str] {
-                match self { $(Component::$variant(_) => <$type>::PARAMETERS,)* }
+                match self { $(Component::$type(_) => super::$type::PARAMETERS,)* }
             }
         }
     };
 }
 
-components! {
-    Exponential(super::Exponential),
-}
+components!(kinds);
 
 impl ComponentKind {
     /// The word for it.
@@ -187,6 +185,8 @@ forward! {
     expectation() -> Parameters;
     /// F = ∂m/∂η.
     fisher() -> ParameterMatrix;
+    /// F⁻¹g.
+    natural_gradient(gradient: Parameters) -> Parameters;
     /// A(η).
     log_partition() -> f64;
     /// t(z).

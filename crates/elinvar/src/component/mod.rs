@@ -3,10 +3,31 @@
 //! q(z) = b(z) exp{⟨t(z), η⟩ − A(η)} with at most three natural parameters η. A component knows its own natural gradient: with the
 //! implicit derivative ∂z/∂η of a draw and the Fisher matrix F, a mixture moves it by F⁻¹E[−h′(z) ∂z/∂η].
 
-mod exponential;
-mod kind;
+/// The list of components, one line each: modules, names, the enum and the dispatch are made from it.
+macro_rules! components {
+    ($with:ident) => {
+        $with! {
+            exponential::Exponential,
+            gamma::Gamma,
+            normal::Normal,
+            log_normal::LogNormal,
+            inverse_gaussian::InverseGaussian,
+        }
+    };
+}
 
-pub use exponential::Exponential;
+macro_rules! modules {
+    ($($module:ident::$type:ident,)*) => {
+        $(mod $module;
+        pub use $module::$type;)*
+    };
+}
+
+components!(modules);
+
+mod kind;
+mod natural_gradient;
+
 pub use kind::{Component, ComponentKind};
 
 use crate::law::MixingNoise;
@@ -51,6 +72,12 @@ pub trait ExponentialFamily: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     fn with_expectation(&self, expectation: Parameters) -> Option<Self>;
     /// F = ∂m/∂η.
     fn fisher(&self) -> ParameterMatrix;
+    /// F⁻¹g: the natural gradient of a function whose gradient in η is g.
+    ///
+    /// Families whose F is close to singular for extreme parameters use its closed inverse.
+    fn natural_gradient(&self, gradient: Parameters) -> Parameters {
+        natural_gradient::by_cholesky(Self::N_FREE, &self.fisher(), gradient)
+    }
     /// A(η).
     fn log_partition(&self) -> f64;
     /// t(z).

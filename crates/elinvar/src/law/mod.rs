@@ -14,6 +14,7 @@ pub use exponential::Exponential;
 pub use half_normal::HalfNormal;
 pub use inverse_gamma::InverseGamma;
 pub use inverse_gaussian::InverseGaussian;
+pub(crate) use inverse_gaussian::sample_inverse_gaussian;
 pub use point_mass::PointMass;
 pub use reciprocal_inverse_gaussian::ReciprocalInverseGaussian;
 

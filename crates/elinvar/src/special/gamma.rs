@@ -125,6 +125,12 @@ pub fn log1p_minus(y: f64) -> f64 {
     sum - r * y
 }
 
+/// log r − (r − 1) for r > 0, relatively accurate near 1; −∞ where it overflows.
+pub fn log_minus_excess(r: f64) -> f64 {
+    let excess = r - 1.0;
+    if excess.abs() > 0.25 { r.min(f64::MAX).ln() - excess } else { log1p_minus(excess) }
+}
+
 /// Σ_{k≥2} B_{2k}/{2k(2k−1) y^{2k−1}}, the part of Stirling's series after 1/(12y), for y ≥ 10.
 fn stirling_tail(y: f64) -> f64 {
     let z = 1.0 / (y * y);

@@ -94,6 +94,14 @@ pub fn inverse_gaussian_derivatives(mu: f64, v: f64, z: f64) -> (f64, f64) {
     (d_mu, d_v)
 }
 
+/// (∂z/∂η₁, ∂z/∂η₂) of a draw z ~ InvGauss(μ, v) in its natural parameters η = (−v/2μ², −v/2); each is one product.
+pub fn inverse_gaussian_natural_derivatives(mu: f64, v: f64, z: f64) -> (f64, f64) {
+    let root = (v / z).sqrt();
+    let b = root * (z / mu + 1.0);
+    let m = mills(b);
+    (2.0 * mu * z / root * m, -2.0 * z / v * m * (TruncatedNormal::new(-b).mean + root))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! Special functions, implicit derivatives and quadrature rules that stay accurate where the algorithms need them (spec 08).
 
 pub mod bessel_k;
+pub mod exponential_integral;
 pub mod gamma;
 pub mod implicit;
 pub mod logistic;
