@@ -96,11 +96,21 @@ pub(crate) const TASKS: &[Task] = &[
         about: "how fits grow with N, d and K; writes docs/scaling.md",
         commands: |_| vec![check("scaling", &[])],
     },
+    Task {
+        name: "recover",
+        argument: None,
+        about: "every family on a member of itself, and against ordinary gradients; writes docs/families.md",
+        commands: |_| vec![check("recover", &[])],
+    },
 ];
 
 /// A check of `elinvar-checks` that writes its page of docs/.
 fn check(name: &str, arguments: &[&str]) -> Cargo {
-    let page = if name == "calibrate" { "verdict" } else { name };
+    let page = match name {
+        "calibrate" => "verdict",
+        "recover" => "families",
+        name => name,
+    };
     let mut command = cargo(&format!("run --release -p elinvar-checks -- {name} --write docs/{page}.md"));
     command.arguments.extend(arguments.iter().map(|argument| (*argument).to_string()));
     command

@@ -10,6 +10,7 @@ mod page;
 mod pairs;
 mod posteriordb;
 mod problems;
+mod recover;
 mod scaling;
 mod threads;
 mod truth;
@@ -31,6 +32,11 @@ const CHECKS: &[Check] = &[
         name: "scaling",
         about: "how a fit grows with the data, the dimension and the components",
         run: scaling::run,
+    },
+    Check {
+        name: "recover",
+        about: "every family on a member of itself, and against ordinary gradients",
+        run: recover::run,
     },
     Check {
         name: "posteriordb",

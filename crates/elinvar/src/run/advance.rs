@@ -106,7 +106,10 @@ impl<A: Approximation> Memory<A> {
                 Self::EuclideanAdam(memory.restored(q).ok_or_else(|| misfit(q.chart_len(), memory.len()))?)
             }
             _ => {
-                return Err(misfit(usize::from(!matches!(self, Self::None)), usize::from(*stored != MemoryState::None)));
+                return Err(misfit(
+                    usize::from(!matches!(self, Self::None)),
+                    usize::from(*stored != MemoryState::None),
+                ));
             }
         })
     }

@@ -1,0 +1,134 @@
+//! Evaluations until a fit is within a given distance of the best that its family can do.
+
+use elinvar::estimate::Curvature;
+use elinvar::family::{AnyApproximation, Approximation, DrawPlan, with_approximation};
+use elinvar::random::Purpose;
+use elinvar::rule::{EuclideanAdam, Rule, StepSize};
+use elinvar::run::Run;
+use elinvar::target::{Evaluations, Rows, Target};
+use elinvar::{Error, Plan};
+
+/// Draws of the first look at a state, and of the second where the first is promising.
+const LOOKS: [usize; 2] = [4_096, 65_536];
+/// A state is looked at whenever the evaluations have grown by this factor.
+const GROWTH: f64 = 1.15;
+
+/// The bound at a state, from independent draws.
+pub(crate) fn elbo<A: Approximation>(q: &A, target: &dyn Target, n: usize) -> Result<(f64, f64), Error> {
+    let plan = DrawPlan::independent(n);
+    let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+    q.draw(4_242, Purpose::Diagnostics, 0, &mut work, &mut batch);
+    let mut evaluations = Evaluations::new(q.dim(), n);
+    target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
+    for s in 0..n {
+        batch.kept[s] = evaluations.log_p()[s].is_finite();
+    }
+    q.weigh(&mut work, &batch);
+    Ok(q.elbo(evaluations.log_p(), target.prior(), &work, &batch))
+}
+
+/// The bound at any state.
+pub(crate) fn elbo_of(q: &AnyApproximation, target: &dyn Target, n: usize) -> Result<(f64, f64), Error> {
+    with_approximation!(q, q => elbo(q, target, n))
+}
+
+fn reaches<A: Approximation>(q: &A, target: &dyn Target, goal: f64) -> Result<bool, Error> {
+    for n in LOOKS {
+        let (value, error) = elbo(q, target, n)?;
+        // A first look that is far off is enough.
+        if value.is_nan() || value + 4.0 * error < goal {
+            return Ok(false);
+        }
+        if n == LOOKS[1] {
+            return Ok(value >= goal);
+        }
+    }
+    Ok(false)
+}
+
+/// Gradients until the iterate, or the best average so far, has a bound of at least `goal`; `None` if `budget` gradients do not
+/// suffice. The evaluations of the looks do not count, and neither does the start.
+pub(crate) fn evaluations_to_reach(
+    target: &dyn Target,
+    start: &AnyApproximation,
+    plan: &Plan,
+    goal: f64,
+    budget: u64,
+) -> Result<Option<u64>, Error> {
+    with_approximation!(start.clone(), q => run_until(target, q, plan, goal, budget))
+}
+
+fn run_until<A: Approximation>(
+    target: &dyn Target,
+    start: A,
+    plan: &Plan,
+    goal: f64,
+    budget: u64,
+) -> Result<Option<u64>, Error> {
+    if reaches(&start, target, goal)? {
+        return Ok(Some(0));
+    }
+    let reviewed = !matches!(plan.rule, Rule::EuclideanAdam(_));
+    let mut run = Run::new(target, start, plan)?;
+    let mut look_at = 1.0;
+    while run.counts().gradient < budget {
+        if run.reason_to_stop().is_some() {
+            return Ok(reaches(run.best(), target, goal)?.then_some(run.counts().gradient));
+        }
+        run.step()?;
+        if reviewed && run.review_is_due() {
+            run.review()?;
+        }
+        let spent = run.counts().gradient;
+        if spent as f64 >= look_at {
+            look_at = (spent as f64 * GROWTH).max(spent as f64 + 1.0);
+            if reaches(run.q(), target, goal)? || reaches(run.best(), target, goal)? {
+                return Ok(Some(spent));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A plan of the black-box baseline.
+pub(crate) struct Opponent {
+    pub(crate) rate: f64,
+    pub(crate) decays: bool,
+    pub(crate) curvature: Curvature,
+}
+
+impl Opponent {
+    /// All that are tried; the best counts.
+    pub(crate) fn all(has_hessian: bool) -> Vec<Self> {
+        let mut all = Vec::new();
+        for curvature in [Curvature::Stein { control_variate: false }, Curvature::Hessian] {
+            if curvature == Curvature::Hessian && !has_hessian {
+                continue;
+            }
+            for decays in [false, true] {
+                all.extend([0.3, 0.1, 0.03, 0.01, 0.003].map(|rate| Self { rate, decays, curvature }));
+            }
+        }
+        all
+    }
+
+    /// The plan with as many draws and the same noise as ours.
+    pub(crate) fn plan(&self, seed: u64) -> Plan {
+        let step_size = if self.decays {
+            StepSize::Power { initial: self.rate, delay: 100.0, exponent: 0.6 }
+        } else {
+            StepSize::Constant(self.rate)
+        };
+        let mut plan = Plan { seed, step_size, mixing_step_size: step_size, max_kl: None, ..Plan::default() };
+        plan.curvature = self.curvature;
+        plan.rule = Rule::EuclideanAdam(EuclideanAdam::default());
+        plan.stop.max_steps = u64::MAX / 8;
+        plan
+    }
+}
+
+impl std::fmt::Display for Opponent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}, {}", self.rate, if self.decays { " decaying" } else { "" }, self.curvature)
+    }
+}
