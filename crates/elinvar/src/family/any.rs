@@ -1,10 +1,10 @@
 //! A family chosen at run time.
 
-use super::{Approximation, FactorGaussian, Kind, MixtureOfGaussians, State};
+use super::{Approximation, EfMixture, FactorGaussian, Kind, MixtureOfGaussians, State};
 use super::{ExponentiallyModifiedGaussian, Gaussian, Nig, SkewGaussian, StudentT, SymmetricNig};
 use crate::Error;
 use crate::block::{Diagonal, Full};
-use crate::target::Covariance;
+use crate::target::{Covariance, Support};
 
 /// One line per approximation, in the order of the documentation: variant, type, and the kinds and scale matrices that are read as
 /// it. [`with_approximation`] repeats the variants: an exported macro cannot be made by another one.
@@ -75,6 +75,8 @@ approximations! {
     RankK(FactorGaussian<Full>) = (Kind::RankK { .. }, Covariance::Full),
     /// `rank_k`, diagonal.
     RankKDiagonal(FactorGaussian<Diagonal>) = (Kind::RankK { .. }, Covariance::Diagonal),
+    /// `ef_mixture` and `birnbaum_saunders`, whose components are products over the coordinates.
+    EfMixture(EfMixture) = (Kind::EfMixture { .. }, _),
 }
 /// Evaluates an expression with the concrete family of an [`AnyApproximation`] bound to a name.
 ///
@@ -107,6 +109,7 @@ macro_rules! __with_approximation {
             $crate::family::AnyApproximation::SnigDiagonal($q) => $body,
             $crate::family::AnyApproximation::RankK($q) => $body,
             $crate::family::AnyApproximation::RankKDiagonal($q) => $body,
+            $crate::family::AnyApproximation::EfMixture($q) => $body,
             $crate::family::AnyApproximation::Mog($q) => $body,
             $crate::family::AnyApproximation::MogDiagonal($q) => $body,
         }
@@ -132,6 +135,11 @@ impl AnyApproximation {
     /// d.
     pub fn dim(&self) -> usize {
         with_approximation!(self, q => q.dim())
+    }
+
+    /// Where its draws live.
+    pub fn support(&self) -> Support {
+        with_approximation!(self, q => q.support())
     }
 
     /// log q(z).

@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::written::WrittenKind;
 use crate::Error;
-use crate::target::Covariance;
+use crate::component::ComponentKind;
+use crate::target::{Covariance, Support};
 
 /// A family with its constants.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "WrittenKind", into = "WrittenKind")]
+#[serde(try_from = "WrittenKind", into = "WrittenKind")]
 #[non_exhaustive]
 pub enum Kind {
     /// N(μ, Σ).
@@ -44,6 +45,13 @@ pub enum Kind {
     },
     /// Mixture of as many Gaussians as the target needs: a request, which a fit answers with a [`Kind::Mog`].
     MogAuto,
+    /// Mixture of products of univariate exponential families; its scale matrix is diagonal in any case.
+    EfMixture {
+        /// Which exponential family.
+        component: ComponentKind,
+        /// K.
+        components: usize,
+    },
     /// The ladder gaussian → student_t / skew → mog: a request, which a fit answers with one of these.
     Auto,
 }
@@ -60,7 +68,8 @@ pub struct Family {
 
 impl Family {
     /// Every family's name, in the order of the documentation.
-    pub const NAMES: [&'static str; 8] = ["gaussian", "mog", "student_t", "skew", "emg", "nig", "snig", "rank_k"];
+    pub const NAMES: [&'static str; 10] =
+        ["gaussian", "mog", "student_t", "skew", "emg", "nig", "snig", "rank_k", "ef_mixture", "birnbaum_saunders"];
 
     fn full(kind: Kind) -> Self {
         Self { kind, covariance: Covariance::Full }
@@ -106,6 +115,11 @@ impl Family {
         Self::full(Kind::Mog { components })
     }
 
+    /// Mixture of `components` products over the coordinates of members of one exponential family.
+    pub fn ef_mixture(component: ComponentKind, components: usize) -> Self {
+        Self { kind: Kind::EfMixture { component, components }, covariance: Covariance::Diagonal }
+    }
+
     /// Mixture of Gaussians, their number found by the fit.
     pub fn mog_auto() -> Self {
         Self::full(Kind::MogAuto)
@@ -137,6 +151,8 @@ impl Family {
             Kind::Snig { .. } => "snig",
             Kind::RankK { .. } => "rank_k",
             Kind::Mog { .. } | Kind::MogAuto => "mog",
+            Kind::EfMixture { component, .. } if component.name() == "birnbaum_saunders" => "birnbaum_saunders",
+            Kind::EfMixture { .. } => "ef_mixture",
             Kind::Auto => "auto",
         }
     }
@@ -153,8 +169,16 @@ impl Family {
     /// Number of components; 1 where it is still to be found.
     pub fn n_components(&self) -> usize {
         match self.kind {
-            Kind::Mog { components } => components,
+            Kind::Mog { components } | Kind::EfMixture { components, .. } => components,
             _ => 1,
+        }
+    }
+
+    /// Where its members live.
+    pub fn support(&self) -> Support {
+        match self.kind {
+            Kind::EfMixture { component, .. } => component.standard().support(),
+            _ => Support::Real,
         }
     }
 
@@ -174,7 +198,9 @@ impl Family {
             Kind::RankK { rank: 0 } => {
                 domain("rank", 0.0, "a factor covariance needs at least one column; use `gaussian`")
             }
-            Kind::Mog { components: 0 } => domain("components", 0.0, "a mixture needs at least one component"),
+            Kind::Mog { components: 0 } | Kind::EfMixture { components: 0, .. } => {
+                domain("components", 0.0, "a mixture needs at least one component")
+            }
             _ => Ok(()),
         }
     }

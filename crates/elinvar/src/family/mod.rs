@@ -3,7 +3,9 @@
 mod any;
 mod batch;
 mod choice;
+mod ef_mixture;
 mod factor_gaussian;
+mod finite_mixture;
 mod mcef;
 mod mean_variance_mixture;
 mod mixture_of_gaussians;
@@ -13,6 +15,7 @@ mod written;
 pub use any::{AnyApproximation, with_approximation};
 pub use batch::{Batch, DrawPlan};
 pub use choice::{Family, Kind};
+pub use ef_mixture::{EfMixture, EfMixtureGradient, EfMixtureWork};
 pub use factor_gaussian::FactorGaussian;
 pub use mcef::Mcef;
 pub use mean_variance_mixture::{

@@ -7,12 +7,13 @@ use crate::Error;
 use crate::block::{LocationBlock, ScaleMatrix};
 use crate::target::Covariance;
 
-/// B and P of one block.
+/// B and P of one block; for a family without them, its own parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockState {
-    /// The columns of B one after the other: μ, then α or the columns of A.
+    /// The columns of B one after the other: μ, then α or the columns of A. For an exponential-family component its usual
+    /// parameters, coordinate after coordinate.
     pub b: Vec<f64>,
-    /// The precision: d² numbers when full, d when diagonal.
+    /// The precision: d² numbers when full, d when diagonal, none where there is no matrix.
     pub precision: Vec<f64>,
 }
 

@@ -1,22 +1,55 @@
-//! How a kind of family is written in files: `mog` has a number of components or the word `auto`.
+//! How a kind of family is written in files: `mog` has a number of components or the word `auto`, a mixture of exponential
+//! families names its component by a word or, with a constant, by a table.
 
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
+use crate::Error;
+use crate::component::ComponentKind;
 
 /// [`Kind`] as files have it.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WrittenKind {
     Gaussian,
-    StudentT { a: f64 },
+    StudentT {
+        a: f64,
+    },
     Skew,
     Emg,
-    Nig { lambda: f64 },
-    Snig { lambda: f64 },
-    RankK { rank: usize },
-    Mog { components: Components },
+    Nig {
+        lambda: f64,
+    },
+    Snig {
+        lambda: f64,
+    },
+    RankK {
+        rank: usize,
+    },
+    Mog {
+        components: Components,
+    },
+    EfMixture {
+        component: Component,
+        #[serde(default = "one")]
+        components: usize,
+    },
+    BirnbaumSaunders {
+        #[serde(default = "one")]
+        components: usize,
+    },
     Auto,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Component {
+    Word(String),
+    WithConstant { name: String, constant: Option<f64> },
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -32,9 +65,11 @@ pub(super) enum Auto {
     Auto,
 }
 
-impl From<WrittenKind> for Kind {
-    fn from(written: WrittenKind) -> Self {
-        match written {
+impl TryFrom<WrittenKind> for Kind {
+    type Error = Error;
+
+    fn try_from(written: WrittenKind) -> Result<Self, Error> {
+        Ok(match written {
             WrittenKind::Auto => Kind::Auto,
             WrittenKind::Gaussian => Kind::Gaussian,
             WrittenKind::StudentT { a } => Kind::StudentT { a },
@@ -45,7 +80,17 @@ impl From<WrittenKind> for Kind {
             WrittenKind::RankK { rank } => Kind::RankK { rank },
             WrittenKind::Mog { components: Components::Number(components) } => Kind::Mog { components },
             WrittenKind::Mog { components: Components::Word(Auto::Auto) } => Kind::MogAuto,
-        }
+            WrittenKind::EfMixture { component, components } => {
+                let (name, constant) = match component {
+                    Component::Word(name) => (name, None),
+                    Component::WithConstant { name, constant } => (name, constant),
+                };
+                Kind::EfMixture { component: ComponentKind::new(&name, constant)?, components }
+            }
+            WrittenKind::BirnbaumSaunders { components } => {
+                Kind::EfMixture { component: ComponentKind::new("birnbaum_saunders", None)?, components }
+            }
+        })
     }
 }
 
@@ -61,6 +106,19 @@ impl From<Kind> for WrittenKind {
             Kind::Snig { lambda } => WrittenKind::Snig { lambda },
             Kind::RankK { rank } => WrittenKind::RankK { rank },
             Kind::Mog { components } => WrittenKind::Mog { components: Components::Number(components) },
+            Kind::EfMixture { component, components } => {
+                let word = component.name();
+                let is_usual = ComponentKind::new(word, None).is_ok_and(|usual| usual == component);
+                match (word, is_usual) {
+                    ("birnbaum_saunders", true) => WrittenKind::BirnbaumSaunders { components },
+                    (_, true) => WrittenKind::EfMixture { component: Component::Word(word.into()), components },
+                    (_, false) => {
+                        let constant = component.constant();
+                        let component = Component::WithConstant { name: word.into(), constant };
+                        WrittenKind::EfMixture { component, components }
+                    }
+                }
+            }
             Kind::MogAuto => WrittenKind::Mog { components: Components::Word(Auto::Auto) },
         }
     }

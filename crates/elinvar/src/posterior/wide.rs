@@ -14,7 +14,7 @@ use crate::family::{Approximation, with_approximation};
 use crate::linalg::cholesky::{self, Workspace};
 use crate::random::{Purpose, Stream};
 use crate::special::gamma::ln_gamma;
-use crate::target::{DrawBuffer, Target};
+use crate::target::{DrawBuffer, Support, Target};
 
 /// Degrees of freedom of the wide laws: their tails are heavier than those of any law that has standard deviations.
 const DEGREES: f64 = 2.0;
@@ -44,10 +44,10 @@ struct Wide {
 }
 
 impl Wide {
-    /// `None` where q has no covariance or there are too many dimensions.
+    /// `None` where q has no covariance or does not live on all of ℝᵈ, or there are too many dimensions.
     fn around(posterior: &Posterior) -> Option<Self> {
         let d = posterior.dim();
-        if d > MOST_DIMENSIONS {
+        if d > MOST_DIMENSIONS || posterior.family().support() != Support::Real {
             return None;
         }
         let (mean, covariance) = with_approximation!(posterior.approximation(), q => (q.mean(), q.covariance()));

@@ -55,13 +55,15 @@ impl FromStr for Noise {
     }
 }
 
-/// Sobol coordinates in front of those of ε, kept for w.
+/// Sobol coordinates of each w, in front of those of ε.
 const MIXING_COORDINATES: usize = 2;
 
-// Streams of one batch.
+// Streams of one batch; w number i uses the second and third of these plus 2i.
 const EPS: u32 = 1;
 const COORDINATES: u32 = 2;
 const MIXING: u32 = 3;
+/// Lanes have 16 bits.
+const LANES: usize = (1 << 15) - 2;
 
 /// The noise of batches of n draws in d dimensions; allocates only in [`NoiseSource::new`].
 ///
@@ -87,14 +89,28 @@ pub struct NoiseSource {
     /// The state of `mixing` before the first draw of an antithetic pair.
     pair: Stream,
     sobol: Option<SobolNormals>,
-    /// The Sobol coordinates of each draw that are kept for w.
+    /// The coordinates of each draw that are kept for w.
     coordinates: Box<[[f64; MIXING_COORDINATES]]>,
     quantile: Option<GammaQuantile>,
+    /// Whether antithetic partners have opposite w; otherwise they share it.
+    opposite: bool,
+    /// Which w of a draw is asked for.
+    number: usize,
 }
 
 impl NoiseSource {
     /// Prepares batches of n draws in `dim` dimensions; [`NoiseSource::begin`] comes next.
     pub fn new(noise: Noise, dim: usize, n: usize) -> Self {
+        Self::with_coordinates(noise, dim, 1, n, false)
+    }
+
+    /// Prepares batches of n draws that have no ε but `numbers` of w each; antithetic partners have opposite w, made from u
+    /// and 1 − u. [`NoiseSource::begin`] and [`NoiseSource::turn_to`] come next.
+    pub fn of_mixing(noise: Noise, numbers: usize, n: usize) -> Self {
+        Self::with_coordinates(noise, 0, numbers, n, noise == Noise::Antithetic)
+    }
+
+    fn with_coordinates(noise: Noise, dim: usize, numbers: usize, n: usize, opposite: bool) -> Self {
         let quasi = noise == Noise::QuasiMonteCarlo;
         let batch = (0, Purpose::Draws, 0, 0);
         let stream = Stream::open(0, Purpose::Draws, 0, 0);
@@ -105,9 +121,11 @@ impl NoiseSource {
             batch,
             mixing: stream.clone(),
             pair: stream,
-            sobol: quasi.then(|| SobolNormals::new(dim + MIXING_COORDINATES, n)),
-            coordinates: vec![[0.5; MIXING_COORDINATES]; if quasi { n } else { 0 }].into(),
+            sobol: quasi.then(|| SobolNormals::new(dim + numbers * MIXING_COORDINATES, n)),
+            coordinates: vec![[0.5; MIXING_COORDINATES]; if quasi || opposite { n } else { 0 }].into(),
             quantile: None,
+            opposite,
+            number: 0,
         }
     }
 
@@ -124,7 +142,13 @@ impl NoiseSource {
     /// Turns to the batch of this (seed, purpose, step, block).
     pub fn begin(&mut self, seed: u64, purpose: Purpose, step: u64, block: u32) {
         self.batch = (seed, purpose, step, block);
-        self.mixing = self.open(MIXING);
+        self.turn_to(0);
+    }
+
+    /// Turns to w number i of every draw of the batch.
+    pub fn turn_to(&mut self, i: usize) {
+        self.number = i;
+        self.mixing = self.open_numbered(MIXING);
     }
 
     /// Fills ε of the batch, draw s in `eps[s * d..(s + 1) * d]`; a second call gives the same numbers.
@@ -159,14 +183,21 @@ impl NoiseSource {
         assert!(s < self.n, "draw {s} of {}", self.n);
         if s == 0 {
             // Not before: a law that never asks for w does not pay for it.
-            let mut stream = self.open(COORDINATES);
+            let mut stream = self.open_numbered(COORDINATES);
             if let Some(sobol) = &mut self.sobol {
+                let first = MIXING_COORDINATES * self.number;
                 for j in 0..MIXING_COORDINATES {
-                    sobol.column(j, &mut stream, |s, u| self.coordinates[s][j] = u);
+                    sobol.column(first + j, &mut stream, |s, u| self.coordinates[s][j] = u);
+                }
+            } else if self.opposite {
+                for pair in self.coordinates.chunks_mut(2) {
+                    pair[0] = [stream.uniform(), stream.uniform()];
+                    let opposite = pair[0].map(|u| 1.0 - u);
+                    pair[1..].fill(opposite);
                 }
             }
         }
-        if self.noise == Noise::Antithetic {
+        if self.noise == Noise::Antithetic && !self.opposite {
             if s.is_multiple_of(2) {
                 self.pair.clone_from(&self.mixing);
             } else {
@@ -178,6 +209,13 @@ impl NoiseSource {
             None => ([0.5; MIXING_COORDINATES], MIXING_COORDINATES),
         };
         DrawNoise { stream: &mut self.mixing, quantile: &mut self.quantile, coordinates, used }
+    }
+
+    /// Where a draw has more of w than there are lanes, the later ones begin a step that no batch has reached.
+    fn open_numbered(&self, lane: u32) -> Stream {
+        let (seed, purpose, step, block) = self.batch;
+        let (round, number) = ((self.number / LANES) as u64, (self.number % LANES) as u32);
+        Stream::open_lane(seed, purpose, step ^ (round << 48), block, lane + 2 * number)
     }
 
     fn open(&self, lane: u32) -> Stream {

@@ -16,6 +16,7 @@ mod review;
 mod search;
 mod start;
 mod stop;
+mod support;
 mod trace;
 
 pub use checkpoint::Checkpoint;
@@ -23,6 +24,7 @@ pub use fit::{Spent, fit, fit_from, fit_observed};
 pub use plan::Plan;
 pub use start::{Start, start};
 pub use stop::{Stop, StopReason};
+pub(crate) use support::check_support;
 pub use trace::{Counts, Step};
 
 use std::ops::ControlFlow;
@@ -115,17 +117,7 @@ impl<'t, A: Approximation> Run<'t, A> {
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
         }
-        if start.support() != target.support() {
-            return Err(Error::Unsupported {
-                wanted: format!(
-                    "`{}`, which lives on {}, for a target on {}",
-                    start.family(),
-                    start.support(),
-                    target.support()
-                ),
-                instead: "choose a family with the support of the target, or transform the target".into(),
-            });
-        }
+        check_support(start.family(), start.support(), target.support())?;
         if start.dim() != target.dim() {
             return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
         }

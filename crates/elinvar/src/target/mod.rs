@@ -8,6 +8,7 @@ mod dual;
 mod evaluations;
 pub(crate) mod memory;
 mod minibatch;
+mod on_support;
 pub(crate) mod pointwise;
 mod prior;
 mod support;
@@ -21,6 +22,7 @@ pub use draws::{DrawBuffer, Draws};
 pub use dual::{Dual, DualDensity, DualNum};
 pub use evaluations::{Evaluations, Scratch};
 pub use minibatch::Minibatch;
+pub use on_support::OnSupport;
 pub use pointwise::{
     FromFn, FromFns, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, PointwiseValue, from_fn,
     from_fns,
@@ -132,6 +134,30 @@ pub trait Target: Sync {
     /// need the support of their components.
     fn support(&self) -> Support {
         Support::Real
+    }
+
+    /// The same density with its support declared: for functions of positive numbers, of probabilities or of angles.
+    ///
+    /// ```
+    /// use elinvar::component::ComponentKind;
+    /// use elinvar::target::{Support, Target, from_fn};
+    /// use elinvar::{Family, Plan};
+    ///
+    /// // An exponential law of rate 2.
+    /// let target = from_fn(1, |z, grad| {
+    ///     grad[0] = -2.0;
+    ///     -2.0 * z[0]
+    /// });
+    /// let family = Family::ef_mixture(ComponentKind::new("exponential", None)?, 1);
+    /// let posterior = elinvar::fit(&target.on(Support::Positive), family, &Plan::default())?;
+    /// assert!((posterior.approximation().mean()[0] - 0.5).abs() < 0.01);
+    /// # Ok::<(), elinvar::Error>(())
+    /// ```
+    fn on(self, support: Support) -> OnSupport<Self>
+    where
+        Self: Sized,
+    {
+        OnSupport::new(self, support)
     }
 
     /// log p without its gradient, if that is cheaper.

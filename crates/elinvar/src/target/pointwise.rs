@@ -1,6 +1,8 @@
 //! Targets written as a function of one point.
 
-use super::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, Target, TargetError, Transforms, Values};
+use super::{
+    Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, Support, Target, TargetError, Transforms, Values,
+};
 
 /// A log density with its gradient at one point of ℝᵈ.
 pub trait PointwiseTarget: Sync {
@@ -16,6 +18,11 @@ pub trait PointwiseTarget: Sync {
     /// log p(z) without its gradient, if that is cheaper; without it, diagnostics ask for gradients and count them.
     fn value(&self) -> Option<&dyn PointwiseValue> {
         None
+    }
+
+    /// Where z lives.
+    fn support(&self) -> Support {
+        Support::Real
     }
 
     /// Names of the coordinates of z.
@@ -157,6 +164,10 @@ impl<M: PointwiseTarget> Target for Pointwise<M> {
         evaluate(&self.0, draws, out)
     }
 
+    fn support(&self) -> Support {
+        self.0.support()
+    }
+
     fn values(&self) -> Option<&dyn Values> {
         self.0.value().map(|_| self as &dyn Values)
     }
@@ -204,6 +215,11 @@ macro_rules! second_order_target {
             ) -> Result<(), $crate::target::TargetError> {
                 let $this = self;
                 $crate::target::pointwise::evaluate($model, draws, out)
+            }
+
+            fn support(&self) -> $crate::target::Support {
+                let $this = self;
+                $crate::target::PointwiseTarget::support($model)
             }
 
             fn second_order(&self) -> Option<&dyn $crate::target::SecondOrder> {

@@ -18,6 +18,19 @@ pub enum Support {
     Circle,
 }
 
+impl Support {
+    /// z, moved inside where rounding has put it on the boundary or where its reciprocal would overflow.
+    pub(crate) fn inside(self, z: f64) -> f64 {
+        /// Derivatives of log densities grow like 1/z.
+        const LEAST: f64 = 1e-300;
+        match self {
+            Support::Real | Support::Circle => z,
+            Support::Positive => z.clamp(LEAST, 1.0 / LEAST),
+            Support::Unit => z.clamp(LEAST, 1.0 - 0.5 * f64::EPSILON),
+        }
+    }
+}
+
 impl std::fmt::Display for Support {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use elinvar::family::{AnyApproximation, Approximation, BlockState, Family, State};
 use elinvar::model::{DesignMatrix, LogisticRegression};
 use elinvar::run::{Checkpoint, Counts, Run, Step, StopReason};
-use elinvar::target::{Covariance, PointwiseHessian, PointwiseTarget, Target, TargetError};
+use elinvar::target::{Covariance, PointwiseHessian, PointwiseTarget, Support, Target, TargetError};
 use elinvar::{Error, Plan, Posterior};
 
 /// Every family, each with a full and a diagonal scale matrix.
@@ -79,6 +79,10 @@ impl PointwiseTarget for Member {
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
         self.0.score(z, grad);
         Ok(self.0.log_density(z))
+    }
+
+    fn support(&self) -> Support {
+        self.0.support()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The slow exact view of the theory: coordinates, statistics and the Fisher matrix of the joint q(z, w); never called while fitting.
 
 mod coordinates;
+mod ef_mixture;
 mod factor_gaussian;
 mod mean_variance_mixture;
 mod mixture_of_gaussians;

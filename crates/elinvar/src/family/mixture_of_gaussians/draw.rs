@@ -3,14 +3,12 @@
 use super::MixtureOfGaussians;
 use crate::block::{LocationBlock, LocationScratch, ScaleMatrix};
 use crate::estimate::Sampling;
+use crate::family::finite_mixture::{self, LABEL_BLOCK, Labelled};
 use crate::family::{Batch, DrawPlan};
 use crate::linalg::products::GRAM_BLOCK;
 use crate::linalg::{axpy, dot};
-use crate::random::{Noise, NoiseSource, Purpose, Stream};
+use crate::random::{NoiseSource, Purpose, Stream};
 use crate::special::logistic::log_sum_exp;
-
-/// Blocks of a stream above this are used for labels, below it for the noise of a component.
-const LABEL_BLOCK: u32 = 1 << 20;
 
 /// Memory for a batch of a mixture.
 #[derive(Debug)]
@@ -121,10 +119,7 @@ impl MogWork {
 
     /// The draws that component `c` is moved by.
     pub(super) fn draws_of(&self, c: usize) -> std::ops::Range<usize> {
-        match self.plan.sampling {
-            Sampling::OwnDraws => c * self.plan.n_draws..(c + 1) * self.plan.n_draws,
-            Sampling::Mixture | Sampling::Stratified => 0..self.n,
-        }
+        finite_mixture::draws_of(&self.plan, self.n, c)
     }
 
     /// The weights of those draws in E_c[·].
@@ -141,20 +136,7 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
             work.noise.begin(seed, purpose, step, 0);
             work.noise.fill_eps(&mut work.eps);
             let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);
-            // Antithetic partners come from the same component.
-            let run = if work.plan.noise == Noise::Antithetic { 2 } else { 1 };
-            for labels in work.label.chunks_mut(run) {
-                let mut u = stream.uniform();
-                // Rounding may leave the last cumulative weight just below u.
-                labels.fill(self.components.len() as u32 - 1);
-                for c in 0..self.components.len() {
-                    u -= self.weights.weight(c);
-                    if u < 0.0 {
-                        labels.fill(c as u32);
-                        break;
-                    }
-                }
-            }
+            finite_mixture::draw_labels(&self.weights, work.plan.noise, &mut stream, &mut work.label);
             return;
         }
         for c in 0..self.components.len() {
@@ -214,49 +196,14 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
         }
     }
 
-    /// Weights of E_c[·] by the scheme; a dropped draw has weight zero and the others of its sum share what it had.
+    /// Weights of E_c[·] by the scheme.
     pub(super) fn weigh_draws(&self, work: &mut MogWork, batch: &Batch) -> bool {
-        let (n, k, m) = (work.n, self.components.len(), work.plan.n_draws);
-        if work.plan.sampling == Sampling::OwnDraws {
-            for c in 0..k {
-                let own = c * m..(c + 1) * m;
-                let n_kept = batch.kept[own.clone()].iter().filter(|kept| **kept).count();
-                if n_kept == 0 {
-                    return false;
-                }
-                for s in own {
-                    work.weight[s] = if batch.kept[s] { 1.0 / n_kept as f64 } else { 0.0 };
-                }
-            }
-            return true;
-        }
-        let n_kept = batch.n_kept();
-        if n_kept == 0 {
-            return false;
-        }
-        if work.plan.sampling == Sampling::Stratified {
-            work.log_counts.fill(0.0);
-            let kept = work.label.iter().zip(&batch.kept).filter(|(_, kept)| **kept);
-            kept.for_each(|(c, _)| work.log_counts[*c as usize] += 1.0);
-            work.log_counts.iter_mut().for_each(|count| *count = count.ln());
-        }
-        for s in 0..n {
-            // Scheme M: δ_c/n = q_c/(n q); scheme D: q_c/Σ_k n_k q_k.
-            let log_base = match work.plan.sampling {
-                Sampling::Mixture => batch.log_q[s] + (n_kept as f64).ln(),
-                _ => {
-                    for c in 0..k {
-                        work.logs[c] = work.log_counts[c] + work.log_components[c * n + s];
-                    }
-                    log_sum_exp(&work.logs)
-                }
-            };
-            for c in 0..k {
-                let weight = (work.log_components[c * n + s] - log_base).exp();
-                work.weight[c * n + s] = if batch.kept[s] { weight } else { 0.0 };
-            }
-        }
-        true
+        let draws = Labelled {
+            label: &work.label,
+            log_components: &work.log_components,
+            scratch: [&mut work.logs, &mut work.log_counts],
+        };
+        finite_mixture::weigh(&work.plan, draws, batch, &mut work.weight)
     }
 }
 

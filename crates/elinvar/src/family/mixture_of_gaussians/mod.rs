@@ -6,7 +6,7 @@ mod gradient;
 
 use draw::MogWork;
 
-use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken};
+use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken, finite_mixture};
 use crate::Error;
 use crate::block::{Full, LocationBlock, LocationGradient, LogWeights, Move, ScaleMatrix};
 use crate::estimate::Sampling;
@@ -128,18 +128,7 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
     }
 
     fn elbo(&self, log_p: &[f64], prior: Prior, work: &MogWork, batch: &Batch) -> (f64, f64) {
-        if work.plan.sampling == Sampling::Mixture {
-            return super::batch::mean_difference(log_p, prior, batch, 0..batch.n);
-        }
-        let m = work.plan.n_draws;
-        let (mut value, mut variance) = (0.0, 0.0);
-        for c in 0..self.components.len() {
-            let weight = self.weights.weight(c);
-            let (mean, error) = super::batch::mean_difference(log_p, prior, batch, c * m..(c + 1) * m);
-            value += weight * mean;
-            variance += weight * weight * error * error;
-        }
-        (value, variance.sqrt())
+        finite_mixture::elbo(log_p, prior, &self.weights, &work.plan, batch)
     }
 
     fn set_baseline(&self, work: &mut MogWork, h: f64) {
@@ -217,13 +206,10 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
 
     /// The metric of component c is π_c times the Gaussian one, and its gradient π_c times what is stored (spec 01 §1.2).
     fn inner(&self, one: &MogGradient, two: &MogGradient, work: &mut MogWork) -> f64 {
-        let mut sum = 0.0;
-        let centre = |h: &[f64]| h.iter().enumerate().map(|(c, h)| self.weights.weight(c) * h).sum::<f64>();
-        let (mean_one, mean_two) = (centre(&one.expected_h), centre(&two.expected_h));
+        let mut sum = finite_mixture::inner_of_weights(&self.weights, &one.expected_h, &two.expected_h);
         for (c, block) in self.components.iter().enumerate() {
-            let weight = self.weights.weight(c);
-            sum += weight * block.inner(&one.components[c], &two.components[c], &[1.0], &mut work.location);
-            sum += weight * (one.expected_h[c] - mean_one) * (two.expected_h[c] - mean_two);
+            let inner = block.inner(&one.components[c], &two.components[c], &[1.0], &mut work.location);
+            sum += self.weights.weight(c) * inner;
         }
         sum
     }

@@ -33,6 +33,12 @@ pub(in crate::run) fn bend<S: ScaleMatrix>(
             state.blocks = spread(fitted, components, seed, 0);
             state.log_weights = vec![-(components as f64).ln(); components];
         }
+        Kind::EfMixture { .. } => {
+            return Err(Error::Unsupported {
+                wanted: format!("`{family}` in place of a fitted Gaussian"),
+                instead: "start it on its own support".into(),
+            });
+        }
         // The mixture grows from one component.
         Kind::MogAuto => state.family.kind = Kind::Mog { components: 1 },
     }

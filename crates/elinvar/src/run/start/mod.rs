@@ -1,6 +1,8 @@
 //! The first member of a family: near the mode, as wide as the curvature there, and bent the way the target is.
 
 mod bend;
+mod ef_mixture;
+mod free_scale;
 mod over_modes;
 mod skewness;
 #[cfg(test)]
@@ -12,7 +14,7 @@ pub(super) use bend::bend;
 use over_modes::{gaussian_state, heavy, over_modes};
 
 use super::search::{Found, Mode, gaussian_prior, search};
-use super::{Counts, Plan, Run, Stop};
+use super::{Counts, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
 use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
@@ -46,6 +48,10 @@ pub struct Start {
 /// As [`Run::new`] and [`Run::step`].
 pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, Error> {
     family.check()?;
+    check_support(family, family.support(), target.support())?;
+    if let Kind::EfMixture { component, components } = family.kind {
+        return ef_mixture::ef_mixture(target, component, components, plan);
+    }
     let found = search(target, family.covariance, plan.seed)?;
     let stand_in;
     let target = match target.prior() {
@@ -60,6 +66,11 @@ pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, 
         Covariance::Full => start_with::<Full>(target, family, plan, &found)?,
         Covariance::Diagonal => start_with::<Diagonal>(target, family, plan, &found)?,
     };
+    Ok(Start { approximation, counts, agreement: agreement(&found) })
+}
+
+/// What the searches said, as a record.
+fn agreement(found: &Found) -> Agreement {
     let record = |mode: &Mode| ModeRecord {
         centre: mode.centre.clone(),
         log_p: mode.log_p,
@@ -67,8 +78,7 @@ pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, 
         found_by: mode.found_by,
     };
     let modes = found.modes.iter().map(record).collect();
-    let agreement = Agreement { restarts: Vec::new(), searches: found.searches, modes, unbounded: found.unbounded };
-    Ok(Start { approximation, counts, agreement })
+    Agreement { restarts: Vec::new(), searches: found.searches, modes, unbounded: found.unbounded }
 }
 
 /// A target with another prior declared.

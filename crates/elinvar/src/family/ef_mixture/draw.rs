@@ -1,0 +1,167 @@
+//! Draws of a mixture of exponential families by schemes M, C and D, with log q and its score.
+
+use super::EfMixture;
+use crate::estimate::Sampling;
+use crate::family::finite_mixture::{self as mixture, LABEL_BLOCK, Labelled};
+use crate::family::{Batch, DrawPlan};
+use crate::random::{NoiseSource, Purpose, Stream};
+use crate::special::logistic::log_sum_exp;
+
+/// Memory for a batch of an [`EfMixture`].
+#[derive(Debug)]
+pub struct EfMixtureWork {
+    pub(super) plan: DrawPlan,
+    noise: NoiseSource,
+    /// The component each draw comes from.
+    label: Vec<u32>,
+    /// For each component the log density of all draws.
+    log_components: Vec<f64>,
+    /// Weights of E_c[·]: K rows over all draws, or over the component's own.
+    pub(super) weight: Vec<f64>,
+    /// ∇log q at each draw.
+    pub(super) score: Vec<f64>,
+    /// h = log q − log p of all draws.
+    pub(super) h: Vec<f64>,
+    pub(super) logs: Vec<f64>,
+    log_counts: Vec<f64>,
+    /// What is subtracted from h in E_c\[h\].
+    pub(super) baseline: f64,
+    pub(super) next_weights: Vec<f64>,
+    /// F⁻¹g of one component.
+    pub(super) direction: Vec<f64>,
+    /// The members after a step; as many as the mixture has.
+    pub(super) moved: Vec<crate::component::Component>,
+}
+
+impl EfMixtureWork {
+    pub(super) fn new(q: &EfMixture, plan: &DrawPlan) -> Self {
+        let (d, k) = (q.dim, q.n_components());
+        let n = k * plan.n_draws;
+        let (per_source, rows) = match plan.sampling {
+            Sampling::Mixture => (n, n),
+            Sampling::Stratified => (plan.n_draws, n),
+            Sampling::OwnDraws => (plan.n_draws, plan.n_draws),
+        };
+        Self {
+            plan: *plan,
+            noise: NoiseSource::of_mixing(plan.noise, d, per_source),
+            label: vec![0; n],
+            log_components: vec![0.0; k * n],
+            weight: vec![0.0; k * rows],
+            score: vec![0.0; d * n],
+            h: vec![0.0; n],
+            logs: vec![0.0; k],
+            log_counts: vec![0.0; k],
+            baseline: 0.0,
+            next_weights: vec![0.0; k],
+            direction: vec![0.0; q.per_component()],
+            moved: q.members.clone(),
+        }
+    }
+
+    /// Number of draws in all.
+    pub(super) fn n(&self) -> usize {
+        self.label.len()
+    }
+
+    /// Sets the number of draws and the component each of them comes from, for draws that are given; the plan's own no longer
+    /// fit this memory then.
+    ///
+    /// # Panics
+    /// For scheme C, if the number of draws is not that of the plan.
+    pub fn set_labels(&mut self, label: &[u32]) {
+        let (n, k) = (label.len(), self.logs.len());
+        assert!(self.plan.sampling != Sampling::OwnDraws || n == self.n(), "scheme C needs {} draws", self.n());
+        let d = self.score.len() / self.n();
+        self.label.resize(n, 0);
+        self.label.copy_from_slice(label);
+        self.h.resize(n, 0.0);
+        self.score.resize(d * n, 0.0);
+        self.log_components.resize(k * n, 0.0);
+        if self.plan.sampling != Sampling::OwnDraws {
+            self.weight.resize(k * n, 0.0);
+        }
+    }
+
+    pub(super) fn weigh(&mut self, batch: &Batch) -> bool {
+        let draws = Labelled {
+            label: &self.label,
+            log_components: &self.log_components,
+            scratch: [&mut self.logs, &mut self.log_counts],
+        };
+        mixture::weigh(&self.plan, draws, batch, &mut self.weight)
+    }
+
+    /// The draws that component `c` is moved by, with their weights in E_c[·].
+    pub(super) fn weighted_draws(&self, c: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let draws = mixture::draws_of(&self.plan, self.n(), c);
+        let rows = draws.len();
+        draws.zip(self.weight[c * rows..(c + 1) * rows].iter().copied())
+    }
+}
+
+impl EfMixture {
+    /// Fills the batch with draws.
+    ///
+    /// Coordinate after coordinate, so that a quantile function that depends on the parameters is prepared once for a component.
+    pub(super) fn fill(&self, seed: u64, purpose: Purpose, step: u64, work: &mut EfMixtureWork, batch: &mut Batch) {
+        let (d, m, support) = (self.dim, work.plan.n_draws, self.members[0].support());
+        let z = batch.draws.as_mut_slice();
+        if work.plan.sampling == Sampling::Mixture {
+            let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);
+            mixture::draw_labels(&self.weights, work.plan.noise, &mut stream, &mut work.label);
+            work.noise.begin(seed, purpose, step, 0);
+            for i in 0..d {
+                work.noise.turn_to(i);
+                for (s, label) in work.label.iter().enumerate() {
+                    let member = &self.members[*label as usize * d + i];
+                    z[s * d + i] = support.inside(member.sample(&mut work.noise.mixing(s)));
+                }
+            }
+            return;
+        }
+        for c in 0..self.n_components() {
+            work.label[c * m..(c + 1) * m].fill(c as u32);
+            work.noise.begin(seed, purpose, step, c as u32);
+            let own = &mut z[c * m * d..(c + 1) * m * d];
+            for (i, member) in self.component(c).iter().enumerate() {
+                work.noise.turn_to(i);
+                for s in 0..m {
+                    own[s * d + i] = support.inside(member.sample(&mut work.noise.mixing(s)));
+                }
+            }
+        }
+    }
+
+    /// Computes log q and its score at the draws of the batch.
+    ///
+    /// # Panics
+    /// If the batch does not have as many draws as the memory has labels.
+    pub fn place(&self, work: &mut EfMixtureWork, batch: &mut Batch) {
+        let (d, n, k) = (self.dim, work.n(), self.n_components());
+        assert_eq!(batch.n, n, "as many draws as labels");
+        let z = &batch.draws.view().as_slice()[..d * n];
+        for c in 0..k {
+            for (log, z) in work.log_components[c * n..(c + 1) * n].iter_mut().zip(z.chunks_exact(d)) {
+                *log = self.log_component(c, z);
+            }
+        }
+        work.score.fill(0.0);
+        for (s, z) in z.chunks_exact(d).enumerate() {
+            for c in 0..k {
+                work.logs[c] = self.weights.log()[c] + work.log_components[c * n + s];
+            }
+            let log_q = log_sum_exp(&work.logs);
+            batch.log_q[s] = log_q;
+            let score = &mut work.score[s * d..(s + 1) * d];
+            for c in 0..k {
+                let r = (work.logs[c] - log_q).exp();
+                // Zero times the infinite score of a component that is not there would be no number.
+                if r > 0.0 {
+                    score.iter_mut().zip(z).zip(self.component(c)).for_each(|((g, z), q)| *g += r * q.score(*z));
+                }
+            }
+        }
+        batch.kept.fill(true);
+    }
+}
