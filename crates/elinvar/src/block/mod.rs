@@ -16,4 +16,4 @@ pub use location::{LocationBlock, LocationGradient};
 pub(crate) use location::{LocationScratch, Move};
 pub use log_weights::LogWeights;
 pub use scale_matrix::ScaleMatrix;
-pub(crate) use scale_matrix::in_range;
+pub(crate) use scale_matrix::{Candidate, LARGEST, in_range};

@@ -1,6 +1,6 @@
 //! A family chosen at run time.
 
-use super::{Approximation, EfMixture, FactorGaussian, Kind, MixtureOfGaussians, State};
+use super::{Approximation, EfMixture, FactorGaussian, Kind, MixtureOfGaussians, State, TensorGaussian};
 use super::{ExponentiallyModifiedGaussian, Gaussian, Nig, SkewGaussian, StudentT, SymmetricNig};
 use crate::Error;
 use crate::block::{Diagonal, Full};
@@ -77,6 +77,10 @@ approximations! {
     RankKDiagonal(FactorGaussian<Diagonal>) = (Kind::RankK { .. }, Covariance::Diagonal),
     /// `ef_mixture` and `birnbaum_saunders`, whose components are products over the coordinates.
     EfMixture(EfMixture) = (Kind::EfMixture { .. }, _),
+    /// `matrix`, full factors.
+    Matrix(TensorGaussian<Full>) = (Kind::Matrix { .. }, Covariance::Full),
+    /// `matrix`, diagonal factors.
+    MatrixDiagonal(TensorGaussian<Diagonal>) = (Kind::Matrix { .. }, Covariance::Diagonal),
 }
 /// Evaluates an expression with the concrete family of an [`AnyApproximation`] bound to a name.
 ///
@@ -110,6 +114,8 @@ macro_rules! __with_approximation {
             $crate::family::AnyApproximation::RankK($q) => $body,
             $crate::family::AnyApproximation::RankKDiagonal($q) => $body,
             $crate::family::AnyApproximation::EfMixture($q) => $body,
+            $crate::family::AnyApproximation::Matrix($q) => $body,
+            $crate::family::AnyApproximation::MatrixDiagonal($q) => $body,
             $crate::family::AnyApproximation::Mog($q) => $body,
             $crate::family::AnyApproximation::MogDiagonal($q) => $body,
         }

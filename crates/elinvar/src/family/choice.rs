@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::layout::{Layout, MatrixUpdate};
 use super::written::WrittenKind;
 use crate::Error;
 use crate::component::ComponentKind;
@@ -37,6 +38,13 @@ pub enum Kind {
     RankK {
         /// Number of columns of A.
         rank: usize,
+    },
+    /// Matrix- or tensor-variate Gaussian, or a product of several.
+    Matrix {
+        /// How z is cut into tensors.
+        layout: Layout,
+        /// How the factors move.
+        update: MatrixUpdate,
     },
     /// Mixture of Gaussians.
     Mog {
@@ -110,6 +118,39 @@ impl Family {
         Self { kind: Kind::RankK { rank }, covariance: Covariance::Diagonal }
     }
 
+    /// Matrix-variate Gaussian over a `rows` × `cols` matrix, stacked column by column: covariance V ⊗ U.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn matrix(rows: usize, cols: usize) -> Result<Self, Error> {
+        Self::layers(&[[rows, cols]])
+    }
+
+    /// Tensor-variate Gaussian over a tensor with these lengths of modes, the first one fastest: covariance V_K ⊗ … ⊗ V_1.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn tensor(lengths: &[usize]) -> Result<Self, Error> {
+        Self::layers(&[lengths])
+    }
+
+    /// Independent tensor-variate Gaussians over groups of consecutive coordinates, such as the layers of a network.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn layers<G: AsRef<[usize]>>(groups: &[G]) -> Result<Self, Error> {
+        Ok(Self::full(Kind::Matrix { layout: Layout::new(groups)?, update: MatrixUpdate::default() }))
+    }
+
+    /// The same family with another update of its factors, if it has any.
+    pub fn with_update(self, update: MatrixUpdate) -> Self {
+        let kind = match self.kind {
+            Kind::Matrix { layout, .. } => Kind::Matrix { layout, update },
+            other => other,
+        };
+        Self { kind, ..self }
+    }
+
     /// Mixture of `components` Gaussians.
     pub fn mog(components: usize) -> Self {
         Self::full(Kind::Mog { components })
@@ -150,6 +191,7 @@ impl Family {
             Kind::Nig { .. } => "nig",
             Kind::Snig { .. } => "snig",
             Kind::RankK { .. } => "rank_k",
+            Kind::Matrix { .. } => "matrix",
             Kind::Mog { .. } | Kind::MogAuto => "mog",
             Kind::EfMixture { component, .. } if component.name() == "birnbaum_saunders" => "birnbaum_saunders",
             Kind::EfMixture { .. } => "ef_mixture",

@@ -6,10 +6,12 @@ mod choice;
 mod ef_mixture;
 mod factor_gaussian;
 mod finite_mixture;
+mod layout;
 mod mcef;
 mod mean_variance_mixture;
 mod mixture_of_gaussians;
 mod state;
+mod tensor_gaussian;
 mod written;
 
 pub use any::{AnyApproximation, with_approximation};
@@ -17,14 +19,17 @@ pub use batch::{Batch, DrawPlan};
 pub use choice::{Family, Kind};
 pub use ef_mixture::{EfMixture, EfMixtureGradient, EfMixtureWork};
 pub use factor_gaussian::FactorGaussian;
-pub use mcef::Mcef;
+pub use layout::{Layout, MatrixUpdate};
+pub use mcef::{Mcef, Multilinear};
 pub use mean_variance_mixture::{
     ExponentiallyModifiedGaussian, Gaussian, MeanVarianceMixture, Nig, SkewGaussian, StudentT, SymmetricNig,
 };
 pub use mixture_of_gaussians::{MixtureOfGaussians, MogGradient};
 pub use state::{BlockState, State};
+pub use tensor_gaussian::{Group, TensorGaussian, TensorGradient};
 
 use crate::Error;
+use crate::estimate::Curvature;
 use crate::random::Purpose;
 use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule};
 use crate::target::{Contraction, Covariance, CurvatureMut, Evaluations, Prior, Support};
@@ -145,11 +150,12 @@ pub trait Approximation: Clone + Send + Sync + Sized {
         true
     }
     /// How many numbers hold the contracted curvature of a step.
-    fn curvature_len(&self) -> usize {
+    fn curvature_len(&self, curvature: Curvature) -> usize {
+        let _ = curvature;
         self.covariance_kind().n_entries(self.dim()) * self.n_blocks()
     }
     /// Adds −Σ_n weight g_n g_nᵀ of the gradients of single items at draw `s` to the contracted curvature.
-    fn add_item_gradients(&self, s: usize, items: &[f64], work: &Self::Work, curvature: &mut [f64]) {
+    fn add_item_gradients(&self, s: usize, items: &[f64], work: &mut Self::Work, curvature: &mut [f64]) {
         let mut out = CurvatureMut::new(self.covariance_kind(), self.dim(), curvature);
         for (k, weight) in self.contraction(work).of_draw(s) {
             items.chunks_exact(self.dim()).for_each(|item| out.add_outer(k, -weight, item));
@@ -232,6 +238,10 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     fn mean(&self) -> Vec<f64>;
     /// Cov\[z\], a full d × d matrix.
     fn covariance(&self) -> Vec<f64>;
+    /// Var\[z_i\] of every coordinate.
+    fn variances(&self) -> Vec<f64> {
+        self.covariance().iter().step_by(self.dim() + 1).copied().collect()
+    }
     /// The entropy where the spec has a rule for it; `None`: average −log q over draws.
     fn entropy(&self) -> Option<f64>;
     /// E\[log prior(z)\] in closed form.

@@ -7,7 +7,8 @@ use crate::Error;
 use crate::block::{LocationBlock, ScaleMatrix};
 use crate::target::Covariance;
 
-/// B and P of one block; for a family without them, its own parameters.
+/// B and P of one block; for `matrix`, W and the precision factors of one group, one after the other; for a family without them,
+/// its own parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockState {
     /// The columns of B one after the other: μ, then α or the columns of A. For an exponential-family component its usual
@@ -24,7 +25,7 @@ pub struct State {
     pub family: Family,
     /// d.
     pub dim: usize,
-    /// One block per component.
+    /// One block per component; for `matrix`, one per group.
     pub blocks: Vec<BlockState>,
     /// log π, normalised; a single 0 for a family with one component.
     pub log_weights: Vec<f64>,
@@ -81,7 +82,7 @@ impl State {
 }
 
 /// Factors are made from the lower triangle alone; an upper one that says something else is a mistake.
-fn check_symmetry(dim: usize, p: &[f64]) -> Result<(), Error> {
+pub(super) fn check_symmetry(dim: usize, p: &[f64]) -> Result<(), Error> {
     let pairs = (0..dim).flat_map(|i| (0..i).map(move |j| (i, j)));
     let asymmetry =
         |(i, j): (usize, usize)| (p[i * dim + j] - p[j * dim + i]).abs() / (p[i * dim + i] * p[j * dim + j]).sqrt();

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
+use super::layout::{Layout, MatrixUpdate};
 use crate::Error;
 use crate::component::ComponentKind;
 
@@ -37,6 +38,11 @@ pub(super) enum WrittenKind {
     BirnbaumSaunders {
         #[serde(default = "one")]
         components: usize,
+    },
+    Matrix {
+        layout: Layout,
+        #[serde(default)]
+        update: MatrixUpdate,
     },
     Auto,
 }
@@ -78,6 +84,7 @@ impl TryFrom<WrittenKind> for Kind {
             WrittenKind::Nig { lambda } => Kind::Nig { lambda },
             WrittenKind::Snig { lambda } => Kind::Snig { lambda },
             WrittenKind::RankK { rank } => Kind::RankK { rank },
+            WrittenKind::Matrix { layout, update } => Kind::Matrix { layout, update },
             WrittenKind::Mog { components: Components::Number(components) } => Kind::Mog { components },
             WrittenKind::Mog { components: Components::Word(Auto::Auto) } => Kind::MogAuto,
             WrittenKind::EfMixture { component, components } => {
@@ -105,6 +112,7 @@ impl From<Kind> for WrittenKind {
             Kind::Nig { lambda } => WrittenKind::Nig { lambda },
             Kind::Snig { lambda } => WrittenKind::Snig { lambda },
             Kind::RankK { rank } => WrittenKind::RankK { rank },
+            Kind::Matrix { layout, update } => WrittenKind::Matrix { layout, update },
             Kind::Mog { components } => WrittenKind::Mog { components: Components::Number(components) },
             Kind::EfMixture { component, components } => {
                 let word = component.name();

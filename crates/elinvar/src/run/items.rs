@@ -48,7 +48,7 @@ impl<A: Approximation> Run<'_, A> {
             if self.has_gradient(s) {
                 self.counts.gradient += 1;
                 self.for_each_block(s, |run, block| {
-                    run.q.add_item_gradients(s, &run.items.gradients[..block], &run.work, &mut run.curvature);
+                    run.q.add_item_gradients(s, &run.items.gradients[..block], &mut run.work, &mut run.curvature);
                     true
                 })?;
             }
@@ -63,7 +63,7 @@ impl<A: Approximation> Run<'_, A> {
             if self.has_gradient(s) {
                 let mean = self.items.gradients.iter_mut().zip(self.evaluations.grad(s));
                 mean.for_each(|(to, g)| *to = share * g);
-                self.q.add_item_gradients(s, &self.items.gradients, &self.work, &mut self.curvature);
+                self.q.add_item_gradients(s, &self.items.gradients, &mut self.work, &mut self.curvature);
             }
         }
     }

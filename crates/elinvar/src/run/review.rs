@@ -257,10 +257,9 @@ impl<A: Approximation> Run<'_, A> {
 
     /// Whether the widths have left every plausible range.
     pub(super) fn is_wild(&self) -> bool {
-        let d = self.q.dim();
-        let now = self.q.covariance();
-        self.first_variances.iter().enumerate().any(|(i, first)| {
-            let ratio = (now[i * d + i] / first).sqrt();
+        let now = self.q.variances();
+        self.first_variances.iter().zip(now).any(|(first, now)| {
+            let ratio = (now / first).sqrt();
             !(ratio < WILD_SCALE && ratio > 1.0 / WILD_SCALE)
         })
     }

@@ -8,6 +8,7 @@ mod family;
 mod json;
 mod laws;
 mod logistic;
+mod matrix_variate;
 mod mcef;
 mod member;
 mod models;

@@ -6,7 +6,7 @@ use crate::linalg::{axpy, dot};
 use crate::target::Covariance;
 
 /// Rows and columns (i, j), i ≥ j, of the Σ part, in their order.
-fn positions<S: ScaleMatrix>(dim: usize) -> Vec<(usize, usize)> {
+pub(super) fn positions<S: ScaleMatrix>(dim: usize) -> Vec<(usize, usize)> {
     match S::COVARIANCE {
         Covariance::Full => (0..dim).flat_map(|j| (j..dim).map(move |i| (i, j))).collect(),
         Covariance::Diagonal => (0..dim).map(|i| (i, i)).collect(),
@@ -14,12 +14,12 @@ fn positions<S: ScaleMatrix>(dim: usize) -> Vec<(usize, usize)> {
 }
 
 /// How often an entry occurs in its symmetric matrix.
-fn multiplicity(i: usize, j: usize) -> f64 {
+pub(super) fn multiplicity(i: usize, j: usize) -> f64 {
     if i == j { 1.0 } else { 2.0 }
 }
 
 /// Index of (i, j) in the entries of a scale matrix.
-fn entry<S: ScaleMatrix>(dim: usize, i: usize, j: usize) -> usize {
+pub(super) fn entry<S: ScaleMatrix>(dim: usize, i: usize, j: usize) -> usize {
     match S::COVARIANCE {
         Covariance::Full => j * dim + i,
         Covariance::Diagonal => i,

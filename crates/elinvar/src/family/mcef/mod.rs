@@ -5,6 +5,10 @@ mod ef_mixture;
 mod factor_gaussian;
 mod mean_variance_mixture;
 mod mixture_of_gaussians;
+mod multilinear;
+mod tensor_gaussian;
+
+pub use multilinear::Multilinear;
 
 use super::Approximation;
 use crate::Error;

@@ -1,5 +1,6 @@
 //! From a fitted Gaussian to the first member of another family.
 
+use super::factors::by_factors;
 use super::skewness::{most_skewed, shift};
 use crate::Error;
 use crate::block::ScaleMatrix;
@@ -38,6 +39,9 @@ pub(in crate::run) fn bend<S: ScaleMatrix>(
                 wanted: format!("`{family}` in place of a fitted Gaussian"),
                 instead: "start it on its own support".into(),
             });
+        }
+        Kind::Matrix { layout, .. } => {
+            state.blocks = by_factors(&state.blocks[0], S::COVARIANCE, layout, family.covariance);
         }
         // The mixture grows from one component.
         Kind::MogAuto => state.family.kind = Kind::Mog { components: 1 },

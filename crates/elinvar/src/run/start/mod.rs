@@ -2,6 +2,7 @@
 
 mod bend;
 mod ef_mixture;
+mod factors;
 mod free_scale;
 mod over_modes;
 mod skewness;
@@ -52,7 +53,16 @@ pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, 
     if let Kind::EfMixture { component, components } = family.kind {
         return ef_mixture::ef_mixture(target, component, components, plan);
     }
-    let found = search(target, family.covariance, plan.seed)?;
+    let mut covariance = family.covariance;
+    if let Kind::Matrix { layout, .. } = family.kind {
+        if layout.total() != target.dim() {
+            let what = "coordinates of the layout of `matrix`";
+            return Err(Error::Shape { what, expected: target.dim(), found: layout.total() });
+        }
+        // The factors never see a matrix with all entries, and neither does their start.
+        covariance = Covariance::Diagonal;
+    }
+    let found = search(target, covariance, plan.seed)?;
     let stand_in;
     let target = match target.prior() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
@@ -62,7 +72,7 @@ pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, 
         }
         _ => target,
     };
-    let (approximation, counts) = match family.covariance {
+    let (approximation, counts) = match covariance {
         Covariance::Full => start_with::<Full>(target, family, plan, &found)?,
         Covariance::Diagonal => start_with::<Diagonal>(target, family, plan, &found)?,
     };

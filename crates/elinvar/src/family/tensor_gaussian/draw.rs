@@ -1,0 +1,136 @@
+//! Draws of a product of tensor-variate Gaussians, by factors.
+
+use super::TensorGaussian;
+use super::group::Group;
+use super::tensors::Tensors;
+use crate::block::{Candidate, ScaleMatrix};
+use crate::estimate::Curvature;
+use crate::family::{Batch, DrawPlan};
+use crate::linalg::products::GRAM_BLOCK;
+use crate::linalg::{axpy, dot};
+use crate::random::{NoiseSource, Purpose};
+use crate::target::Covariance;
+
+/// Memory for a batch of a product of tensor-variate Gaussians.
+#[derive(Debug)]
+pub struct TensorWork {
+    pub(super) plan: DrawPlan,
+    noise: NoiseSource,
+    /// Standard normals, D × n.
+    pub(super) eps: Vec<f64>,
+    /// Weights of the average over draws.
+    pub(super) weight: Vec<f64>,
+    /// Stacks of tensors of the present group: gradients or columns of a Hessian, and normals.
+    pub(super) tensors: Tensors,
+    pub(super) normals: Tensors,
+    /// Weights one of a Gram product.
+    pub(super) ones: Vec<f64>,
+    pub(super) gram: Vec<f64>,
+    /// Matrices of the factors of the present group, in whitened coordinates.
+    pub(super) white: Vec<f64>,
+    /// Room for a few matrices of the longest mode.
+    pub(super) matrix: [Vec<f64>; 2],
+    /// Diagonals of the V_j of the present group.
+    pub(super) variances: Vec<f64>,
+    pub(super) candidates: Vec<Vec<Candidate>>,
+    /// Step of W, W after it, and directions of the factors.
+    pub(super) direction: Vec<f64>,
+    pub(super) moved: Vec<f64>,
+    pub(super) directions: Vec<f64>,
+}
+
+/// Items whose gradients are whitened at once.
+const ITEMS_AT_ONCE: usize = 16;
+
+impl TensorWork {
+    pub(super) fn new<S: ScaleMatrix>(groups: &[Group<S>], plan: &DrawPlan) -> Self {
+        let n = plan.n_draws;
+        let dim: usize = groups.iter().map(Group::size).sum();
+        let most = |f: &dyn Fn(&Group<S>) -> usize| groups.iter().map(f).max().unwrap_or(0);
+        let largest = most(&Group::size);
+        let longest = most(&|g| g.factors().iter().map(S::dim).max().unwrap_or(1));
+        // Columns of the unfoldings of a stack: at most so many for each of its tensors.
+        let columns = most(&|g| g.factors().iter().map(|f| g.size() / f.dim()).max().unwrap_or(1));
+        let contracted = matches!(plan.curvature, Curvature::Hessian | Curvature::GaussNewton);
+        let stack = match (plan.curvature, S::COVARIANCE) {
+            (_, Covariance::Full) if contracted => n.max(largest),
+            (Curvature::ItemGradients | Curvature::SquaredMean, _) => n.max(ITEMS_AT_ONCE),
+            _ => n,
+        };
+        let square = match S::COVARIANCE {
+            Covariance::Full => longest * longest,
+            Covariance::Diagonal => longest,
+        };
+        let entries = most(&Group::n_entries);
+        let candidates = |g: &Group<S>| g.factors().iter().map(|f| Candidate::new(S::COVARIANCE, f.dim())).collect();
+        Self {
+            plan: *plan,
+            noise: NoiseSource::new(plan.noise, dim, n),
+            eps: vec![0.0; dim * n],
+            weight: vec![0.0; n],
+            tensors: Tensors::new(largest * stack),
+            normals: Tensors::new(largest * n),
+            ones: vec![1.0; columns * n.max(ITEMS_AT_ONCE)],
+            gram: vec![0.0; longest * GRAM_BLOCK.min(columns * n.max(ITEMS_AT_ONCE))],
+            white: vec![0.0; entries],
+            matrix: [vec![0.0; square], vec![0.0; square]],
+            variances: vec![0.0; most(&|g| g.factors().iter().map(S::dim).sum())],
+            candidates: groups.iter().map(candidates).collect(),
+            direction: vec![0.0; largest],
+            moved: vec![0.0; largest],
+            directions: vec![0.0; entries],
+        }
+    }
+
+    /// Sets the normals from which [`TensorGaussian::place`] makes the draws, D × n.
+    ///
+    /// # Panics
+    /// If their number does not fit the plan.
+    pub fn set_noise(&mut self, eps: &[f64]) {
+        self.eps.copy_from_slice(eps);
+    }
+}
+
+impl<S: ScaleMatrix> TensorGaussian<S> {
+    pub(super) fn empty_batch(&self, plan: &DrawPlan) -> Batch {
+        Batch::new(self.size(), plan.n_draws, 0, usize::from(plan.curvature.wants_centre()))
+    }
+
+    pub(super) fn fill_noise(&self, seed: u64, purpose: Purpose, step: u64, work: &mut TensorWork) {
+        work.noise.begin(seed, purpose, step, 0);
+        work.noise.fill_eps(&mut work.eps);
+    }
+
+    /// Makes the draws from the normals: Z = W + E ×_j L_j⁻ᵀ, with log q of each.
+    pub fn place(&self, work: &mut TensorWork, batch: &mut Batch) {
+        let (dim, n) = (self.size(), batch.n);
+        let mut constant = -0.5 * dim as f64 * std::f64::consts::TAU.ln();
+        for (rows, group) in self.parts() {
+            work.tensors.gather(dim, rows.clone(), &work.eps, |_| 1.0);
+            group.unwhiten(&mut work.tensors);
+            let z = batch.draws.as_mut_slice()[..dim * n].chunks_exact_mut(dim);
+            for (z, from) in z.zip(work.tensors.values().chunks_exact(group.size())) {
+                let z = &mut z[rows.clone()];
+                z.copy_from_slice(from);
+                axpy(1.0, group.w(), z);
+            }
+            constant += 0.5 * group.log_det();
+        }
+        for (log_q, eps) in batch.log_q.iter_mut().zip(work.eps.chunks_exact(dim)) {
+            *log_q = constant - 0.5 * dot(eps, eps);
+        }
+        batch.kept.fill(true);
+        if work.plan.curvature.wants_centre() {
+            let centre = batch.draws.get_mut(batch.centre(0));
+            self.parts().for_each(|(rows, group)| centre[rows].copy_from_slice(group.w()));
+        }
+    }
+
+    pub(super) fn weigh_draws(&self, work: &mut TensorWork, batch: &Batch) -> bool {
+        let n_kept = batch.n_kept();
+        for (weight, kept) in work.weight.iter_mut().zip(&batch.kept) {
+            *weight = if *kept { 1.0 / n_kept as f64 } else { 0.0 };
+        }
+        n_kept > 0
+    }
+}

@@ -1,0 +1,294 @@
+//! The gradient of the bound in W and the factors, from a batch of evaluations.
+
+use super::TensorGaussian;
+use super::draw::TensorWork;
+use super::group::Group;
+use crate::block::{ScaleMatrix, in_range};
+use crate::estimate::Curvature;
+use crate::family::{Batch, MatrixUpdate};
+use crate::linalg::axpy;
+use crate::target::{Covariance, Evaluations, Prior};
+
+/// Gradient of the bound in the coordinates of a [`TensorGaussian`], the groups one after the other.
+#[derive(Clone, Debug)]
+pub struct TensorGradient {
+    /// ∇_W L of each group.
+    pub w: Vec<f64>,
+    /// G_j = −(2/D₋ⱼ)∇_{V_j} L of each factor of each group, so that P_j⁺ = P_j + βG_j; stored as the factors are.
+    pub g: Vec<f64>,
+    /// −∇h averaged over draws and Σ_s ∇h(⊗V)∇hᵀ: what the rule of the paper moves by, where it is asked for.
+    pub(super) literal: Option<Box<(Vec<f64>, Vec<f64>)>>,
+}
+
+impl TensorGradient {
+    pub(super) fn like<S: ScaleMatrix>(q: &TensorGaussian<S>) -> Self {
+        let (w, g) = (vec![0.0; q.size()], vec![0.0; q.groups().iter().map(Group::n_entries).sum()]);
+        let literal = (q.update() == MatrixUpdate::PaperLiteral).then(|| Box::new((w.clone(), g.clone())));
+        Self { w, g, literal }
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        let literal = self.literal.as_ref().is_none_or(|both| in_range(&both.0) && in_range(&both.1));
+        in_range(&self.w) && in_range(&self.g) && literal
+    }
+
+    /// What a step moves by.
+    pub(super) fn moved_by(&self) -> (&[f64], &[f64]) {
+        self.literal.as_ref().map_or((&self.w, &self.g), |both| (&both.0, &both.1))
+    }
+}
+
+impl<S: ScaleMatrix> TensorGaussian<S> {
+    /// ∇_W L = E[∇log p] + prior and G_j = A_j/D₋ⱼ − P_j, where A_j[i, i′] = Σ (⊗_{m≠j} V_m)_{ab} E[∇²ℓ]_{(ia),(i′b)} or what the plan
+    /// has in its place (spec 06 §6.2, 10 §10.5).
+    ///
+    /// Everything is summed in whitened coordinates, where A_j = L_j M_j L_jᵀ and M_j is a partial trace.
+    ///
+    /// Paper: §5, App. I.
+    pub(super) fn accumulate(
+        &self,
+        evaluations: &Evaluations,
+        curvature: &[f64],
+        prior: Prior,
+        work: &mut TensorWork,
+        batch: &Batch,
+        out: &mut TensorGradient,
+    ) {
+        let dim = self.size();
+        let grads = &evaluations.grads()[..dim * batch.n];
+        out.w.fill(0.0);
+        for (grad, weight) in grads.chunks_exact(dim).zip(&work.weight) {
+            axpy(*weight, grad, &mut out.w);
+        }
+        out.g.fill(0.0);
+        let centre = work.plan.curvature.wants_centre().then(|| evaluations.grad(batch.centre(0)));
+        // A centre that could not be evaluated costs variance, not correctness.
+        let centre = centre.filter(|grad| grad.iter().all(|v| v.is_finite()));
+        let (mut g, mut items) = (&mut out.g[..], curvature);
+        for (rows, group) in self.parts() {
+            let (own, rest) = g.split_at_mut(group.n_entries());
+            let n_entries = own.len();
+            let white = &mut work.white[..n_entries];
+            white.fill(0.0);
+            match work.plan.curvature {
+                Curvature::Auto | Curvature::Hessian | Curvature::GaussNewton => {
+                    self.trace_out(group, rows.clone(), curvature, work);
+                }
+                Curvature::ItemGradients | Curvature::SquaredMean => {
+                    axpy(-1.0, &items[..n_entries], white);
+                    items = &items[n_entries..];
+                }
+                Curvature::GradientFree => {}
+                Curvature::GradientOuterProduct => {
+                    // Weights are not negative.
+                    let root = |s: usize| work.weight[s].sqrt();
+                    work.tensors.gather(dim, rows.clone(), grads, root);
+                    group.whiten_gradient(&mut work.tensors);
+                    add_grams(group, work);
+                }
+                Curvature::Stein { .. } => {
+                    work.tensors.gather(dim, rows.clone(), grads, |_| -1.0);
+                    if let Some(centre) = centre {
+                        let columns = work.tensors.values_mut().chunks_exact_mut(group.size());
+                        columns.for_each(|column| axpy(1.0, &centre[rows.clone()], column));
+                    }
+                    group.whiten_gradient(&mut work.tensors);
+                    work.normals.gather(dim, rows.clone(), &work.eps, |s| work.weight[s]);
+                    add_products(group, work);
+                }
+            }
+            let n_entries = own.len();
+            group.each_mut(&mut work.white[..n_entries], |_, factor, own| S::complete(factor.dim(), own));
+            unwhiten_matrices(group, &work.white[..n_entries], &mut work.matrix, own);
+            group.each_mut(own, |j, factor, own| {
+                let others = group.others(j);
+                own.iter_mut().zip(factor.precision()).for_each(|(g, p)| *g = *g / others - p);
+            });
+            g = rest;
+        }
+        self.add_prior(prior, work, out);
+        if out.literal.is_some() {
+            self.accumulate_literal(grads, prior, work, batch, out);
+        }
+    }
+
+    /// White M_j = −Σ_a H̃_{(ia),(i′a)} of the contracted Hessian of log p, H̃ = (⊗L⁻¹)H(⊗L⁻ᵀ).
+    fn trace_out(&self, group: &Group<S>, rows: std::ops::Range<usize>, curvature: &[f64], work: &mut TensorWork) {
+        let (dim, size) = (self.size(), group.size());
+        let mut inner = 1;
+        if S::COVARIANCE == Covariance::Diagonal {
+            // Divided by all precisions, which only happens along the modes.
+            work.tensors.set(&curvature[rows]);
+            group.solve(&mut work.tensors);
+        } else {
+            work.tensors.gather(dim, rows.clone(), &curvature[dim * rows.start..dim * rows.end], |_| 1.0);
+            group.whiten_gradient(&mut work.tensors);
+            work.tensors.turn(size, size * size);
+            group.whiten_gradient(&mut work.tensors);
+        }
+        let h = work.tensors.values();
+        group.each_mut(&mut work.white[..group.n_entries()], |_, factor, own| {
+            let d = factor.dim();
+            let at = |k: usize, i: usize, o: usize| k + inner * (i + d * o);
+            for o in 0..size / (inner * d) {
+                for k in 0..inner {
+                    match S::COVARIANCE {
+                        Covariance::Diagonal => {
+                            own.iter_mut().enumerate().for_each(|(i, m)| *m -= h[at(k, i, o)]);
+                        }
+                        Covariance::Full => {
+                            for (j, column) in own.chunks_exact_mut(d).enumerate() {
+                                let from = &h[size * at(k, j, o)..];
+                                column.iter_mut().enumerate().for_each(|(i, m)| *m -= from[at(k, i, o)]);
+                            }
+                        }
+                    }
+                }
+            }
+            inner *= d;
+        });
+    }
+
+    /// −Σ_n weight g_n(⊗V)g_nᵀ of each factor, in whitened coordinates, for the gradients of single items at a draw.
+    pub(super) fn add_items(&self, weight: f64, items: &[f64], work: &mut TensorWork, curvature: &mut [f64]) {
+        let dim = self.size();
+        let mut out = curvature;
+        for (rows, group) in self.parts() {
+            let (own, rest) = out.split_at_mut(group.n_entries());
+            let n_entries = own.len();
+            work.white[..n_entries].fill(0.0);
+            let at_once = (work.ones.len() / group.size()).min(work.tensors.capacity() / group.size()).max(1);
+            for items in items.chunks(dim * at_once) {
+                work.tensors.gather(dim, rows.clone(), items, |_| 1.0);
+                group.whiten_gradient(&mut work.tensors);
+                add_grams(group, work);
+            }
+            axpy(-weight, &work.white[..n_entries], own);
+            out = rest;
+        }
+    }
+
+    /// ∇_W = −δW and A_j = δ Π_{m≠j} tr V_m I, over the leading coordinates (spec 06 §6.3).
+    pub(super) fn add_prior(&self, prior: Prior, work: &mut TensorWork, out: &mut TensorGradient) {
+        let Prior::Gaussian { precision, leading } = prior else { return };
+        let mut g = &mut out.g[..];
+        for (rows, group) in self.parts() {
+            let (own, rest) = g.split_at_mut(group.n_entries());
+            g = rest;
+            if rows.start >= leading {
+                continue;
+            }
+            let covered = leading.min(rows.end) - rows.start;
+            axpy(-precision, &group.w()[..covered], &mut out.w[rows.start..rows.start + covered]);
+            group.variances(&mut work.matrix[0], &mut work.variances);
+            let variances = &work.variances;
+            group.entries(|entry, index| {
+                if entry >= covered {
+                    return;
+                }
+                let (mut product, mut start) = (1.0, 0);
+                for (i, factor) in index.iter().zip(group.factors()) {
+                    product *= variances[start + i];
+                    start += factor.dim();
+                }
+                let (mut first, mut index) = (0, index.iter());
+                group.each_mut(own, |j, factor, own| {
+                    let (d, i) = (factor.dim(), *index.next().expect("an index for each mode"));
+                    let place = if S::COVARIANCE == Covariance::Full { i * (d + 1) } else { i };
+                    own[place] += precision * (product / variances[first + i]) / group.others(j);
+                    first += d;
+                });
+            });
+        }
+    }
+
+    /// −E[∇h] and Σ_s weight ∇h(⊗V)∇hᵀ with the sampled h = log q − log p.
+    fn accumulate_literal(
+        &self,
+        grads: &[f64],
+        prior: Prior,
+        work: &mut TensorWork,
+        batch: &Batch,
+        out: &mut TensorGradient,
+    ) {
+        let dim = self.size();
+        let Some(literal) = out.literal.as_mut() else { return };
+        let (w, mut g) = (&mut literal.0, &mut literal.1[..]);
+        for (rows, group) in self.parts() {
+            let (own, rest) = g.split_at_mut(group.n_entries());
+            work.tensors.gather(dim, rows.clone(), grads, |_| -1.0);
+            if let Prior::Gaussian { precision, leading } = prior {
+                let covered = leading.clamp(rows.start, rows.end) - rows.start;
+                for (s, column) in work.tensors.values_mut().chunks_exact_mut(group.size()).enumerate() {
+                    axpy(precision, &batch.draws.get(s)[rows.start..rows.start + covered], &mut column[..covered]);
+                }
+            }
+            group.whiten_gradient(&mut work.tensors);
+            work.normals.gather(dim, rows.clone(), &work.eps, |_| 1.0);
+            axpy(-1.0, work.normals.values(), work.tensors.values_mut());
+            let n_entries = own.len();
+            let (white, mean) = (&mut work.white[..n_entries], &mut work.direction[..group.size()]);
+            white.fill(0.0);
+            mean.fill(0.0);
+            for (column, weight) in work.tensors.values_mut().chunks_exact_mut(group.size()).zip(&work.weight) {
+                axpy(-weight, column, mean);
+                column.iter_mut().for_each(|v| *v *= weight.sqrt());
+            }
+            add_grams(group, work);
+            group.each_mut(&mut work.white[..n_entries], |_, factor, own| S::complete(factor.dim(), own));
+            unwhiten_matrices(group, &work.white[..n_entries], &mut work.matrix, own);
+            work.tensors.set(&work.direction[..group.size()]);
+            group.factor_times(&mut work.tensors);
+            w[rows].copy_from_slice(work.tensors.values());
+            g = rest;
+        }
+    }
+}
+
+/// White M_j += X_(j) X_(j)ᵀ of the stack of tensors for every mode j.
+fn add_grams<S: ScaleMatrix>(group: &Group<S>, work: &mut TensorWork) {
+    let TensorWork { tensors, white, ones, gram, .. } = work;
+    group.each_mut(&mut white[..group.n_entries()], |_, factor, own| {
+        let d = factor.dim();
+        S::add_weighted_gram(d, tensors.values(), &ones[..tensors.values().len() / d], gram, own);
+        tensors.turn(d, group.size());
+    });
+}
+
+/// White M_j += ½(E_(j) X_(j)ᵀ + X_(j) E_(j)ᵀ) of two stacks of tensors for every mode j.
+fn add_products<S: ScaleMatrix>(group: &Group<S>, work: &mut TensorWork) {
+    let TensorWork { tensors, normals, white, ones, gram, .. } = work;
+    group.each_mut(&mut white[..group.n_entries()], |_, factor, own| {
+        let d = factor.dim();
+        let (x, e) = (tensors.values(), normals.values());
+        S::add_symmetrised(d, e, x, &ones[..x.len() / d], gram, own);
+        tensors.turn(d, group.size());
+        normals.turn(d, group.size());
+    });
+}
+
+/// A_j = L_j M_j L_jᵀ for every factor.
+fn unwhiten_matrices<S: ScaleMatrix>(group: &Group<S>, white: &[f64], scratch: &mut [Vec<f64>; 2], out: &mut [f64]) {
+    let mut white = white;
+    group.each_mut(out, |_, factor, own| {
+        let (m, rest) = white.split_at(own.len());
+        white = rest;
+        let d = factor.dim();
+        match S::COVARIANCE {
+            Covariance::Diagonal => {
+                own.iter_mut().zip(m.iter().zip(factor.precision())).for_each(|(a, (m, p))| *a = m * p);
+            }
+            Covariance::Full => {
+                let [product, transposed] = scratch;
+                let (product, transposed) = (&mut product[..d * d], &mut transposed[..d * d]);
+                factor.factor_times(m, product);
+                for (j, column) in product.chunks_exact(d).enumerate() {
+                    column.iter().enumerate().for_each(|(i, value)| transposed[i * d + j] = *value);
+                }
+                factor.factor_times(transposed, own);
+                // Products of both triangles round in their own ways.
+                S::complete(d, own);
+            }
+        }
+    });
+}

@@ -1,0 +1,187 @@
+//! The step of one group: W and all its factors at once.
+
+use super::draw::TensorWork;
+use super::group::Group;
+use crate::block::{Candidate, LARGEST, ScaleMatrix, in_range};
+use crate::family::{MatrixUpdate, StepRequest};
+use crate::linalg::{axpy, cholesky, dot};
+use crate::rule::{Rule, largest_step};
+use crate::target::Covariance;
+
+/// Largest difference of log |P_j|/d_j between factors before they are put back into balance.
+const BALANCE: f64 = 9.0;
+
+impl<S: ScaleMatrix> Group<S> {
+    /// W⁺ = W + β∇_W ×_j V_j and P_j⁺ = P_j + βG_j, or with the second-order term of [`Rule::Retraction`], all at the old point
+    /// (spec 06 §6.3, 10 §10.1, 10 §10.5). Returns the β taken; a step of zero leaves the state as it was.
+    ///
+    /// Paper: §5, App. I.
+    pub(super) fn advance(
+        &mut self,
+        which: usize,
+        gradient: (&[f64], &[f64]),
+        update: MatrixUpdate,
+        request: StepRequest,
+        work: &mut TensorWork,
+    ) -> f64 {
+        const HALVINGS: usize = 60;
+        let (w, g) = gradient;
+        if !(in_range(w) && in_range(g)) {
+            return 0.0;
+        }
+        let TensorWork { tensors, candidates, direction, moved, directions, matrix, .. } = work;
+        let (candidates, moved) = (&mut candidates[which][..], &mut moved[..self.w.len()]);
+        let (direction, directions) = (&mut direction[..self.w.len()], &mut directions[..g.len()]);
+        tensors.set(w);
+        self.solve(tensors);
+        direction.copy_from_slice(tensors.values());
+        directions.copy_from_slice(g);
+        let mut request = request;
+        match update {
+            MatrixUpdate::Joint => self.share_scale(directions, &mut matrix[0]),
+            MatrixUpdate::Blockwise => {}
+            MatrixUpdate::PaperLiteral => request.rule = Rule::NaturalGradient,
+        }
+        // ‖ΔW‖² in the metric of q is β² times this.
+        let square = dot(direction, w);
+        let mut ready = false;
+        let mut beta = request.beta;
+        for _ in 0..HALVINGS {
+            let mut attempt = |beta: f64, ready: bool| {
+                let step = Attempt { rule: request.rule, beta, ready, wants_kl: request.max_kl.is_some() };
+                self.attempt(step, direction, directions, square, candidates, moved)
+            };
+            let outcome = attempt(beta, ready);
+            ready = true;
+            let Some(kl) = outcome else {
+                beta *= 0.5;
+                continue;
+            };
+            if let Some(bound) = request.max_kl
+                && kl > bound
+            {
+                beta = largest_step(beta, bound, 0.05, |beta| attempt(beta, true));
+                if beta == 0.0 || attempt(beta, true).is_none() {
+                    return 0.0;
+                }
+            }
+            self.w.copy_from_slice(moved);
+            self.factors.iter_mut().zip(&mut *candidates).for_each(|(factor, candidate)| factor.accept(candidate));
+            self.rebalance(candidates);
+            return beta;
+        }
+        0.0
+    }
+
+    /// G_j ← G_j − (1 − 1/K) x̄ P_j with x̄ the mean of tr(V_jG_j)/d_j, which is the same number for every factor: the change of
+    /// scale that each of K factors asks for is made by all of them together.
+    pub(super) fn share_scale(&self, g: &mut [f64], scratch: &mut [f64]) {
+        let k = self.factors.len() as f64;
+        let x = self.mean_scale(g, scratch);
+        self.each_mut(g, |_, factor, own| axpy(-(1.0 - 1.0 / k) * x, factor.precision(), own));
+    }
+
+    /// The mean over the factors of tr(V_jG_j)/d_j.
+    pub(super) fn mean_scale(&self, g: &[f64], scratch: &mut [f64]) -> f64 {
+        let mut sum = 0.0;
+        self.each(g, |j, _, own| sum += self.mean_eigenvalue(j, own, scratch));
+        sum / self.factors.len() as f64
+    }
+
+    /// Writes the state after a step to the candidates and `moved`; its KL divergence from the present one if that is wanted, else 0.
+    ///
+    /// 2 KL(q_new ‖ q) = Π_j tr(P_jV_j⁺) − D + Σ_j D₋ⱼ log(|P_j⁺|/|P_j|) + ⟨ΔW, ΔW ×_j P_j⟩.
+    fn attempt(
+        &self,
+        step: Attempt,
+        direction: &[f64],
+        directions: &[f64],
+        square: f64,
+        candidates: &mut [Candidate],
+        moved: &mut [f64],
+    ) -> Option<f64> {
+        let Attempt { rule, beta, ready, wants_kl } = step;
+        let mut admissible = true;
+        let (mut smallest, mut largest) = (1.0, 1.0);
+        self.each(directions, |j, factor, own| {
+            let candidate = &mut candidates[j];
+            // Every candidate needs its direction, whatever became of the one before.
+            admissible &= factor.propose(rule, beta, own, ready, candidate);
+            let pivots =
+                candidate.factor.iter().step_by(if S::COVARIANCE == Covariance::Full { factor.dim() + 1 } else { 1 });
+            let (least, most) = pivots.fold((f64::INFINITY, 0.0f64), |(a, b), p| (a.min(*p), b.max(*p)));
+            (smallest, largest) = (smallest * least * least, largest * most * most);
+        });
+        moved.copy_from_slice(&self.w);
+        axpy(beta, direction, moved);
+        if !(admissible && smallest > 1.0 / LARGEST && largest < LARGEST && in_range(moved)) {
+            return None;
+        }
+        if !wants_kl {
+            return Some(0.0);
+        }
+        let (mut trace, mut log_det) = (1.0, 0.0);
+        for (j, (factor, candidate)) in self.factors.iter().zip(candidates).enumerate() {
+            let d = factor.dim();
+            let change = log_det_candidate::<S>(d, candidate) - factor.log_det_precision();
+            trace *= factor.divergence(candidate) + d as f64 - change;
+            log_det += self.others(j) * change;
+        }
+        let kl = 0.5 * (trace - self.w.len() as f64 + log_det + beta * beta * square);
+        kl.is_finite().then_some(kl)
+    }
+
+    /// Multiplies the factors by numbers whose product is one, so that log |P_j|/d_j are equal, if they have drifted apart: neither q
+    /// nor any later step is changed by it, and no factor overflows.
+    fn rebalance(&mut self, candidates: &mut [Candidate]) {
+        let scales = self.scales();
+        let scales = &scales[..self.factors.len()];
+        let most = scales.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
+        let least = scales.iter().fold(f64::INFINITY, |m, v| m.min(*v));
+        if most - least > BALANCE {
+            self.equalise(candidates);
+        }
+    }
+
+    /// Makes log |P_j|/d_j equal.
+    pub(super) fn equalise(&mut self, candidates: &mut [Candidate]) {
+        let balance = self.balance();
+        let mut fine = true;
+        for ((factor, candidate), c) in self.factors.iter().zip(&mut *candidates).zip(balance) {
+            let d = factor.dim();
+            candidate.precision.iter_mut().zip(factor.precision()).for_each(|(to, p)| *to = c * p);
+            // A factor is a function of its precision, bit by bit: a file holds the precision alone.
+            fine &= match S::COVARIANCE {
+                Covariance::Diagonal => {
+                    candidate.factor.iter_mut().zip(&candidate.precision).for_each(|(root, p)| *root = p.sqrt());
+                    candidate.precision.iter().all(|p| *p > 0.0 && p.is_finite())
+                }
+                Covariance::Full => {
+                    let Candidate { precision, factor, workspace, .. } = candidate;
+                    cholesky::factor(d, precision, factor, workspace).is_ok()
+                }
+            };
+        }
+        if fine {
+            self.factors.iter_mut().zip(candidates).for_each(|(factor, candidate)| factor.accept(candidate));
+        }
+    }
+}
+
+/// One try of a step.
+#[derive(Clone, Copy)]
+struct Attempt {
+    rule: Rule,
+    beta: f64,
+    /// Whether the part of the candidates that does not depend on β is there.
+    ready: bool,
+    wants_kl: bool,
+}
+
+/// log |P_new|.
+fn log_det_candidate<S: ScaleMatrix>(dim: usize, candidate: &Candidate) -> f64 {
+    match S::COVARIANCE {
+        Covariance::Full => cholesky::log_det(dim, &candidate.factor),
+        Covariance::Diagonal => candidate.precision.iter().map(|p| p.ln()).sum(),
+    }
+}
