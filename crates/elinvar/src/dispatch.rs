@@ -23,6 +23,16 @@ mod avx2 {
     pub(super) fn poisson(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
         kernels::poisson::<true>(y, eta, value, curvature);
     }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn tanh(values: &mut [f64]) {
+        kernels::tanh::<true>(values);
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn softmax(labels: &[f64], eta: &mut [f64], value: &mut [f64], spare: &mut [f64]) {
+        kernels::softmax::<true>(labels, eta, value, spare);
+    }
 }
 
 /// The same, compiled for AVX-512: vectors of eight numbers.
@@ -38,6 +48,16 @@ mod avx512 {
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
     pub(super) fn poisson(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
         kernels::poisson::<true>(y, eta, value, curvature);
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+    pub(super) fn tanh(values: &mut [f64]) {
+        kernels::tanh::<true>(values);
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+    pub(super) fn softmax(labels: &[f64], eta: &mut [f64], value: &mut [f64], spare: &mut [f64]) {
+        kernels::softmax::<true>(labels, eta, value, spare);
     }
 }
 
@@ -82,4 +102,34 @@ pub(crate) fn poisson_block(y: &[f64], eta: &mut [f64], value: &mut [f64], curva
         return unsafe { avx2::poisson(y, eta, value, curvature) };
     }
     kernels::poisson::<false>(y, eta, value, curvature);
+}
+
+/// [`kernels::tanh`] with the best instructions of this machine.
+pub(crate) fn tanh_block(values: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        // SAFETY: the processor has just been found to support these parts of AVX-512 and FMA, the only condition of the call.
+        return unsafe { avx512::tanh(values) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2_and_fma() {
+        // SAFETY: the processor has just been found to support AVX2 and FMA, the only condition of the call.
+        return unsafe { avx2::tanh(values) };
+    }
+    kernels::tanh::<false>(values);
+}
+
+/// [`kernels::softmax`] with the best instructions of this machine.
+pub(crate) fn softmax_block(labels: &[f64], eta: &mut [f64], value: &mut [f64], spare: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        // SAFETY: the processor has just been found to support these parts of AVX-512 and FMA, the only condition of the call.
+        return unsafe { avx512::softmax(labels, eta, value, spare) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2_and_fma() {
+        // SAFETY: the processor has just been found to support AVX2 and FMA, the only condition of the call.
+        return unsafe { avx2::softmax(labels, eta, value, spare) };
+    }
+    kernels::softmax::<false>(labels, eta, value, spare);
 }

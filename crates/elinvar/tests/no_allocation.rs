@@ -9,13 +9,15 @@ use std::cell::Cell;
 use elinvar::Plan;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
 use elinvar::family::{AnyApproximation, Family};
-use elinvar::model::{Banana, BetaBinomial};
+use elinvar::model::{Activation, Architecture, Banana, BetaBinomial, DesignMatrix, NeuralNetwork};
 use elinvar::random::Noise;
 use elinvar::rule::Rule;
 use elinvar::run::start;
-use elinvar::target::Target;
+use elinvar::target::{
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, ItemGradients, Rows, Scratch, Target,
+};
 
-use subjects::{families, label, logistic, open};
+use subjects::{families, label, logistic, numbers, open};
 
 thread_local! {
     /// Allocations of this thread; tests that run beside this one have their own count.
@@ -192,5 +194,44 @@ fn steps_in_forty_dimensions_allocate_nothing() {
         for (i, plan) in plans(family, true).iter().enumerate() {
             check("logistic, d = 40", &target, family, &with_rules(plan)[i % 4], &start);
         }
+    }
+}
+
+#[test]
+fn networks_allocate_nothing_once_they_have_their_scratch() {
+    warm_the_thread();
+    let (n, d) = (70, 3);
+    let x = || DesignMatrix::new(numbers(n * d, 1), d, (1..=d).map(|j| format!("x{j}")).collect()).unwrap();
+    let labels = || numbers(n, 2).into_iter().map(|v| (1.5 + 1.5 * v).floor()).collect();
+    let layers = |activation| Architecture { hidden: vec![20, 4], activation };
+    let models = [
+        NeuralNetwork::regression(x(), numbers(n, 3), layers(Activation::Relu), 1.0).unwrap(),
+        NeuralNetwork::multiclass(x(), labels(), 3, layers(Activation::Tanh), 1.0).unwrap(),
+    ];
+    for model in &models {
+        let dim = model.dim();
+        let z = numbers(4 * dim, 4);
+        let (mut out, mut scratch) = (Evaluations::new(dim, 4), Scratch::default());
+        out.scratch_mut().take(model.scratch_len(4, 1));
+        scratch.take(model.scratch_len(4, 1));
+        let (mut full, mut diagonal) = (vec![0.0; dim * dim], vec![0.0; dim]);
+        let (mut items, mut log_p) = (vec![0.0; n * dim], vec![0.0; 4]);
+        let weights = [0.25; 4];
+        let mut once = || {
+            let (draws, rows) = (Draws::new(dim, &z), Rows::All);
+            let contraction = Contraction::shared(&weights, 4);
+            model.evaluate(draws, rows, &mut out).unwrap();
+            model.values().unwrap().log_densities(draws, rows, &mut scratch, &mut log_p).unwrap();
+            ItemGradients::item_gradients(model, &z[..dim], rows, &mut scratch, &mut items).unwrap();
+            for (covariance, entries) in [(Covariance::Full, &mut full), (Covariance::Diagonal, &mut diagonal)] {
+                let view = CurvatureMut::new(covariance, dim, entries);
+                model.contract_gauss_newton(draws, rows, contraction, &mut scratch, view).unwrap();
+            }
+        };
+        once();
+        assert_eq!(allocations(|| (0..10).for_each(|_| once())), 0);
+        let start = model.start(Family::skew().diagonal(), 1).unwrap();
+        let plan = Plan { minibatch: Some(32), ..Plan::default() };
+        assert_eq!(of_steps(model, &start, &plan), 0);
     }
 }

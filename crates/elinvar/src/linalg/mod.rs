@@ -6,6 +6,7 @@
 
 pub(crate) mod cholesky;
 pub(crate) mod eigen;
+pub(crate) mod layer;
 pub(crate) mod products;
 
 /// Dimensions up to this are handled by plain loops.

@@ -125,6 +125,55 @@ pub(crate) fn poisson<const FMA: bool>(y: &[f64], eta: &mut [f64], value: &mut [
     }
 }
 
+/// tanh of every value, in place, to a few units in the last place: −t/(2 + t) with t = e^{−2|x|} − 1, and the sign of x.
+///
+/// t is 2ᵏ(eʳ − 1) + (2ᵏ − 1): for small x k is zero and nothing cancels.
+#[inline(always)]
+pub(crate) fn tanh<const FMA: bool>(values: &mut [f64]) {
+    for value in values {
+        let x = *value;
+        let doubled = -2.0 * x.abs();
+        // e⁻⁴⁰ is lost beside one, and a lower bound keeps 2ᵏ a normal number.
+        let y = if doubled < -40.0 { -40.0 } else { doubled };
+        let shifted = mul_add::<FMA>(y, LOG2_E, ROUND);
+        let k = shifted - ROUND;
+        let r = mul_add::<FMA>(k, -LN_2_LOW, mul_add::<FMA>(k, -LN_2_HIGH, y));
+        let less_one = mul_add::<FMA>(r * r, polynomial::<FMA, 10>(r, EXP), r);
+        let power = f64::from_bits(1.0f64.to_bits().wrapping_add(shifted.to_bits() << 52));
+        let t = mul_add::<FMA>(power, less_one, power - 1.0);
+        let size = -t / (2.0 + t);
+        *value = if x.is_nan() { x } else { size.copysign(x) };
+    }
+}
+
+/// Soft-max of `labels.len()` items, class after class in `eta`, which is replaced by the probabilities; `value` receives
+/// log p of the item's label, a class number. `spare` holds two numbers per item.
+#[inline(always)]
+pub(crate) fn softmax<const FMA: bool>(labels: &[f64], eta: &mut [f64], value: &mut [f64], spare: &mut [f64]) {
+    let n = labels.len();
+    let (top, total) = spare[..2 * n].split_at_mut(n);
+    top.copy_from_slice(&eta[..n]);
+    for class in eta.chunks_exact(n).skip(1) {
+        for (top, eta) in top.iter_mut().zip(class) {
+            *top = if *eta > *top || eta.is_nan() { *eta } else { *top };
+        }
+    }
+    for (i, ((value, label), top)) in value.iter_mut().zip(labels).zip(top.iter()).enumerate() {
+        *value = eta[*label as usize * n + i] - top;
+    }
+    total.fill(0.0);
+    for class in eta.chunks_exact_mut(n) {
+        for ((eta, top), total) in class.iter_mut().zip(top.iter()).zip(total.iter_mut()) {
+            *eta = exp_negative::<FMA>(*eta - *top);
+            *total += *eta;
+        }
+    }
+    value.iter_mut().zip(total.iter()).for_each(|(value, total)| *value -= total.ln());
+    for class in eta.chunks_exact_mut(n) {
+        class.iter_mut().zip(total.iter()).for_each(|(p, total)| *p /= total);
+    }
+}
+
 /// Σ values in eight interleaved lanes: an order that vectorises and rounds less than a running sum.
 #[inline(always)]
 pub(crate) fn sum(values: &[f64]) -> f64 {
@@ -203,6 +252,39 @@ mod tests {
             let size = BOUND * (e + (counts[i] * eta[i]).abs()).max(1.0);
             assert!((value[i] - (counts[i] * eta[i] - e)).abs() <= size && (slope[i] - (counts[i] - e)).abs() <= size);
             assert!((curvature[i] + e).abs() <= BOUND * e, "curvature at {}", eta[i]);
+        }
+    }
+
+    #[test]
+    fn tanh_agrees_with_std_relatively() {
+        let tiny = (0..300).map(|k| 0.5f64.powi(k));
+        let x: Vec<f64> = grid(-25.0, 25.0, 100_000).chain(grid(-1.0, 1.0, 100_000)).chain(tiny).collect();
+        let mut found = x.clone();
+        dispatch::tanh_block(&mut found);
+        for (x, found) in x.iter().zip(&found) {
+            assert!((found - x.tanh()).abs() <= 2.0 * BOUND * x.tanh().abs(), "tanh {x}: {found}");
+        }
+        let mut odd = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        dispatch::tanh_block(&mut odd);
+        assert!(odd[..4] == [0.0, 0.0, 1.0, -1.0] && odd[4].is_nan(), "{odd:?}");
+    }
+
+    #[test]
+    fn softmax_agrees_with_its_definition() {
+        let (n, classes) = (50, 4);
+        let eta: Vec<f64> = grid(-40.0, 40.0, n * classes - 1).map(|v| (7.0 * v).sin() * v).collect();
+        let labels: Vec<f64> = (0..n).map(|i| (i % classes) as f64).collect();
+        let (mut p, mut value, mut spare) = (eta.clone(), vec![0.0; n], vec![0.0; 2 * n]);
+        dispatch::softmax_block(&labels, &mut p, &mut value, &mut spare);
+        for i in 0..n {
+            let of = |c: usize| eta[c * n + i];
+            let top = (0..classes).map(of).fold(f64::MIN, f64::max);
+            let log_total = top + (0..classes).map(|c| (of(c) - top).exp()).sum::<f64>().ln();
+            assert!((value[i] - of(i % classes) + log_total).abs() < 1e-13 * value[i].abs().max(1.0));
+            for c in 0..classes {
+                let expected = (of(c) - log_total).exp();
+                assert!((p[c * n + i] - expected).abs() < 1e-13 * expected);
+            }
         }
     }
 

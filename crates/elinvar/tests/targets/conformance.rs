@@ -1,4 +1,6 @@
-use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target};
+use elinvar::target::{
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, ItemGradients, Rows, Scratch, SecondOrder, Target,
+};
 
 use crate::registered::{Case, cases, numbers};
 use crate::tolerance::{EXACT, FD1, FD2};
@@ -49,6 +51,25 @@ fn contract(
 
 fn hessian(target: &dyn SecondOrder, z: &[f64]) -> Vec<f64> {
     contract(target, z, Rows::All, Contraction::shared(&[1.0], 1), Covariance::Full)
+}
+
+/// The contraction of Gauss–Newton matrices of a target that has them.
+fn gauss_newton(
+    target: &dyn Target,
+    z: &[f64],
+    rows: Rows<'_>,
+    contraction: Contraction<'_>,
+    covariance: Covariance,
+) -> Vec<f64> {
+    let d = target.dim();
+    let mut entries = vec![0.0; contraction.len() * covariance.n_entries(d)];
+    let mut scratch = Scratch::default();
+    let out = CurvatureMut::new(covariance, d, &mut entries);
+    let model = target.gauss_newton().expect("models with rows have a Hessian or a Gauss–Newton matrix");
+    model.contract_gauss_newton(Draws::new(d, z), rows, contraction, &mut scratch, out).unwrap();
+    let (used, promised) = (scratch.high_water_mark(), target.scratch_len(z.len() / d, contraction.len()));
+    assert!(used <= promised, "the contraction used {used} numbers of scratch, promised were {promised}");
+    entries
 }
 
 fn assert_close(name: &str, what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
@@ -186,12 +207,14 @@ fn a_diagonal_contraction_is_the_diagonal_of_the_full_one() {
 fn sums_over_subsets_add_up_and_the_order_of_rows_does_not_matter() {
     for case in cases() {
         let Some(n) = case.target.n_rows() else { continue };
-        let second_order = case.target.second_order().expect("models with rows have second derivatives");
         let (z, weights) = (points(&case, 8), numbers(2 * N_DRAWS, 9));
         let all_of = |rows: Rows<'_>| {
             let out = evaluate(&*case.target, &z, rows);
             let contraction = Contraction::shared(&weights, N_DRAWS);
-            let curvature = contract(second_order, &z, rows, contraction, Covariance::Full);
+            let curvature = match case.target.second_order() {
+                Some(second_order) => contract(second_order, &z, rows, contraction, Covariance::Full),
+                None => gauss_newton(&*case.target, &z, rows, contraction, Covariance::Full),
+            };
             [out.log_p().to_vec(), out.grads().to_vec(), curvature]
         };
         let full = all_of(Rows::All);
@@ -237,4 +260,57 @@ fn one_pass_gives_the_same_bits_as_two() {
             }
         }
     }
+}
+
+#[test]
+fn gauss_newton_matrices_are_contracted_as_hessians_are() {
+    let mut seen = 0;
+    for case in cases().iter().filter(|case| case.target.gauss_newton().is_some()) {
+        seen += 1;
+        let (d, z, target) = (case.target.dim(), points(case, 13), &*case.target);
+        let one = |z: &[f64]| gauss_newton(target, z, Rows::All, Contraction::shared(&[1.0], 1), Covariance::Full);
+        let matrices: Vec<Vec<f64>> = z.chunks_exact(d).map(one).collect();
+        let mut weights = numbers(2 * N_DRAWS, 14);
+        weights[1] = 0.0;
+        let contraction = Contraction::shared(&weights, N_DRAWS);
+        let full = gauss_newton(target, &z, Rows::All, contraction, Covariance::Full);
+        let diagonal = gauss_newton(target, &z, Rows::All, contraction, Covariance::Diagonal);
+        for (k, weights) in weights.chunks_exact(N_DRAWS).enumerate() {
+            let mut sum = vec![0.0; d * d];
+            for (matrix, weight) in matrices.iter().zip(weights) {
+                sum.iter_mut().zip(matrix).for_each(|(sum, entry)| *sum += weight * entry);
+            }
+            let matrix = &full[k * d * d..(k + 1) * d * d];
+            assert_close(case.name, "Gauss–Newton", matrix, &sum, EXACT);
+            let expected: Vec<f64> = matrix.iter().step_by(d + 1).copied().collect();
+            assert_close(case.name, "its diagonal", &diagonal[k * d..(k + 1) * d], &expected, EXACT);
+            assert!((0..d * d).all(|at| matrix[at] == matrix[at % d * d + at / d]), "{}: not symmetric", case.name);
+        }
+    }
+    assert!(seen > 7);
+}
+
+#[test]
+fn gradients_of_items_add_up_to_the_gradient() {
+    let mut seen = 0;
+    for case in cases() {
+        let Some(items) = case.target.item_gradients() else { continue };
+        seen += 1;
+        let (d, n) = (case.target.dim(), case.target.n_rows().unwrap());
+        let z = &points(&case, 15)[..d];
+        let some: Vec<u32> = (0..n as u32).filter(|i| i % 3 != 1).rev().collect();
+        for rows in [Rows::All, Rows::Subset(&some)] {
+            let mut out = vec![f64::NAN; rows.len(n) * d];
+            let mut scratch = Scratch::default();
+            ItemGradients::item_gradients(items, z, rows, &mut scratch, &mut out).unwrap();
+            assert!(scratch.high_water_mark() <= case.target.scratch_len(1, 0), "{}: scratch", case.name);
+            let mut sum = vec![0.0; d];
+            out.chunks_exact(d).for_each(|item| sum.iter_mut().zip(item).for_each(|(sum, g)| *sum += g));
+            assert_close(case.name, "sum of items", &sum, evaluate(&*case.target, z, rows).grads(), EXACT);
+            let third = rows.index(2) as u32;
+            let alone = evaluate(&*case.target, z, Rows::Subset(&[third])).grads().to_vec();
+            assert_close(case.name, "one item", &out[2 * d..3 * d], &alone, EXACT);
+        }
+    }
+    assert!(seen > 7);
 }

@@ -1,9 +1,9 @@
 //! The targets under test.
 
 use elinvar::model::{
-    Arma11, Autoregression, Banana, BetaBinomial, CoefficientPrior, DesignMatrix, EightSchools, Funnel, Gaussian,
-    GaussianMixture, GaussianProcessPoisson, LinearRegression, LogisticRegression, NoisePrior, OrderedMixture,
-    Parametrisation, PoissonRegression, Whitening,
+    Activation, Architecture, Arma11, Autoregression, Banana, BetaBinomial, CoefficientPrior, DesignMatrix,
+    EightSchools, Funnel, Gaussian, GaussianMixture, GaussianProcessPoisson, LinearRegression, LogisticRegression,
+    NetworkNoise, NeuralNetwork, NoisePrior, OrderedMixture, Parametrisation, PoissonRegression, Whitening,
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Target, Transform, Transforms, from_fn, from_fns};
 
@@ -46,6 +46,14 @@ pub(crate) fn cases() -> Vec<Case> {
         case("eight schools, non-centred", EightSchools::new(Parametrisation::NonCentred), 1.0),
         case("banana", Banana::new(1.7, 0.4).unwrap(), 2.0),
         case("funnel", Funnel::new(5).unwrap(), 1.5),
+        case("network", network(60, 3, &[5], Activation::Tanh), 0.8),
+        case("network, rectified, of known noise", of_known_noise(network(40, 3, &[6], Activation::Relu)), 0.8),
+        case("network, two hidden layers", network(700, 4, &[12, 9], Activation::Tanh), 0.8),
+        case("network, large", network(4000, 6, &[20], Activation::Tanh), 0.8),
+        case("network, two classes", two_classes(80, 4, &[6], Activation::Tanh), 0.8),
+        case("network, two classes, two rectified layers", two_classes(30, 3, &[5, 4], Activation::Relu), 0.8),
+        case("network, three classes", three_classes(80, 3, &[7], Activation::Tanh), 0.8),
+        case("network, three classes, two hidden layers", three_classes(90, 3, &[4, 5], Activation::Tanh), 0.8),
         case("closure", from_fn(2, quartic), 1.0),
         case("two closures", from_fns(2, quartic, quartic_hessian), 1.0),
         case("constrained", PointwiseSecondOrder(every_constraint()), 0.8),
@@ -109,6 +117,29 @@ fn linear_with(coefficients: CoefficientPrior, noise: NoisePrior) -> LinearRegre
 
 fn own_priors(n: usize) -> CoefficientPrior {
     CoefficientPrior::Normal { mean: numbers(n, 17), sd: (1..=n).map(|j| 0.4 * j as f64).collect() }
+}
+
+fn layers(hidden: &[usize], activation: Activation) -> Architecture {
+    Architecture { hidden: hidden.to_vec(), activation }
+}
+
+/// A regression whose noise is learned.
+pub(crate) fn network(n: usize, d: usize, hidden: &[usize], activation: Activation) -> NeuralNetwork {
+    NeuralNetwork::regression(design(n, d), numbers(n, 21), layers(hidden, activation), 0.7).unwrap()
+}
+
+fn of_known_noise(network: NeuralNetwork) -> NeuralNetwork {
+    network.with_noise(NetworkNoise::Fixed { precision: 1.7 }).unwrap()
+}
+
+fn two_classes(n: usize, d: usize, hidden: &[usize], activation: Activation) -> NeuralNetwork {
+    let labels = numbers(n, 22).into_iter().map(|v| f64::from(u8::from(v > 0.1))).collect();
+    NeuralNetwork::binary(design(n, d), labels, layers(hidden, activation), 0.7).unwrap()
+}
+
+pub(crate) fn three_classes(n: usize, d: usize, hidden: &[usize], activation: Activation) -> NeuralNetwork {
+    let labels = numbers(n, 23).into_iter().map(|v| (1.5 + 1.5 * v).floor()).collect();
+    NeuralNetwork::multiclass(design(n, d), labels, 3, layers(hidden, activation), 0.7).unwrap()
 }
 
 /// A wave with noise.

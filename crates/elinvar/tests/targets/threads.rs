@@ -1,8 +1,9 @@
 #![cfg(feature = "parallel")]
 
-use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, SecondOrder};
+use elinvar::model::Activation;
+use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, SecondOrder, Target};
 
-use crate::registered::{logistic, numbers, poisson};
+use crate::registered::{logistic, network, numbers, poisson, three_classes};
 
 /// log p, gradients and contractions inside a pool.
 fn in_pool(threads: usize, target: &dyn SecondOrder, rows: Rows<'_>, covariance: Covariance) -> Vec<f64> {
@@ -35,6 +36,34 @@ fn the_number_of_threads_does_not_change_a_bit() {
                     assert_eq!(one, in_pool(2, target, rows, covariance));
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_network_gives_the_same_bits_on_any_number_of_threads() {
+    let models = [network(3000, 5, &[20], Activation::Relu), three_classes(2000, 5, &[12, 8], Activation::Tanh)];
+    for model in &models {
+        let d = model.dim();
+        assert!(2000 * d * 9 > 1 << 19, "the draws are evaluated in groups");
+        let z = numbers(9 * d, 3);
+        let in_pool = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut out = Evaluations::new(d, 9);
+                model.evaluate(Draws::new(d, &z), Rows::All, &mut out).unwrap();
+                [out.log_p(), out.grads()].concat()
+            })
+        };
+        let one = in_pool(1);
+        assert!(one.iter().all(|v| v.is_finite()));
+        for _ in 0..5 {
+            assert_eq!(one, in_pool(2));
+        }
+        for (s, z) in z.chunks_exact(d).enumerate() {
+            let mut alone = Evaluations::new(d, 1);
+            model.evaluate(Draws::new(d, z), Rows::All, &mut alone).unwrap();
+            assert_eq!((alone.log_p()[0], alone.grads()), (one[s], &one[9 + s * d..9 + (s + 1) * d]));
         }
     }
 }
