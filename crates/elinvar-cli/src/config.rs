@@ -65,7 +65,7 @@ impl FamilySettings {
             Kind::Mog { components } => Self { components: Some(Components::Number(components)), ..plain },
             Kind::MogAuto => Self { components: Some(Components::Word("auto")), ..plain },
             Kind::RankK { rank } => Self { rank: Some(rank), ..plain },
-            Kind::StudentT { a } => Self { shape: Some(a), ..plain },
+            Kind::StudentT { a, .. } => Self { shape: Some(a), ..plain },
             Kind::Nig { lambda } | Kind::Snig { lambda } => Self { lambda: Some(lambda), ..plain },
             _ => plain,
         }

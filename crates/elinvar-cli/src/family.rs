@@ -58,7 +58,7 @@ pub(crate) fn family_in_words(family: &Family) -> String {
     let (kind, covariance) = (&family.kind, family.covariance);
     let words = match kind {
         Kind::Gaussian => "Gaussian".into(),
-        Kind::StudentT { a } => format!("Student-t with {} degrees of freedom", significant(2.0 * a)),
+        Kind::StudentT { a, .. } => format!("Student-t with {} degrees of freedom", significant(2.0 * a)),
         Kind::Skew => "skew-Gaussian".into(),
         Kind::Emg => "exponentially modified Gaussian".into(),
         Kind::Nig { lambda } => format!("normal inverse-Gaussian (λ = {})", significant(*lambda)),

@@ -31,23 +31,26 @@ pub struct LocationGradient {
     pub b: Vec<f64>,
     /// G = −2∇_Σ L, so that P⁺ = P + βG; stored as the scale matrix is.
     pub g: Vec<f64>,
+    /// ∂L/∂a of a learned shape, 0 where there is none.
+    pub shape: f64,
 }
 
 impl LocationGradient {
     /// A zero gradient with the shape of `block`.
     pub fn like<S: ScaleMatrix>(block: &LocationBlock<S>) -> Self {
-        Self { b: vec![0.0; block.b.len()], g: vec![0.0; block.scale.precision().len()] }
+        Self { b: vec![0.0; block.b.len()], g: vec![0.0; block.scale.precision().len()], shape: 0.0 }
     }
 
     /// Sets everything to zero.
     pub fn reset(&mut self) {
         self.b.fill(0.0);
         self.g.fill(0.0);
+        self.shape = 0.0;
     }
 
     /// Whether every entry can enter a step.
     pub fn is_finite(&self) -> bool {
-        in_range(&self.b) && in_range(&self.g)
+        in_range(&self.b) && in_range(&self.g) && in_range(&[self.shape])
     }
 }
 

@@ -1,6 +1,6 @@
 //! One batch of draws, and what decides its shape.
 
-use crate::estimate::{Curvature, MixingWeights, Sampling};
+use crate::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use crate::random::Noise;
 use crate::target::{DrawBuffer, Prior};
 
@@ -17,6 +17,8 @@ pub struct DrawPlan {
     pub curvature: Curvature,
     /// Which function of (w, z) weighs a draw.
     pub weights: MixingWeights,
+    /// How the slope in a learned shape is estimated.
+    pub shape: ShapeEstimator,
 }
 
 impl DrawPlan {
@@ -28,6 +30,7 @@ impl DrawPlan {
             sampling: Sampling::Mixture,
             curvature: Curvature::Hessian,
             weights: MixingWeights::Sampled,
+            shape: ShapeEstimator::Exact,
         }
     }
 }

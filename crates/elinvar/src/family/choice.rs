@@ -17,8 +17,10 @@ pub enum Kind {
     Gaussian,
     /// Student's t with 2a degrees of freedom.
     StudentT {
-        /// a > 1.
+        /// a > 1; of a learned shape the present one, in a request the first.
         a: f64,
+        /// Whether the fit moves a.
+        learn: bool,
     },
     /// Skew-Gaussian.
     Skew,
@@ -90,7 +92,12 @@ impl Family {
 
     /// Student's t with 2a degrees of freedom, a > 1.
     pub fn student_t(a: f64) -> Self {
-        Self::full(Kind::StudentT { a })
+        Self::full(Kind::StudentT { a, learn: false })
+    }
+
+    /// Student's t whose degrees of freedom the fit finds; it begins with five.
+    pub fn student_t_learned() -> Self {
+        Self::full(Kind::StudentT { a: 2.5, learn: true })
     }
 
     /// Skew-Gaussian.
@@ -231,7 +238,7 @@ impl Family {
     pub fn check(&self) -> Result<(), Error> {
         let domain = |parameter, value, reason| Err(Error::Domain { parameter, value, reason });
         match self.kind {
-            Kind::StudentT { a } if !(a > 1.0 && a.is_finite()) => {
+            Kind::StudentT { a, .. } if !(a > 1.0 && a.is_finite()) => {
                 domain("a", a, "a Student-t approximation needs a > 1: below that it has no covariance")
             }
             Kind::Nig { lambda } | Kind::Snig { lambda } if !(lambda > 0.0 && lambda.is_finite()) => {

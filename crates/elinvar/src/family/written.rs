@@ -15,6 +15,8 @@ pub(super) enum WrittenKind {
     Gaussian,
     StudentT {
         a: f64,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        learn: bool,
     },
     Skew,
     Emg,
@@ -78,7 +80,7 @@ impl TryFrom<WrittenKind> for Kind {
         Ok(match written {
             WrittenKind::Auto => Kind::Auto,
             WrittenKind::Gaussian => Kind::Gaussian,
-            WrittenKind::StudentT { a } => Kind::StudentT { a },
+            WrittenKind::StudentT { a, learn } => Kind::StudentT { a, learn },
             WrittenKind::Skew => Kind::Skew,
             WrittenKind::Emg => Kind::Emg,
             WrittenKind::Nig { lambda } => Kind::Nig { lambda },
@@ -106,7 +108,7 @@ impl From<Kind> for WrittenKind {
         match kind {
             Kind::Auto => WrittenKind::Auto,
             Kind::Gaussian => WrittenKind::Gaussian,
-            Kind::StudentT { a } => WrittenKind::StudentT { a },
+            Kind::StudentT { a, learn } => WrittenKind::StudentT { a, learn },
             Kind::Skew => WrittenKind::Skew,
             Kind::Emg => WrittenKind::Emg,
             Kind::Nig { lambda } => WrittenKind::Nig { lambda },
@@ -142,6 +144,8 @@ mod tests {
             (Family::mog(3), r#"{"mog":{"components":3},"covariance":"full"}"#),
             (Family::mog_auto(), r#"{"mog":{"components":"auto"},"covariance":"full"}"#),
             (Family::gaussian(), r#"{"gaussian":null,"covariance":"full"}"#),
+            (Family::student_t(3.0), r#"{"student_t":{"a":3.0},"covariance":"full"}"#),
+            (Family::student_t_learned(), r#"{"student_t":{"a":2.5,"learn":true},"covariance":"full"}"#),
         ] {
             assert_eq!(serde_json::to_string(&family).unwrap(), text);
             assert_eq!(serde_json::from_str::<Family>(text).unwrap(), family);

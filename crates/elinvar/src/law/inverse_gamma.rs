@@ -2,10 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ShapeSlopes};
 use crate::Error;
-use crate::special::gamma::{digamma_minus_log, ln_gamma_ratio, log1p_minus, stirling_remainder};
+use crate::rule::log_step;
+use crate::special::gamma::{digamma_minus_log, ln_gamma_ratio, log1p_minus, stirling_remainder, trigamma_minus_inv};
+use crate::special::implicit::inverse_gamma_derivative;
 use crate::special::normal::HALF_LOG_TWO_PI;
+
+/// A learned a stays between these. Above the upper one the law is a Gaussian for all purposes: the two differ by less than
+/// 1e−12 d² nats, and a Gaussian target would push a up for ever.
+const LEARNED: std::ops::RangeInclusive<f64> = 1.000_001..=1e6;
 
 /// w ~ IG(a, a), s(w) = w: z is Student's t with 2a degrees of freedom and scale matrix Σ.
 ///
@@ -14,18 +20,23 @@ use crate::special::normal::HALF_LOG_TWO_PI;
 #[serde(try_from = "Unchecked")]
 pub struct InverseGamma {
     a: f64,
+    /// Whether a fit moves a.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    learn: bool,
 }
 
 #[derive(Deserialize)]
 struct Unchecked {
     a: f64,
+    #[serde(default)]
+    learn: bool,
 }
 
 impl TryFrom<Unchecked> for InverseGamma {
     type Error = Error;
 
     fn try_from(unchecked: Unchecked) -> Result<Self, Error> {
-        Self::new(unchecked.a)
+        Ok(Self { learn: unchecked.learn, ..Self::new(unchecked.a)? })
     }
 }
 
@@ -36,11 +47,24 @@ impl InverseGamma {
     /// [`Error::Domain`] unless a is finite and larger than 1.
     pub fn new(a: f64) -> Result<Self, Error> {
         if a > 1.0 && a.is_finite() {
-            Ok(Self { a })
+            Ok(Self { a, learn: false })
         } else {
             let reason = "the shape must be finite and above 1, or the covariance does not exist";
             Err(Error::Domain { parameter: "a", value: a, reason })
         }
+    }
+
+    /// The law with shape a at first, which a fit moves (spec 02 §2.3).
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless a is finite and larger than 1.
+    pub fn learned(a: f64) -> Result<Self, Error> {
+        Ok(Self { learn: true, ..Self::new(a)? })
+    }
+
+    /// The law of w under a t prior, which needs no covariance: any a > 0.
+    pub(crate) fn of_prior(a: f64) -> Self {
+        Self { a, learn: false }
     }
 
     /// The shape a: half the degrees of freedom.
@@ -104,5 +128,62 @@ impl MixingLaw for InverseGamma {
         // a log a − log Γ(a) − (a+1) log w − a/w around its mode, where its terms of size a cancel.
         let normaliser = 0.5 * self.a.ln() - HALF_LOG_TWO_PI - stirling_remainder(self.a);
         normaliser + self.a * log1p_minus(1.0 / w - 1.0) - w.ln()
+    }
+
+    fn is_learned(&self) -> bool {
+        self.learn
+    }
+
+    fn with_parameter(&self, value: f64) -> Self {
+        if !value.is_finite() {
+            return *self;
+        }
+        Self { a: value.clamp(*LEARNED.start(), *LEARNED.end()), ..*self }
+    }
+
+    /// A step in log(a − 1), which never leaves a > 1 and changes a − 1 by at most a factor e.
+    fn moved_parameter(&self, natural_gradient: f64, beta: f64) -> f64 {
+        log_step(self.a, 1.0, natural_gradient, beta)
+    }
+
+    fn path_derivative(&self, w: f64) -> f64 {
+        inverse_gamma_derivative(self.a, w)
+    }
+
+    /// (1 − w)/w² ∂_a w.
+    fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
+        (1.0 - w) / (w * w) * path_derivative
+    }
+
+    /// F_a = ψ′(a) − 1/a, ∂_a H = (a + d/2){ψ′(a + d/2) − ψ′(a)} + d/(2a) and ∂E\[w\]/∂a = −1/(a − 1)².
+    ///
+    /// The marginal information is that of B = Q/(2a + Q) ~ Beta(d/2, a), whose score is log(1 − B) + B(a + d/2)/a, without what it
+    /// shares with the score (a + d/2)B of log|Σ|: Var log(1 − B) − Cov(B, log(1 − B))²/Var B.
+    ///
+    /// Paper: §4.2, App. D.
+    fn shape_slopes(&self, dim: usize) -> Option<ShapeSlopes> {
+        let (a, half) = (self.a, 0.5 * dim as f64);
+        let b = a + half;
+        let fisher = trigamma_minus_inv(a);
+        // ψ′(b) − ψ′(a), of which 1/b − 1/a is taken apart.
+        let excess = trigamma_minus_inv(b) - fisher;
+        // For large a the terms of order 1/a² cancel: d/2 (d/2 + 1)/(2 a⁴) is left.
+        let exact = half / (a * b) - excess - half * (b + 1.0) / (a * b * b);
+        let limit = 0.5 * half * (half + 1.0) / (a * a * b * b);
+        let marginal_fisher = if a > 1e3 { limit } else { exact };
+        Some(ShapeSlopes {
+            fisher,
+            marginal_fisher: marginal_fisher.clamp(f64::MIN_POSITIVE, fisher),
+            // (a + d/2)(1/b − 1/a) + d/(2a) = 0.
+            entropy: b * excess,
+            s: -1.0 / ((a - 1.0) * (a - 1.0)),
+        })
+    }
+
+    /// (a − a₀)(ψ(a) − log a) + ½ log(a/a₀) − c(a) + c(a₀) with Stirling's remainder c.
+    fn divergence_from(&self, other: &Self) -> f64 {
+        let (a, from) = (self.a, other.a);
+        let remainders = stirling_remainder(from) - stirling_remainder(a);
+        (a - from) * digamma_minus_log(a) + 0.5 * (a / from).ln() + remainders
     }
 }

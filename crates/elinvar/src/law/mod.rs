@@ -85,6 +85,19 @@ pub struct Entropy {
     pub slope: f64,
 }
 
+/// What a law whose constant a fit moves says about that constant (spec 02 §2.1, §2.4).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShapeSlopes {
+    /// F, the Fisher information of the constant under q(w).
+    pub fisher: f64,
+    /// F of the marginal q(z) that is left once the size of Σ is fitted, too: what z says about the constant.
+    pub marginal_fisher: f64,
+    /// ∂H(z)/∂a at fixed Σ.
+    pub entropy: f64,
+    /// ∂E\[s\]/∂a.
+    pub s: f64,
+}
+
 /// Random numbers from which one w is made.
 pub trait MixingNoise {
     /// A uniform number in the open unit interval; the first two calls for a draw may come from a low-discrepancy point set.
@@ -133,4 +146,39 @@ pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
     }
     /// log q(w), for the exact view of the theory; zero for a point mass.
     fn log_mixing_density(&self, w: f64) -> f64;
+
+    /// Whether a fit moves the constant of the law; the methods below are asked for only then.
+    fn is_learned(&self) -> bool {
+        false
+    }
+    /// The law with another constant, cut to where the law exists.
+    fn with_parameter(&self, value: f64) -> Self {
+        let _ = value;
+        *self
+    }
+    /// The constant after a step β along its natural gradient.
+    fn moved_parameter(&self, natural_gradient: f64, beta: f64) -> f64 {
+        let _ = (natural_gradient, beta);
+        self.parameter().unwrap_or(0.0)
+    }
+    /// ∂w/∂a of a draw at fixed probability: some ten microseconds.
+    fn path_derivative(&self, w: f64) -> f64 {
+        let _ = w;
+        0.0
+    }
+    /// ∂t(w)/∂w ∂w/∂a of the statistic t whose natural parameter the constant is: its mean is F (spec 02 §2.3).
+    fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
+        let _ = (w, path_derivative);
+        0.0
+    }
+    /// Information about the constant and slopes in it.
+    fn shape_slopes(&self, dim: usize) -> Option<ShapeSlopes> {
+        let _ = dim;
+        None
+    }
+    /// KL(this ‖ other) of the mixing laws.
+    fn divergence_from(&self, other: &Self) -> f64 {
+        let _ = other;
+        0.0
+    }
 }

@@ -7,6 +7,7 @@ mod reason;
 mod rung;
 mod shift;
 mod summary;
+mod tail_index;
 mod verdict;
 mod wide;
 
@@ -16,6 +17,7 @@ pub use pareto::{LogMeanExp, Smoothed, log_mean_exp, pareto_k_threshold, pareto_
 pub use rung::Rung;
 pub use shift::Shift;
 pub use summary::ParameterSummary;
+pub use tail_index::TailIndex;
 pub use verdict::{Evidence, Judgement, Verdict, judge, limits};
 pub use wide::WideDraws;
 

@@ -56,7 +56,7 @@ pub(super) fn climb<S: ScaleMatrix>(
     let mut ladder = ladder.step_onto(approximation, observe)?;
     let fitted = Gaussian::<S>::from_state(&ladder.top()?.approximation().state())?;
     if !several && !shared {
-        for kind in [Kind::Skew, Kind::StudentT { a: TAIL }] {
+        for kind in [Kind::Skew, Kind::StudentT { a: TAIL, learn: false }] {
             if ladder.goes_on() {
                 let seed = ladder.seed();
                 let start = bend(target, &fitted, of(kind), seed, &mut ladder.spent.counts)?;

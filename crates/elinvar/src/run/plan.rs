@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stop::Stop;
 use crate::Error;
-use crate::estimate::{Curvature, MixingWeights, Sampling};
+use crate::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use crate::family::DrawPlan;
 use crate::random::Noise;
 use crate::rule::{Rule, StepSize};
@@ -39,6 +39,8 @@ pub struct Plan {
     pub curvature: Curvature,
     /// Options I, II and III of spec 00 §0.5.
     pub weights: MixingWeights,
+    /// How the slope in the shape of a Student-t is estimated, where it is learned.
+    pub shape: ShapeEstimator,
     /// How a gradient becomes a step.
     pub rule: Rule,
     /// Step size of locations and precisions.
@@ -67,6 +69,7 @@ impl Default for Plan {
             minibatch: None,
             curvature: Curvature::Auto,
             weights: MixingWeights::Conditional,
+            shape: ShapeEstimator::Exact,
             rule: Rule::Retraction,
             step_size: StepSize::Auto,
             mixing_step_size: StepSize::Auto,
@@ -93,6 +96,7 @@ impl Plan {
             sampling: self.sampling,
             curvature: self.curvature,
             weights: self.weights,
+            shape: self.shape,
         }
     }
 

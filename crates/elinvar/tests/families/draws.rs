@@ -15,6 +15,7 @@ fn plan(noise: Noise) -> DrawPlan {
         sampling: Sampling::Mixture,
         curvature: Curvature::Hessian,
         weights: MixingWeights::Conditional,
+        ..DrawPlan::independent(16)
     }
 }
 

@@ -82,6 +82,7 @@ fn unbiased<Q: Member>(q: &Q) {
         sampling: Sampling::OwnDraws,
         curvature: Curvature::Hessian,
         weights: MixingWeights::Conditional,
+        ..DrawPlan::independent(8)
     };
     let schemes: Vec<DrawPlan> = if q.family().name() == "mog" {
         [Sampling::Mixture, Sampling::OwnDraws, Sampling::Stratified]

@@ -139,7 +139,7 @@ pub(crate) fn mog<S: ScaleMatrix>(k: usize, d: usize, seed: u64) -> MixtureOfGau
 
 fn location_gradient(slopes: &Slopes, covariance: Covariance, d: usize, c: usize, weight: f64) -> LocationGradient {
     let g = stored(covariance, d, &slopes.scale[c]).iter().map(|v| -2.0 * v / weight).collect();
-    LocationGradient { b: slopes.location[c].iter().map(|v| v / weight).collect(), g }
+    LocationGradient { b: slopes.location[c].iter().map(|v| v / weight).collect(), g, shape: 0.0 }
 }
 
 /// Q = rᵀPr, L = rᵀPα, κ = αᵀPα at a point, from the entries of P.

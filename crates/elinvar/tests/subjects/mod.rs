@@ -12,7 +12,7 @@ use elinvar::{Error, Plan, Posterior};
 /// Every family, each with a full and a diagonal scale matrix.
 pub(crate) fn families() -> Vec<Family> {
     let full = every_kind().map(|family| family.with_covariance(Covariance::Full));
-    full.into_iter().flat_map(|family| [family, family.diagonal()]).collect()
+    full.into_iter().chain([Family::student_t_learned()]).flat_map(|family| [family, family.diagonal()]).collect()
 }
 
 /// Every family once, in the order of [`Family::NAMES`].

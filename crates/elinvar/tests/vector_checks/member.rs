@@ -139,7 +139,7 @@ pub(crate) fn kind(name: &str, par: Option<f64>, columns: usize) -> Kind {
     let par = |what: &str| par.unwrap_or_else(|| panic!("`{name}` needs {what}"));
     match name {
         "gaussian" => Kind::Gaussian,
-        "student_t" => Kind::StudentT { a: par("a") },
+        "student_t" => Kind::StudentT { a: par("a"), learn: false },
         "skew" => Kind::Skew,
         "emg" => Kind::Emg,
         "nig" => Kind::Nig { lambda: par("lambda") },

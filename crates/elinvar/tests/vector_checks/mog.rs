@@ -1,9 +1,8 @@
 //! `mog.json`: mixtures of Gaussians at points, and one step of scheme M from these points.
 
 use elinvar::block::{Full, LocationBlock, LocationGradient, LogWeights, ScaleMatrix};
-use elinvar::estimate::{Curvature, MixingWeights, Sampling};
+use elinvar::estimate::{Curvature, Sampling};
 use elinvar::family::{Approximation, Batch, DrawPlan, MixtureOfGaussians, StepRequest};
-use elinvar::random::Noise;
 use elinvar::rule::Rule;
 use elinvar::target::Prior;
 use serde_json::Value;
@@ -31,7 +30,7 @@ pub(crate) fn standardised(q: &MixtureOfGaussians<Full>, c: usize, z: &[f64]) ->
 }
 
 pub(crate) fn plan(sampling: Sampling, curvature: Curvature) -> DrawPlan {
-    DrawPlan { n_draws: 1, noise: Noise::Independent, sampling, curvature, weights: MixingWeights::Sampled }
+    DrawPlan { sampling, curvature, ..DrawPlan::independent(1) }
 }
 
 fn check_points(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, points: &[Value]) {

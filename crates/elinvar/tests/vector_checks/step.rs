@@ -1,9 +1,9 @@
 //! `ngd_steps.json`: one step from listed draws, for every family, estimator and rule.
 
-use elinvar::estimate::{Curvature, MixingWeights, Sampling};
+use elinvar::estimate::{Curvature, MixingWeights, sampled_shape_information, shape_slope_by_traces};
 use elinvar::family::{DrawPlan, StepRequest};
-use elinvar::random::Noise;
 use elinvar::rule::{Rule, geodesic_step, student_t_christoffel};
+use elinvar::special::gamma::trigamma_minus_inv;
 use elinvar::special::implicit::inverse_gamma_derivative;
 use elinvar::target::Prior;
 use serde_json::Value;
@@ -57,8 +57,7 @@ fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, liste
         })
         .collect();
     let (weights, curvature) = estimator(option);
-    let plan =
-        DrawPlan { n_draws: draws.len(), noise: Noise::Independent, sampling: Sampling::Mixture, curvature, weights };
+    let plan = DrawPlan { curvature, weights, ..DrawPlan::independent(draws.len()) };
     let items = Items::of(case);
     let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
     q.place_listed(&draws, &mut work, &mut batch);
@@ -98,11 +97,23 @@ fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, liste
             close(&format!("{label}: B⁺"), &new.b().entries, &matrix(listed, "improved_B").entries, 0.0, STEP);
         }
     }
-    check_shape(label, case, listed, &draws);
+    check_shape(label, q, &items, case, listed, &draws);
 }
 
-/// The functions behind the step of the Student-t shape: ∂w/∂a, and the plain and second-order steps (spec 02 §2.3).
-fn check_shape(label: &str, case: &Value, listed: &Value, draws: &[ListedDraw]) {
+/// tr(Σ∇²f) at a draw, f the negative log likelihood.
+fn trace<M: Member>(q: &M, items: &Items, z: &[f64]) -> f64 {
+    let d = z.len();
+    let Prior::Gaussian { precision, .. } = items.gaussian_prior() else { panic!("the items have a Gaussian prior") };
+    let (_, _, hessian) = items.at(z);
+    let sigma = q.precision().inverse().entries;
+    let product: f64 = sigma.iter().zip(&hessian).map(|(s, h)| s * h).sum();
+    let identity: f64 = (0..d).map(|i| sigma[i * d + i]).sum();
+    -product - precision * identity
+}
+
+/// The step of the Student-t shape: ∂w/∂a, the slope in m_a with the exact and with the sampled denominator, the plain and the
+/// second-order step (spec 02 §2.3).
+fn check_shape<M: Member>(label: &str, q: &M, items: &Items, case: &Value, listed: &Value, draws: &[ListedDraw]) {
     let Some(a0) = given(case, "t_prior_a0").and_then(Value::as_f64) else { return };
     let (a, beta) = (number(case, "par"), number(case, "beta"));
     if given(listed, "dw_da").is_some() {
@@ -112,8 +123,13 @@ fn check_shape(label: &str, case: &Value, listed: &Value, draws: &[ListedDraw]) 
             close(&format!("{label}: ∂w/∂a"), &[found], &[expected], 0.03 * draw.w[0] / a, 1e-11);
         }
     }
-    for name in ["a_exact", "a_stochastic"] {
+    let traces: Vec<(f64, f64)> = draws.iter().map(|draw| (draw.w[0], trace(q, items, &draw.z))).collect();
+    let w: Vec<f64> = draws.iter().map(|draw| draw.w[0]).collect();
+    let slope = shape_slope_by_traces(a, &traces);
+    for (name, information) in [("a_exact", trigamma_minus_inv(a)), ("a_stochastic", sampled_shape_information(a, &w))]
+    {
         let Some(step) = given(listed, name) else { continue };
+        close(&format!("{label}: {name}, slope"), &[slope / information], &[number(step, "grad_ma_Ef")], 0.0, 1e-10);
         let direction = a0 - a - number(step, "grad_ma_Ef");
         close(&format!("{label}: {name}"), &[a + beta * direction], &[number(step, "a_plain")], 0.0, STEP);
         let improved = geodesic_step(a, direction, beta, student_t_christoffel(a));

@@ -3,12 +3,13 @@
 mod density;
 mod draw;
 mod gradient;
+mod shape;
 
 use draw::MixtureWork;
 
 use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken};
 use crate::Error;
-use crate::block::{Full, LocationBlock, LocationGradient, Move, PriorPrecision, ScaleMatrix};
+use crate::block::{Full, LocationBlock, LocationGradient, PriorPrecision, ScaleMatrix};
 use crate::law::{
     Exponential, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian,
 };
@@ -89,7 +90,11 @@ macro_rules! law_of_kind {
 }
 
 law_of_kind!(PointMass, Kind::Gaussian => Ok(PointMass), _law => Kind::Gaussian);
-law_of_kind!(InverseGamma, Kind::StudentT { a } => InverseGamma::new(a), law => Kind::StudentT { a: law.shape() });
+law_of_kind!(
+    InverseGamma,
+    Kind::StudentT { a, learn } => if learn { InverseGamma::learned(a) } else { InverseGamma::new(a) },
+    law => Kind::StudentT { a: law.shape(), learn: law.is_learned() }
+);
 law_of_kind!(HalfNormal, Kind::Skew => Ok(HalfNormal), _law => Kind::Skew);
 law_of_kind!(Exponential, Kind::Emg => Ok(Exponential), _law => Kind::Emg);
 law_of_kind!(InverseGaussian, Kind::Nig { lambda } => InverseGaussian::new(lambda), law => Kind::Nig { lambda: law.lambda() });
@@ -191,8 +196,14 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
         Contraction::shared(&work.price, work.price.len())
     }
 
-    fn elbo(&self, log_p: &[f64], prior: Prior, _work: &MixtureWork, batch: &Batch) -> (f64, f64) {
-        super::batch::mean_difference(log_p, prior, batch, 0..batch.n)
+    /// With a learned shape and a t prior that shares w the bound is the one that the shape moves in, on (z, w).
+    fn elbo(&self, log_p: &[f64], prior: Prior, work: &MixtureWork, batch: &Batch) -> (f64, f64) {
+        match prior {
+            Prior::StudentT { precision, a } if self.law.is_learned() => {
+                self.joint_elbo(log_p, (precision, a), work, batch)
+            }
+            _ => super::batch::mean_difference(log_p, prior, batch, 0..batch.n),
+        }
     }
 
     fn gradient(
@@ -205,13 +216,12 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
         out: &mut LocationGradient,
     ) -> bool {
         self.accumulate(evaluations, curvature, prior, work, batch, out);
+        self.add_shape(evaluations, prior, work, batch, out);
         out.is_finite()
     }
 
     fn step(&mut self, gradient: &LocationGradient, request: StepRequest, work: &mut MixtureWork) -> Taken {
-        let (omega, omega_inv) = self.omega();
-        let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
-        Taken::by_one(self.block.advance(gradient, &omega, &omega_inv, wanted, &mut work.location))
+        self.advance(gradient, request, work)
     }
 
     fn add_momentum(&self, before: &Self, ratio: f64, work: &mut MixtureWork, gradient: &mut LocationGradient) -> bool {
@@ -257,20 +267,30 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
     }
 
     fn inner(&self, one: &LocationGradient, two: &LocationGradient, work: &mut MixtureWork) -> f64 {
-        self.block.inner(one, two, &self.omega().1, &mut work.location)
+        let shape = self.learned().map_or(0.0, |slopes| one.shape * two.shape / slopes.fisher);
+        self.block.inner(one, two, &self.omega().1, &mut work.location) + shape
+    }
+
+    fn gain_factor(&self) -> f64 {
+        self.shape_gain().max(2.0)
     }
 
     fn natural_len(&self) -> usize {
-        self.block.natural_len()
+        self.block.natural_len() + usize::from(self.law.is_learned())
     }
 
     fn add_natural(&self, reference: &Self, offset: &mut [f64], sum: &mut [f64]) {
-        self.block.add_natural(&reference.block, offset, sum);
+        let (block, shape) = sum.split_at_mut(self.block.natural_len());
+        self.block.add_natural(&reference.block, offset, block);
+        // The shape is its own natural parameter (spec 02 §2.1).
+        shape.iter_mut().for_each(|sum| *sum += self.law.parameter().unwrap_or(0.0));
     }
 
     fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
-        let block = LocationBlock::from_natural(&reference.block, sum, share)?;
-        Some(Self { block, ..reference.clone() })
+        let (block, shape) = sum.split_at(reference.block.natural_len());
+        let block = LocationBlock::from_natural(&reference.block, block, share)?;
+        let law = shape.first().map_or(reference.law, |sum| reference.law.with_parameter(share * sum));
+        Some(Self { law, block })
     }
 
     fn log_density(&self, z: &[f64]) -> f64 {

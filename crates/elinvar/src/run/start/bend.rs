@@ -23,7 +23,7 @@ pub(in crate::run) fn bend<S: ScaleMatrix>(
     state.family = family;
     match family.kind {
         Kind::Gaussian | Kind::Auto => state.family.kind = Kind::Gaussian,
-        Kind::StudentT { a } => scale_precision(&mut state, a / (a - 1.0)),
+        Kind::StudentT { a, .. } => scale_precision(&mut state, a / (a - 1.0)),
         Kind::Snig { lambda } => scale_precision(&mut state, 1.0 + 1.0 / lambda),
         Kind::Skew | Kind::Emg | Kind::Nig { .. } => {
             let (direction, third) = most_skewed(target, fitted, seed, counts)?;
