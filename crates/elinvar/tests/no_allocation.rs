@@ -11,7 +11,7 @@ use elinvar::estimate::{Curvature, MixingWeights, Sampling};
 use elinvar::family::{AnyApproximation, Family};
 use elinvar::model::{Activation, Architecture, Banana, BetaBinomial, DesignMatrix, NeuralNetwork};
 use elinvar::random::Noise;
-use elinvar::rule::Rule;
+use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule};
 use elinvar::run::start;
 use elinvar::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, ItemGradients, Rows, Scratch, Target,
@@ -233,5 +233,35 @@ fn networks_allocate_nothing_once_they_have_their_scratch() {
         let start = model.start(Family::skew().diagonal(), 1).unwrap();
         let plan = Plan { minibatch: Some(32), ..Plan::default() };
         assert_eq!(of_steps(model, &start, &plan), 0);
+    }
+}
+
+/// The rules with a memory, with every curvature that squares gradients.
+#[test]
+fn steps_with_momentum_and_running_means_allocate_nothing() {
+    warm_the_thread();
+    let (regression, banana) = (logistic(341, 11), Banana::default());
+    let curvatures = [Curvature::Auto, Curvature::ItemGradients, Curvature::SquaredMean, Curvature::GaussNewton];
+    for family in families() {
+        let single = family.name() != "mog" && family == family.diagonal();
+        for (rule, fits) in [
+            (Rule::NaturalMomentum { gamma: 0.5 }, true),
+            (Rule::EuclideanAdam(EuclideanAdam::default()), true),
+            (Rule::AdamLike(AdamLike::default()), single),
+            (Rule::AdamLike(AdamLike { bias_correction: BiasCorrection::None, ..AdamLike::default() }), single),
+        ] {
+            if !fits {
+                continue;
+            }
+            let start = start_of(&regression, family);
+            for (curvature, minibatch) in curvatures.into_iter().flat_map(|c| [(c, None), (c, Some(100))]) {
+                let plan = Plan { n_draws: 6, rule, curvature, minibatch, ..Plan::default() };
+                check("logistic", &regression, family, &plan, &start);
+            }
+            if !matches!(rule, Rule::AdamLike(rule) if rule.bias_correction.starts_from_the_prior()) {
+                let plan = Plan { n_draws: 6, rule, ..Plan::default() };
+                check("banana", &banana, family, &plan, &start_of(&banana, family));
+            }
+        }
     }
 }

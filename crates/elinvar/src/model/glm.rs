@@ -13,8 +13,8 @@ use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, ItemGradients, Prior, Rows, Scratch, SecondOrder,
-    Target, TargetError, Values,
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, ItemGradients, Prior, Rows, Scratch,
+    SecondOrder, Target, TargetError, Values,
 };
 
 /// Chunks of rows of a large problem.
@@ -93,6 +93,10 @@ impl<L: Likelihood> Target for Glm<L> {
         Some(self)
     }
 
+    fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
+        Some(self)
+    }
+
     fn item_gradients(&self) -> Option<&dyn ItemGradients> {
         Some(self)
     }
@@ -124,6 +128,20 @@ impl<L: Likelihood> Values for Glm<L> {
         let pass = Pass { draws, rows, order: Order::Value, contraction: None };
         self.run(pass, scratch, Sums { log_p: out, grad: &mut [], curvature: &mut [] });
         Ok(())
+    }
+}
+
+impl<L: Likelihood> GaussNewton for Glm<L> {
+    /// The Hessian: η is linear in z.
+    fn contract_gauss_newton(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        scratch: &mut Scratch,
+        out: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        self.contract(draws, rows, contraction, scratch, out)
     }
 }
 

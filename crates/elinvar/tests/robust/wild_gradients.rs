@@ -2,7 +2,9 @@
 
 use elinvar::Plan;
 use elinvar::block::LocationGradient;
-use elinvar::family::{AnyApproximation, Approximation, Family, MogGradient, State, StepRequest};
+use elinvar::family::{
+    AnyApproximation, Approximation, EfMixtureGradient, Family, MogGradient, State, StepRequest, TensorGradient,
+};
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::Rule;
 
@@ -61,6 +63,20 @@ impl Wild for MogGradient {
         self.components.iter_mut().enumerate().for_each(|(c, part)| part.fill(stream, broken && c == at));
         self.expected_h.iter_mut().for_each(|v| *v = wild(stream));
         damage(stream, broken && at == self.components.len(), &mut self.expected_h);
+    }
+}
+
+impl Wild for EfMixtureGradient {
+    fn fill(&mut self, stream: &mut Stream, broken: bool) {
+        self.natural.iter_mut().chain(&mut self.expected_h).for_each(|v| *v = wild(stream));
+        damage(stream, broken, &mut self.natural);
+    }
+}
+
+impl Wild for TensorGradient {
+    fn fill(&mut self, stream: &mut Stream, broken: bool) {
+        self.w.iter_mut().chain(&mut self.g).for_each(|v| *v = wild(stream));
+        damage(stream, broken, &mut self.w);
     }
 }
 

@@ -5,6 +5,7 @@
 mod members;
 
 mod bonnet_price;
+mod charts;
 mod fisher;
 mod invariance;
 mod natural_gradient;

@@ -8,7 +8,7 @@ use crate::members::differences::{close, gradient, jacobian, solve};
 use crate::members::{self, Full, Member, Slopes};
 
 /// A smooth function of the parameters that mixes all of them, with its gradient.
-fn smooth<Q: Member>(q: &Q) -> (f64, Slopes) {
+pub(crate) fn smooth<Q: Member>(q: &Q) -> (f64, Slopes) {
     let (state, pi) = (q.state(), q.component_weights());
     let d = state.dim;
     let mut value = 0.0;

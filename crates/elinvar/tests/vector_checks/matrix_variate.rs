@@ -1,9 +1,8 @@
 //! `matrix_variate.json` and the tensors of `beyond.json`: density, entropy, expectation parameters and steps.
 
 use elinvar::block::{Full, ScaleMatrix};
-use elinvar::estimate::{Curvature, MixingWeights, Sampling};
+use elinvar::estimate::Curvature;
 use elinvar::family::{Approximation, DrawPlan, Group, MatrixUpdate, Multilinear, StepRequest, TensorGaussian};
-use elinvar::random::Noise;
 use elinvar::rule::Rule;
 use elinvar::target::{Evaluations, Prior};
 use serde_json::Value;
@@ -39,13 +38,7 @@ impl Step<'_> {
     fn taken(&self, update: MatrixUpdate, curvature: Curvature, rule: Rule) -> TensorGaussian<Full> {
         let mut q = gaussian(self.w, self.v, update);
         let d = q.dim();
-        let plan = DrawPlan {
-            n_draws: 1,
-            noise: Noise::Independent,
-            sampling: Sampling::Mixture,
-            curvature,
-            weights: MixingWeights::Sampled,
-        };
+        let plan = DrawPlan { curvature, ..DrawPlan::independent(1) };
         let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
         q.draw(3, elinvar::random::Purpose::Draws, 0, &mut work, &mut batch);
         assert!(q.weigh(&mut work, &batch));

@@ -1,5 +1,6 @@
 //! One module per file of vectors, and what they share.
 
+mod adam_like;
 mod beyond;
 mod compare;
 mod dense;
