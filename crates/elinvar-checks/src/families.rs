@@ -12,8 +12,14 @@ pub(crate) fn label(family: Family) -> String {
         Kind::StudentT { a, .. } => format!("student_t {a}"),
         Kind::Nig { lambda } | Kind::Snig { lambda } => format!("{} {lambda}", family.name()),
         Kind::RankK { rank } => format!("rank_k {rank}"),
+        Kind::Matrix { layout, .. } => {
+            let group = |lengths: &[u32]| lengths.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
+            format!("matrix {}", layout.groups().map(group).collect::<Vec<_>>().join(", "))
+        }
+        Kind::EfMixture { component, components } => format!("{} of {components} {}", family.name(), component.name()),
         _ => family.name().to_string(),
     };
-    let diagonal = family.covariance == Covariance::Diagonal && !matches!(family.kind, Kind::RankK { .. });
+    let diagonal = family.covariance == Covariance::Diagonal
+        && !matches!(family.kind, Kind::RankK { .. } | Kind::EfMixture { .. });
     if diagonal { format!("{name}, diagonal") } else { name }
 }

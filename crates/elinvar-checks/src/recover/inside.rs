@@ -102,7 +102,7 @@ pub(crate) fn random_member(family: Family, dim: usize, seed: u64) -> Result<Any
 }
 
 /// ½I plus a Gram matrix, inverted: eigenvalues of the covariance from ½ to a few.
-fn random_precision(covariance: Covariance, dim: usize, stream: &mut Stream) -> Vec<f64> {
+pub(crate) fn random_precision(covariance: Covariance, dim: usize, stream: &mut Stream) -> Vec<f64> {
     match covariance {
         Covariance::Diagonal => (0..dim).map(|_| (0.7 * stream.normal()).exp()).collect(),
         Covariance::Full => {

@@ -36,7 +36,7 @@ fn fit(case: &Case, seed: u64, n_draws: usize) -> Result<Reached, String> {
         gradients: posterior.counts().gradient,
         steps: posterior.trace().len(),
         converged: posterior.converged(),
-        shape: None,
+        shape: posterior.tail_index().map(|tail| (tail.a, tail.standard_error.unwrap_or(0.0))),
     })
 }
 

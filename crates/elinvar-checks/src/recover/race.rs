@@ -9,9 +9,9 @@ use elinvar::target::{Evaluations, Rows, Target};
 use elinvar::{Error, Plan};
 
 /// Draws of the first look at a state, and of the second where the first is promising.
-const LOOKS: [usize; 2] = [4_096, 65_536];
+const LOOKS: [usize; 2] = [2_048, 32_768];
 /// A state is looked at whenever the evaluations have grown by this factor.
-const GROWTH: f64 = 1.15;
+const GROWTH: f64 = 1.2;
 
 /// The bound at a state, from independent draws.
 pub(crate) fn elbo<A: Approximation>(q: &A, target: &dyn Target, n: usize) -> Result<(f64, f64), Error> {
@@ -82,7 +82,7 @@ fn run_until<A: Approximation>(
         let spent = run.counts().gradient;
         if spent as f64 >= look_at {
             look_at = (spent as f64 * GROWTH).max(spent as f64 + 1.0);
-            if reaches(run.q(), target, goal)? || reaches(run.best(), target, goal)? {
+            if reaches(run.q(), target, goal)? || (reviewed && reaches(run.best(), target, goal)?) {
                 return Ok(Some(spent));
             }
         }
