@@ -45,9 +45,7 @@ fn kronecker(family: Result<Family, elinvar::Error>) -> Result<Case, String> {
         let factors = lengths.iter().flat_map(|d| random_precision(family.covariance, *d as usize, stream));
         BlockState { b, precision: factors.collect() }
     });
-    let blocks: Vec<BlockState> = blocks.collect();
-    let log_weights = vec![0.0; blocks.len()];
-    let state = State { family, dim: layout.total(), blocks, log_weights };
+    let state = State { family, dim: layout.total(), blocks: blocks.collect(), log_weights: vec![0.0] };
     Ok(Case::new(family, AnyApproximation::from_state(&state).map_err(|e| e.to_string())?))
 }
 
