@@ -179,7 +179,7 @@ impl ScaleMatrix for Diagonal {
         entries.zip(coordinates).all(|((p, root), log)| {
             *p = (-2.0 * log).exp();
             *root = p.sqrt();
-            *p < LARGEST && *root > 1.0 / LARGEST
+            *p < LARGEST && *p > 1.0 / LARGEST
         })
     }
 }

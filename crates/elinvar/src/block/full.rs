@@ -258,7 +258,9 @@ impl ScaleMatrix for Full {
         candidate.precision.fill(0.0);
         products::add_transposed_gram(&candidate.second, d, &mut candidate.precision);
         products::mirror_lower(d, &mut candidate.precision);
+        // No step of a chart is bounded by the last state: products of two small entries must not vanish, either.
         in_range(&candidate.precision)
+            && candidate.precision.iter().step_by(d + 1).all(|p| *p > 1.0 / LARGEST)
             && cholesky::factor(d, &candidate.precision, &mut candidate.factor, &mut candidate.workspace).is_ok()
             && factor_in_range(d, &candidate.factor)
     }

@@ -4,8 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::check_rate;
 use crate::Error;
-use crate::block::in_range;
-use crate::family::Approximation;
 
 /// The constants of Adam.
 ///
@@ -40,6 +38,13 @@ impl EuclideanAdam {
     }
 }
 
+/// Gradients and coordinates up to this size have squares.
+const LARGEST: f64 = 1e140;
+
+fn in_range(numbers: &[f64]) -> bool {
+    numbers.iter().all(|v| v.abs() < LARGEST)
+}
+
 /// What the rule remembers between steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EuclideanAdamMemory {
@@ -55,45 +60,33 @@ pub struct EuclideanAdamMemory {
 }
 
 impl EuclideanAdamMemory {
-    /// The memory of a run that starts at `q`; `None` if the family has no chart, or none at this member.
-    pub fn new<A: Approximation>(q: &A) -> Option<Self> {
-        let n = q.chart_len();
-        let mut memory = Self { at: vec![0.0; n], m: vec![0.0; n], v: vec![0.0; n], ..Self::default() };
-        q.chart(&mut memory.at);
-        memory.make_room();
-        (n > 0 && in_range(&memory.at)).then_some(memory)
+    /// The memory of a run that starts at these coordinates; `None` if there are none, or not finite ones.
+    pub fn new(at: Vec<f64>) -> Option<Self> {
+        let n = at.len();
+        (n > 0).then(|| Self { at, m: vec![0.0; n], v: vec![0.0; n], ..Self::default() })?.restored(n)
     }
 
-    /// The memory as it was stored, if it fits `q`.
-    pub(crate) fn restored<A: Approximation>(&self, q: &A) -> Option<Self> {
-        let n = q.chart_len();
-        let fits = [&self.at, &self.m, &self.v].iter().all(|stored| stored.len() == n && in_range(stored));
-        let mut memory = self.clone();
-        memory.make_room();
-        fits.then_some(memory)
+    /// The memory as it was stored, if it has `n` coordinates.
+    pub(crate) fn restored(&self, n: usize) -> Option<Self> {
+        let fits = |stored: &Vec<f64>| stored.len() == n && stored.iter().all(|v| v.is_finite());
+        let sound = [&self.at, &self.m, &self.v].into_iter().all(fits) && in_range(&self.at);
+        sound.then(|| Self { gradient: vec![0.0; n], next: vec![0.0; n], ..self.clone() })
     }
 
     /// Number of coordinates.
-    pub(crate) fn len(&self) -> usize {
+    pub fn n_coordinates(&self) -> usize {
         self.at.len()
     }
 
-    fn make_room(&mut self) {
-        self.gradient = vec![0.0; self.at.len()];
-        self.next = vec![0.0; self.at.len()];
+    /// Where the gradient of the next step is written.
+    pub fn gradient_mut(&mut self) -> &mut [f64] {
+        &mut self.gradient
     }
 
-    /// One step of ascent of length `beta`; returns the length taken, halved until the family accepts it, 0 if nothing moved.
-    pub fn step<A: Approximation>(
-        &mut self,
-        q: &mut A,
-        rule: EuclideanAdam,
-        beta: f64,
-        gradient: &A::Gradient,
-        work: &mut A::Work,
-    ) -> f64 {
+    /// One step of ascent of length `beta` along the gradient; returns the length taken, halved until `accept` takes the new
+    /// coordinates, 0 if it takes none or the gradient is not finite.
+    pub fn step(&mut self, rule: EuclideanAdam, beta: f64, mut accept: impl FnMut(&[f64]) -> bool) -> f64 {
         const HALVINGS: usize = 60;
-        q.chart_gradient(gradient, work, &mut self.gradient);
         if !in_range(&self.gradient) {
             return 0.0;
         }
@@ -110,12 +103,49 @@ impl EuclideanAdamMemory {
             for ((next, at), (m, v)) in self.next.iter_mut().zip(&self.at).zip(means) {
                 *next = at + taken * (first * m / ((second * v).sqrt() + rule.epsilon));
             }
-            if q.set_chart(&self.next, work) {
+            if accept(&self.next) {
                 std::mem::swap(&mut self.at, &mut self.next);
                 return taken;
             }
             taken *= 0.5;
         }
         0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first step has the length β in every coordinate, whatever the gradient; one that is refused is halved.
+    #[test]
+    fn the_first_step_is_as_long_as_it_says() {
+        let mut memory = EuclideanAdamMemory::new(vec![1.0, -2.0, 3.0]).unwrap();
+        memory.gradient_mut().copy_from_slice(&[1e3, -1e-3, 0.0]);
+        let rule = EuclideanAdam { epsilon: 1e-20, ..EuclideanAdam::default() };
+        let mut asked = Vec::new();
+        let taken = memory.step(rule, 0.5, |x| {
+            asked.push(x.to_vec());
+            asked.len() == 3
+        });
+        assert_eq!(taken, 0.125);
+        for (x, length) in asked.iter().zip([0.5, 0.25, 0.125]) {
+            for (found, expected) in x.iter().zip([1.0 + length, -2.0 - length, 3.0]) {
+                assert!((found - expected).abs() < 1e-14, "{x:?}");
+            }
+        }
+        assert_eq!(memory.at, asked[2]);
+        assert_eq!(memory.step(rule, 0.5, |_| false), 0.0);
+        assert_eq!(memory.at, asked[2]);
+        memory.gradient_mut()[1] = f64::NAN;
+        assert_eq!(memory.step(rule, 0.5, |_| true), 0.0);
+    }
+
+    #[test]
+    fn a_memory_of_another_length_is_not_restored() {
+        let memory = EuclideanAdamMemory::new(vec![0.5; 4]).unwrap();
+        assert!(memory.restored(4) == Some(memory.clone()) && memory.restored(3).is_none());
+        assert!(EuclideanAdamMemory::new(Vec::new()).is_none());
+        assert!(EuclideanAdamMemory::new(vec![f64::NAN]).is_none());
     }
 }

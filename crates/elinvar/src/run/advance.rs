@@ -65,9 +65,13 @@ impl<A: Approximation> Memory<A> {
                 }
                 Ok(Self::AdamLike(memory))
             }
-            Rule::EuclideanAdam(_) => EuclideanAdamMemory::new(start)
-                .map(Self::EuclideanAdam)
-                .ok_or_else(|| missing("it needs coordinates without constraints; use `natural_gradient`")),
+            Rule::EuclideanAdam(_) => {
+                let mut coordinates = vec![0.0; start.chart_len()];
+                start.chart(&mut coordinates);
+                EuclideanAdamMemory::new(coordinates)
+                    .map(Self::EuclideanAdam)
+                    .ok_or_else(|| missing("it needs coordinates without constraints; use `natural_gradient`"))
+            }
         }
     }
 
@@ -103,7 +107,8 @@ impl<A: Approximation> Memory<A> {
                 Self::AdamLike(memory.clone())
             }
             (Self::EuclideanAdam(_), MemoryState::EuclideanAdam(memory)) => {
-                Self::EuclideanAdam(memory.restored(q).ok_or_else(|| misfit(q.chart_len(), memory.len()))?)
+                let n = q.chart_len();
+                Self::EuclideanAdam(memory.restored(n).ok_or_else(|| misfit(n, memory.n_coordinates()))?)
             }
             _ => {
                 return Err(misfit(
@@ -134,7 +139,8 @@ impl<A: Approximation> Run<'_, A> {
                 q.adam_like_step(gradient, self.prior, request, memory, work)
             }
             (Rule::EuclideanAdam(rule), Memory::EuclideanAdam(memory)) => {
-                Taken::by_one(memory.step(q, rule, request.beta, gradient, work))
+                q.chart_gradient(gradient, work, memory.gradient_mut());
+                Taken::by_one(memory.step(rule, request.beta, |coordinates| q.set_chart(coordinates, work)))
             }
             _ => q.step(gradient, request, work),
         }

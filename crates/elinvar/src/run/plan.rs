@@ -43,11 +43,13 @@ pub struct Plan {
     pub shape: ShapeEstimator,
     /// How a gradient becomes a step.
     pub rule: Rule,
-    /// Step size of locations and precisions.
+    /// Step size of locations and precisions; `auto` is learned under `natural_gradient` and `retraction`, and a constant of the rule
+    /// under the others ([`Rule::auto_step_size`]).
     pub step_size: StepSize,
-    /// Step size of mixture weights.
+    /// Step size of mixture weights; that of the components under rules with a memory.
     pub mixing_step_size: StepSize,
-    /// Bound on the KL divergence, in nats, between a block before and after a step; at first, if the step size is `auto`.
+    /// Bound on the KL divergence, in nats, between a block before and after a step; at first, if the step size is
+    /// learned. The two rules named after Adam know no such bound.
     pub max_kl: Option<f64>,
     /// Whether the result is the average of the last steps, in natural parameters.
     pub average: bool,
