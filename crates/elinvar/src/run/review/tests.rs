@@ -3,7 +3,7 @@ use crate::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
 use crate::family::{Gaussian, MixtureOfGaussians};
 use crate::law::PointMass;
 use crate::model;
-use crate::rule::StepSize;
+use crate::rule::{EuclideanAdam, StepSize};
 use crate::run::{Plan, Stop};
 
 /// N(0, I) in two dimensions.
@@ -134,6 +134,29 @@ fn noise_asks_for_more_draws_and_nothing_for_fewer() {
     let mut run = opened(&target, &Plan::default());
     run.plan_draws(&findings(0.0, (0.02, 0.02), 0.0), true);
     assert_eq!((run.n_draws, run.review_draws), (16, 32));
+}
+
+/// A rule of short steps is given time, and its draws are not doubled for the noise of whole natural-gradient steps.
+#[test]
+fn a_rule_of_short_steps_is_not_judged_by_whole_ones() {
+    let target = target();
+    let rule = Rule::EuclideanAdam(EuclideanAdam::default());
+    let mut run = opened(&target, &Plan { rule, max_draws: 16, ..Plan::default() });
+    assert_eq!(run.review_at, FIRST_UNHURRIED);
+    run.plan.max_draws = 64;
+    run.plan_draws(&findings(0.0, (0.5, 0.01), 1e3), true);
+    assert_eq!(run.n_draws, 16);
+    // Gains that noise hides, window after window, still ask for more.
+    run.previous = Some(Remaining { mean: 0.5, error: 0.01 });
+    run.plan_draws(&findings(0.0, (0.5, 0.01), 1e3), true);
+    assert_eq!(run.n_draws, 32);
+
+    run.plan.max_draws = 32;
+    (run.remaining, run.idle) = (Some(Remaining { mean: 0.5, error: 0.01 }), IDLE_REVIEWS);
+    run.step = FEWEST_UNHURRIED - 1;
+    assert_eq!(run.reason_of_reviews(), None);
+    run.step = FEWEST_UNHURRIED;
+    assert_eq!(run.reason_of_reviews(), Some(StopReason::Stagnated));
 }
 
 /// A gain of a tenth of a nat that whole windows do not shrink: the steps jump across the optimum.
