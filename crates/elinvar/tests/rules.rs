@@ -34,5 +34,6 @@ fn rules() -> Vec<Rule> {
 
 /// Whether the family has a step by this rule.
 fn takes(family: Family, rule: Rule) -> bool {
-    !matches!(rule, Rule::AdamLike(_)) || (family.covariance == Covariance::Diagonal && family.name() != "mog")
+    let single = family.name() != "mog" && family.kind != Family::student_t_learned().kind;
+    !matches!(rule, Rule::AdamLike(_)) || (family.covariance == Covariance::Diagonal && single)
 }

@@ -189,7 +189,7 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     }
 
     /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a diagonal scale
-    /// matrix (spec 07 §7.2).
+    /// matrix and a mixing law that stays as it is (spec 07 §7.2).
     fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
         None
     }

@@ -246,7 +246,8 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
     }
 
     fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
-        (S::COVARIANCE == Covariance::Diagonal).then(|| AdamLikeMemory::new(self.block.b().len()))
+        let fits = S::COVARIANCE == Covariance::Diagonal && !self.law.is_learned();
+        fits.then(|| AdamLikeMemory::new(self.block.b().len()))
     }
 
     fn start_from_prior(&mut self, prior: Prior) -> bool {
