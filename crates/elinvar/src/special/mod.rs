@@ -1,9 +1,12 @@
 //! Special functions, implicit derivatives and quadrature rules that stay accurate where the algorithms need them (spec 08).
 
+pub mod bessel_i;
 pub mod bessel_k;
 pub mod exponential_integral;
 pub mod gamma;
+pub mod half_line;
 pub mod implicit;
+pub mod legendre;
 pub mod logistic;
 pub mod mean_mixture_entropy;
 pub mod normal;
