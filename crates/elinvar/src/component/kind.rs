@@ -1,6 +1,7 @@
 //! The list of components: which there are, as data and as one type.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::Error;
@@ -11,8 +12,8 @@ use crate::target::Support;
 macro_rules! kinds {
     ($($module:ident::$type:ident,)*) => {
         /// Which exponential family, with its constant if it has one.
-        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(try_from = "Written", into = "Written")]
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+        #[serde(into = "Written")]
         pub struct ComponentKind {
             name: &'static str,
             constant: f64,
@@ -139,11 +140,11 @@ struct Written {
     constant: Option<f64>,
 }
 
-impl TryFrom<Written> for ComponentKind {
-    type Error = Error;
-
-    fn try_from(written: Written) -> Result<Self, Error> {
-        Self::new(&written.name, written.constant)
+// Not derived: the derived form would borrow the name from the text for ever.
+impl<'de> Deserialize<'de> for ComponentKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Written::deserialize(deserializer)?;
+        Self::new(&written.name, written.constant).map_err(D::Error::custom)
     }
 }
 
@@ -226,5 +227,10 @@ impl Component {
     /// A draw.
     pub fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
         of_member!(self, c => c.sample(noise))
+    }
+
+    /// [`super::implicit::path_derivative`]: ∂z/∂η by quadrature, whatever formula the component has.
+    pub fn implicit_derivative(&self, z: f64) -> Parameters {
+        of_member!(self, c => super::implicit::path_derivative(c, z))
     }
 }

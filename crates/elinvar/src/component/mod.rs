@@ -9,9 +9,16 @@ macro_rules! components {
         $with! {
             exponential::Exponential,
             gamma::Gamma,
+            gamma_rate::GammaRate,
+            inverse_gamma::InverseGamma,
+            inverse_gamma_scale::InverseGammaScale,
+            weibull::Weibull,
             normal::Normal,
             log_normal::LogNormal,
             inverse_gaussian::InverseGaussian,
+            birnbaum_saunders::BirnbaumSaunders,
+            birnbaum_saunders_learned::BirnbaumSaundersLearned,
+            beta::Beta,
         }
     };
 }
@@ -25,6 +32,7 @@ macro_rules! modules {
 
 components!(modules);
 
+pub mod implicit;
 mod kind;
 mod natural_gradient;
 
@@ -96,7 +104,9 @@ pub trait ExponentialFamily: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     /// A draw.
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64;
     /// ∂z/∂η of a draw z at fixed probability (spec 05 (5.1)).
-    fn path_derivative(&self, z: f64) -> Parameters;
+    fn path_derivative(&self, z: f64) -> Parameters {
+        implicit::path_derivative(self, z)
+    }
 
     /// The member whose mean and variance (as [`ExponentialFamily::mean_and_variance`] has them) come closest to these.
     fn with_moments(&self, mean: f64, variance: f64) -> Option<Self>;

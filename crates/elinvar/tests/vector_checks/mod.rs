@@ -6,6 +6,7 @@ mod compare;
 mod dense;
 mod experiments;
 mod family;
+mod implicit;
 mod json;
 mod laws;
 mod logistic;

@@ -1,0 +1,124 @@
+//! Implicit reparameterisation of any univariate exponential family (spec 05 (5.1), spec 08 §8.6).
+
+use super::{ExponentialFamily, Parameters};
+use crate::special::legendre::integrate;
+use crate::target::Support;
+
+/// ∂z/∂η of a draw z at fixed probability, −∫_{−∞}^z {t(y) − m} q(y) dy / q(z), by quadrature from the nearer end of the support.
+///
+/// Needs only the log density, the statistics, their expectation and the support; some hundred evaluations of each. It is what a new
+/// component can use before it has a formula of its own, and what formulas are tested against. On the circle the statistics must begin
+/// with cos z and sin z, and the probability is counted from the mean direction, which moves with η. NaN where neither tail fits into the
+/// range of numbers, as for a beta distribution whose shapes are both 1e−3.
+pub fn path_derivative<E: ExponentialFamily>(member: &E, z: f64) -> Parameters {
+    match E::SUPPORT {
+        Support::Circle => on_the_circle(member, z),
+        Support::Real => on_the_line(member, z, f64::INFINITY, |u| (z + u, 1.0)),
+        Support::Positive => on_the_line(member, z, LOG_PANEL, |u| {
+            let y = z * u.exp();
+            (y, y)
+        }),
+        Support::Unit => {
+            let odds = z / (1.0 - z);
+            on_the_line(member, z, LOG_PANEL, |u| {
+                let upper = odds * u.exp();
+                (
+                    if upper > 1.0 { 1.0 / (1.0 + 1.0 / upper) } else { upper / (1.0 + upper) },
+                    upper / (1.0 + upper).powi(2),
+                )
+            })
+        }
+    }
+}
+
+/// `point` maps u ∈ ℝ to (y, dy/du), increasing, with y(0) = z; no panel of the rule is longer than `panel`.
+fn on_the_line<E: ExponentialFamily>(member: &E, z: f64, panel: f64, point: impl Fn(f64) -> (f64, f64)) -> Parameters {
+    let m = member.expectation();
+    let slope = point(0.0).1;
+    let reference = member.log_density(z) + slope.ln();
+    // log of q(y) dy/du relative to its value at z.
+    let log_ratio = |u: f64| {
+        let (y, slope) = point(u);
+        let value = if slope > 0.0 { member.log_density(y) + slope.ln() } else { f64::NEG_INFINITY };
+        if value.is_nan() { f64::NEG_INFINITY } else { value - reference }
+    };
+    let tail = |sign: f64| {
+        let g = |u: f64| log_ratio(sign * u);
+        let end = reach(g, DEPTH);
+        // Panels that grow with the distance from z see every scale from that of the density at z on.
+        let (mut left, mut right) = (0.0, 0.25 * reach(g, 1.0).min(1.0));
+        let mut sums = [0.0; 4];
+        while left < end {
+            right = right.min(end);
+            let part = integrate(left, right, 1, |u| {
+                let t = member.statistics(point(sign * u).0);
+                let ratio = g(u).exp();
+                [ratio, ratio * (t[0] - m[0]), ratio * (t[1] - m[1]), ratio * (t[2] - m[2])]
+            });
+            sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            (left, right) = (right, right + (0.5 * right).min(panel));
+        }
+        (sums, g(end) < 5.0 - DEPTH)
+    };
+    let ((lower, lower_is_whole), (upper, upper_is_whole)) = (tail(-1.0), tail(1.0));
+    // A tail that leaves the range of numbers before it has died out is not used if the other one can be.
+    if !lower_is_whole && !upper_is_whole {
+        return std::array::from_fn(|i| if i < E::N_FREE { f64::NAN } else { 0.0 });
+    }
+    let from_below = if lower_is_whole == upper_is_whole { lower[0] <= upper[0] } else { lower_is_whole };
+    std::array::from_fn(|i| if from_below { -slope * lower[i + 1] } else { slope * upper[i + 1] })
+}
+
+/// In log z and logit z densities vary on lengths of about one.
+const LOG_PANEL: f64 = 2.0;
+/// Tails are followed until the density has fallen by e^{−DEPTH}.
+const DEPTH: f64 = 50.0;
+
+/// The largest u > 0 at which a unimodal g with g(0) = 0 is still above −depth.
+fn reach(g: impl Fn(f64) -> f64, depth: f64) -> f64 {
+    let (mut inside, mut outside) = (0.0, 1.0);
+    while g(outside) > -depth && outside < 1e300 {
+        (inside, outside) = (outside, 2.0 * outside);
+    }
+    if inside == 0.0 {
+        while g(0.5 * outside) <= -depth && outside > 1e-300 {
+            outside *= 0.5;
+        }
+        inside = 0.5 * outside;
+    }
+    for _ in 0..40 {
+        let middle = 0.5 * (inside + outside);
+        if g(middle) > -depth {
+            inside = middle;
+        } else {
+            outside = middle;
+        }
+    }
+    inside
+}
+
+fn on_the_circle<E: ExponentialFamily>(member: &E, z: f64) -> Parameters {
+    use std::f64::consts::PI;
+    let (direction, _) = member.mean_and_variance();
+    let m = member.expectation();
+    let fisher = member.fisher();
+    let square = m[0] * m[0] + m[1] * m[1];
+    let log_q = member.log_density(z);
+    let ratio = |y: f64| (member.log_density(y) - log_q).exp();
+    let turn = ((z - direction) / (2.0 * PI)).round();
+    let from = direction + 2.0 * PI * turn;
+    let antipode = from + PI.copysign(z - from);
+    // From whichever of mean direction and antipode gives the smaller relative mass: there less cancels.
+    let panels = 64;
+    let mass = |end: f64| integrate(z, end, panels, |y| [ratio(y)])[0].abs();
+    let end = if mass(from) < mass(antipode) { from } else { antipode };
+    let integral = integrate(z, end, panels, |y| {
+        let t = member.statistics(y);
+        let ratio = ratio(y);
+        [ratio * (t[0] - m[0]), ratio * (t[1] - m[1]), ratio * (t[2] - m[2])]
+    });
+    std::array::from_fn(|i| {
+        let turning = (m[0] * fisher[1][i] - m[1] * fisher[0][i]) / square;
+        ratio(end) * turning + integral[i]
+    })
+}
