@@ -7,14 +7,17 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use elinvar::Plan;
+use elinvar::block::LogWeights;
+use elinvar::component::ComponentKind;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
-use elinvar::family::{AnyApproximation, Family};
+use elinvar::family::{AnyApproximation, EfMixture, Family};
 use elinvar::model::{Activation, Architecture, Banana, BetaBinomial, DesignMatrix, NeuralNetwork};
 use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule};
 use elinvar::run::start;
 use elinvar::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, ItemGradients, Rows, Scratch, Target,
+    from_fn,
 };
 
 use subjects::{families, label, logistic, numbers, open};
@@ -262,6 +265,34 @@ fn steps_with_momentum_and_running_means_allocate_nothing() {
             if !matches!(rule, Rule::AdamLike(rule) if rule.bias_correction.starts_from_the_prior()) {
                 let plan = Plan { n_draws: 6, rule, ..Plan::default() };
                 check("banana", &banana, family, &plan, &start_of(&banana, family));
+            }
+        }
+    }
+}
+
+/// Mixtures of exponential families of every kind, on a target with their support.
+#[test]
+fn steps_of_mixtures_of_exponential_families_allocate_nothing() {
+    warm_the_thread();
+    for (name, k) in ComponentKind::NAMES.iter().flat_map(|name| [(name, 1), (name, 2)]) {
+        let member = ComponentKind::new(name, None).unwrap().standard();
+        let start: AnyApproximation = EfMixture::new(LogWeights::uniform(k), vec![member; 2 * k]).unwrap().into();
+        let family = start.state().family;
+        let target = from_fn(2, |z, grad| {
+            grad.iter_mut().zip(z).for_each(|(g, z)| *g = z.cos() - z);
+            z.iter().map(|z| z.sin() - 0.5 * z * z).sum()
+        });
+        let target = target.on(start.support());
+        for noise in Noise::ALL {
+            for sampling in [Sampling::OwnDraws, Sampling::Stratified, Sampling::Mixture] {
+                let plan = Plan { n_draws: 6, noise, sampling, ..Plan::default() };
+                let own = [
+                    Rule::Retraction,
+                    Rule::NaturalGradient,
+                    Rule::NaturalMomentum { gamma: 0.5 },
+                    Rule::EuclideanAdam(EuclideanAdam::default()),
+                ];
+                own.iter().for_each(|rule| check(name, &target, family, &Plan { rule: *rule, ..plan.clone() }, &start));
             }
         }
     }

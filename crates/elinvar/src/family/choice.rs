@@ -200,7 +200,9 @@ impl Family {
             Kind::RankK { .. } => "rank_k",
             Kind::Matrix { .. } => "matrix",
             Kind::Mog { .. } | Kind::MogAuto => "mog",
-            Kind::EfMixture { component, .. } if component.name() == "birnbaum_saunders" => "birnbaum_saunders",
+            Kind::EfMixture { component, .. } if component.name().starts_with("birnbaum_saunders") => {
+                "birnbaum_saunders"
+            }
             Kind::EfMixture { .. } => "ef_mixture",
             Kind::Auto => "auto",
         }

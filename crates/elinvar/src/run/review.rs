@@ -11,6 +11,7 @@ use crate::Error;
 use crate::family::Approximation;
 use crate::random::Purpose;
 use crate::rule::Rule;
+use crate::target::Support;
 
 /// Steps of the first window; each later one ends when the run is 1.4 times as long.
 const FIRST_WINDOW: u64 = 8;
@@ -258,9 +259,11 @@ impl<A: Approximation> Run<'_, A> {
     /// Whether the widths have left every plausible range.
     pub(super) fn is_wild(&self) -> bool {
         let now = self.q.variances();
+        // Some laws of positive numbers have no variance, and are not wild for that.
+        let exists = |variance: f64| variance.is_finite() || self.q.support() == Support::Real;
         self.first_variances.iter().zip(now).any(|(first, now)| {
             let ratio = (now / first).sqrt();
-            !(ratio < WILD_SCALE && ratio > 1.0 / WILD_SCALE)
+            exists(*first) && exists(now) && !(ratio < WILD_SCALE && ratio > 1.0 / WILD_SCALE)
         })
     }
 }

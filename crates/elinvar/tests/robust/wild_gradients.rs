@@ -1,9 +1,11 @@
 //! Gradients of any size, and with entries that are not numbers, never take a block out of its domain.
 
 use elinvar::Plan;
-use elinvar::block::LocationGradient;
+use elinvar::block::{LocationGradient, LogWeights};
+use elinvar::component::ComponentKind;
 use elinvar::family::{
-    AnyApproximation, Approximation, EfMixtureGradient, Family, MogGradient, State, StepRequest, TensorGradient,
+    AnyApproximation, Approximation, EfMixture, EfMixtureGradient, Family, MogGradient, State, StepRequest,
+    TensorGradient,
 };
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::Rule;
@@ -131,6 +133,19 @@ fn a_step_stays_in_the_domain() {
     for family in families() {
         for rule in [Rule::NaturalGradient, Rule::Retraction] {
             with_family!(standard(family, DIM), q => chains(q, rule, &mut stream, 60));
+        }
+    }
+}
+
+/// The same for every kind of exponential family.
+#[test]
+fn a_step_of_an_exponential_family_stays_in_its_domain() {
+    let mut stream = Stream::open(78, Purpose::Start, 0, 0);
+    for (name, k) in ComponentKind::NAMES.iter().flat_map(|name| [(name, 1), (name, 3)]) {
+        let member = ComponentKind::new(name, None).unwrap().standard();
+        let q = EfMixture::new(LogWeights::uniform(k), vec![member; k * DIM]).unwrap();
+        for rule in [Rule::NaturalGradient, Rule::Retraction] {
+            chains(q.clone(), rule, &mut stream, 60);
         }
     }
 }

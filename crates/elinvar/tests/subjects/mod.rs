@@ -15,7 +15,7 @@ pub(crate) fn families() -> Vec<Family> {
     full.into_iter().chain([Family::student_t_learned()]).flat_map(|family| [family, family.diagonal()]).collect()
 }
 
-/// Every family once, in the order of [`Family::NAMES`].
+/// Every family on ℝᵈ with a scale matrix once, in the order of [`Family::NAMES`].
 pub(crate) fn every_kind() -> [Family; 8] {
     [
         Family::gaussian(),

@@ -1,9 +1,10 @@
 //! The targets under test.
 
 use elinvar::model::{
-    Activation, Architecture, Arma11, Autoregression, Banana, BetaBinomial, CoefficientPrior, DesignMatrix,
+    Activation, Architecture, Arma11, Autoregression, Banana, BetaBinomial, CoefficientPrior, DesignMatrix, Direction,
     EightSchools, Funnel, Gaussian, GaussianMixture, GaussianProcessPoisson, LinearRegression, LogisticRegression,
-    NetworkNoise, NeuralNetwork, NoisePrior, OrderedMixture, Parametrisation, PoissonRegression, Whitening,
+    NetworkNoise, NeuralNetwork, NoisePrior, OrderedMixture, Parametrisation, PoissonRate, PoissonRegression,
+    Proportion, Whitening,
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Target, Transform, Transforms, from_fn, from_fns};
 
@@ -54,6 +55,9 @@ pub(crate) fn cases() -> Vec<Case> {
         case("network, two classes, two rectified layers", two_classes(30, 3, &[5, 4], Activation::Relu), 0.8),
         case("network, three classes", three_classes(80, 3, &[7], Activation::Tanh), 0.8),
         case("network, three classes, two hidden layers", three_classes(90, 3, &[4, 5], Activation::Tanh), 0.8),
+        Case { centre: vec![2.0], ..case("poisson rate", poisson_rate(), 0.5) },
+        Case { centre: vec![0.4], ..case("proportion", proportion(), 0.2) },
+        case("direction", Direction::new(&numbers(9, 20), 1.7).unwrap().with_prior(2.0, 0.6).unwrap(), 3.0),
         case("closure", from_fn(2, quartic), 1.0),
         case("two closures", from_fns(2, quartic, quartic_hessian), 1.0),
         case("constrained", PointwiseSecondOrder(every_constraint()), 0.8),
@@ -104,6 +108,15 @@ pub(crate) fn logistic(n: usize, d: usize) -> LogisticRegression {
 pub(crate) fn poisson(n: usize, d: usize) -> PoissonRegression {
     let counts = numbers(n, 13).into_iter().map(|v| (3.0 * v.abs()).floor()).collect();
     PoissonRegression::new(design(n, d), counts, 0.3).unwrap()
+}
+
+fn poisson_rate() -> PoissonRate {
+    let model = PoissonRate::new(vec![3.0, 0.0, 5.0, 2.0]).unwrap();
+    model.with_exposures(&[1.0, 0.5, 2.0, 1.5]).and_then(|model| model.with_prior(0.3, 0.8)).unwrap()
+}
+
+fn proportion() -> Proportion {
+    Proportion::new(&[1.0, 0.0, 0.0, 1.0, 0.0]).and_then(|model| model.with_prior(-0.4, 1.2)).unwrap()
 }
 
 fn linear(n: usize, d: usize) -> LinearRegression {

@@ -7,7 +7,7 @@ use crate::members::differences::{H, STENCIL, close, jacobian, partial, smallest
 use crate::members::{self, Full, InverseGamma, Member};
 
 /// The Fisher matrix restricted to the coordinates before `n_z`, or from there on.
-fn split(n: usize, matrix: &[f64], range: std::ops::Range<usize>) -> Vec<f64> {
+pub(crate) fn split(n: usize, matrix: &[f64], range: std::ops::Range<usize>) -> Vec<f64> {
     range.clone().flat_map(|j| matrix[j * n..(j + 1) * n][range.clone()].to_vec()).collect()
 }
 
@@ -34,7 +34,7 @@ fn the_jacobian_of_the_expectations_is_the_fisher_matrix() {
 }
 
 /// Sums of products of scores with their squares, from which mean and standard error of each entry follow.
-struct Products {
+pub(crate) struct Products {
     n: usize,
     count: f64,
     sum: Vec<f64>,
@@ -42,11 +42,11 @@ struct Products {
 }
 
 impl Products {
-    fn new(n: usize) -> Self {
+    pub(crate) fn new(n: usize) -> Self {
         Self { n, count: 0.0, sum: vec![0.0; n * n], squares: vec![0.0; n * n] }
     }
 
-    fn add(&mut self, score: &[f64]) {
+    pub(crate) fn add(&mut self, score: &[f64]) {
         self.count += 1.0;
         for j in 0..self.n {
             for i in 0..self.n {
@@ -65,7 +65,7 @@ impl Products {
 
     /// Every entry within 4.5 standard errors (7e−6 per entry) of what is expected, differences being exact to 1e−7.
     #[track_caller]
-    fn compare(&self, what: &str, expected: &[f64]) {
+    pub(crate) fn compare(&self, what: &str, expected: &[f64]) {
         for (k, expected) in expected.iter().enumerate() {
             let (mean, error) = self.entry(k);
             assert!((mean - expected).abs() < 4.5 * error + 1e-7, "{what}[{k}]: {mean} ± {error}, expected {expected}");
@@ -80,7 +80,7 @@ impl Products {
 }
 
 /// The neighbours of a member that the stencil visits: their log densities give the score of the joint without any formula for it.
-fn neighbours<Q: Mcef>(q: &Q) -> Vec<[(Q, f64); 4]> {
+pub(crate) fn neighbours<Q: Mcef>(q: &Q) -> Vec<[(Q, f64); 4]> {
     let eta = q.natural();
     let neighbour = |k: usize, offset: f64| {
         let mut at = eta.clone();
@@ -90,7 +90,7 @@ fn neighbours<Q: Mcef>(q: &Q) -> Vec<[(Q, f64); 4]> {
     (0..eta.len()).map(|k| STENCIL.map(|(offset, weight)| (neighbour(k, offset), weight))).collect()
 }
 
-fn joint_score<Q: Mcef>(neighbours: &[[(Q, f64); 4]], z: &[f64], w: &[f64]) -> Vec<f64> {
+pub(crate) fn joint_score<Q: Mcef>(neighbours: &[[(Q, f64); 4]], z: &[f64], w: &[f64]) -> Vec<f64> {
     let derivative = |around: &[(Q, f64); 4]| around.iter().map(|(q, c)| c * q.log_joint_density(z, w)).sum();
     neighbours.iter().map(derivative).collect()
 }

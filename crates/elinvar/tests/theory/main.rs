@@ -6,6 +6,7 @@ mod members;
 
 mod bonnet_price;
 mod charts;
+mod ef_mixture;
 mod fisher;
 mod invariance;
 mod natural_gradient;

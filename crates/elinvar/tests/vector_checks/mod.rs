@@ -4,6 +4,7 @@ mod adam_like;
 mod beyond;
 mod compare;
 mod dense;
+mod ef_mixture;
 mod experiments;
 mod family;
 mod implicit;

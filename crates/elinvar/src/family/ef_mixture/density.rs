@@ -88,7 +88,8 @@ impl EfMixture {
         let mut cov = vec![0.0; d * d];
         if self.support() == Support::Circle {
             for i in 0..d {
-                cov[i * d + i] = -2.0 * self.resultant(i).1.ln();
+                // The uniform law has R = 0 and is as wide as a law can be.
+                cov[i * d + i] = -2.0 * self.resultant(i).1.max(f64::MIN_POSITIVE).ln();
             }
             return cov;
         }

@@ -22,7 +22,7 @@ pub struct EfMixtureWork {
     pub(super) score: Vec<f64>,
     /// h = log q − log p of all draws.
     pub(super) h: Vec<f64>,
-    pub(super) logs: Vec<f64>,
+    logs: Vec<f64>,
     log_counts: Vec<f64>,
     /// What is subtracted from h in E_c\[h\].
     pub(super) baseline: f64,

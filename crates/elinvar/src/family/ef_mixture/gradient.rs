@@ -61,7 +61,7 @@ impl EfMixture {
         sum
     }
 
-    /// Adds `ratio` times F(η − η_before) to the gradient, and the differences of log π to that of the weights.
+    /// Adds `ratio` times F(η − η_before) to the gradient, and the differences of log π to that of the weights (spec 07 §7.1).
     pub(super) fn add_displacement(&self, before: &Self, ratio: f64, gradient: &mut EfMixtureGradient) {
         let f = self.n_free();
         let pairs = self.members.iter().zip(&before.members);
@@ -70,8 +70,7 @@ impl EfMixture {
             let moved: Parameters = std::array::from_fn(|j| now[j] - then[j]);
             sums.iter_mut().zip(fisher).for_each(|(sum, row)| *sum += ratio * product(&row, &moved));
         }
-        let logs = self.weights.log().iter().zip(before.weights.log());
-        gradient.expected_h.iter_mut().zip(logs).for_each(|(h, (now, then))| *h -= ratio * (now - then));
+        self.weights.add_momentum(&before.weights, ratio, &mut gradient.expected_h);
     }
 }
 

@@ -24,7 +24,7 @@ use crate::target::{Contraction, Covariance, Evaluations, Prior, Support};
 /// empty. For Birnbaum–Saunders components each coordinate has a hidden label of its own, which never leaves the component.
 ///
 /// Paper: App. B.5, App. C.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct EfMixture {
     weights: LogWeights,
     dim: usize,
@@ -32,6 +32,20 @@ pub struct EfMixture {
     members: Vec<Component>,
     /// Whether η = −ρ with F ∝ 1/ρ², so that the step of a positive rate applies.
     is_rate: bool,
+}
+
+impl Clone for EfMixture {
+    fn clone(&self) -> Self {
+        let Self { weights, dim, members, is_rate } = self;
+        Self { weights: weights.clone(), dim: *dim, members: members.clone(), is_rate: *is_rate }
+    }
+
+    /// Allocates nothing where the shapes agree.
+    fn clone_from(&mut self, source: &Self) {
+        self.weights.clone_from(&source.weights);
+        (self.dim, self.is_rate) = (source.dim, source.is_rate);
+        self.members.clone_from(&source.members);
+    }
 }
 
 /// Gradient of the bound of an [`EfMixture`].
