@@ -116,7 +116,9 @@ impl<A: Approximation> Run<'_, A> {
             let rows = if self.minibatch.is_some() { Rows::Subset(&self.rows) } else { Rows::All };
             let (draw, one) = (Draws::new(d, self.batch.draws.get(s)), Contraction::shared(&[1.0], 1));
             let scratch = self.evaluations.scratch_mut();
-            let entries = &mut self.curvature[..kind.n_entries(d)];
+            // Where gradients are squared the family may keep less than a matrix.
+            let n_entries = kind.n_entries(d).min(self.curvature.len());
+            let entries = &mut self.curvature[..n_entries];
             entries.fill(0.0);
             match (self.plan.curvature, self.target.second_order(), self.target.gauss_newton()) {
                 (Curvature::Hessian, Some(second), _) => {

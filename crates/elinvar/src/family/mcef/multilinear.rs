@@ -10,7 +10,7 @@ use crate::Error;
 /// out of it. Vectors of a symmetric block hold its lower triangle column by column (its diagonal, when it is diagonal);
 /// statistics and expectations are in the dual coordinates, in which ⟨t, η⟩ is a plain sum of products.
 ///
-/// Paper: §5, eq. (26), eq. (27), eq. (28), App. I.
+/// Paper: §5, eq. (25), eq. (26), eq. (27), App. I.
 pub trait Multilinear: Approximation {
     /// K.
     fn n_natural_blocks(&self) -> usize;

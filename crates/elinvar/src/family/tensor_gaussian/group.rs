@@ -9,10 +9,22 @@ use crate::linalg::{axpy, dot};
 use crate::target::Covariance;
 
 /// vec Z ~ N(vec W, V_K ⊗ … ⊗ V_1) with P_j = V_j⁻¹ stored; the first mode is the fastest.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Group<S> {
     pub(super) w: Vec<f64>,
     pub(super) factors: Vec<S>,
+}
+
+impl<S: Clone> Clone for Group<S> {
+    fn clone(&self) -> Self {
+        Self { w: self.w.clone(), factors: self.factors.clone() }
+    }
+
+    /// Allocates nothing where the shapes agree.
+    fn clone_from(&mut self, source: &Self) {
+        self.w.clone_from(&source.w);
+        self.factors.clone_from(&source.factors);
+    }
 }
 
 impl<S: ScaleMatrix> Group<S> {

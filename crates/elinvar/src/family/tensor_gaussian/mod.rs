@@ -28,11 +28,23 @@ use crate::target::{Contraction, Covariance, Evaluations, Prior};
 /// In a [`State`] each group is a block: `b` is W, `precision` the entries of P_1 = V_1⁻¹, …, P_K one after the other. The factors
 /// of a group are determined up to numbers whose product is one.
 ///
-/// Paper: §5, eq. (25), App. I.
-#[derive(Clone, Debug, PartialEq)]
+/// Paper: §5, eq. (28), App. I.
+#[derive(Debug, PartialEq)]
 pub struct TensorGaussian<S = Full> {
     groups: Vec<Group<S>>,
     update: MatrixUpdate,
+}
+
+impl<S: Clone> Clone for TensorGaussian<S> {
+    fn clone(&self) -> Self {
+        Self { groups: self.groups.clone(), update: self.update }
+    }
+
+    /// Allocates nothing where the shapes agree.
+    fn clone_from(&mut self, source: &Self) {
+        self.groups.clone_from(&source.groups);
+        self.update = source.update;
+    }
 }
 
 impl<S: ScaleMatrix> TensorGaussian<S> {

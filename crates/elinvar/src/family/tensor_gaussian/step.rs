@@ -15,7 +15,7 @@ impl<S: ScaleMatrix> Group<S> {
     /// W⁺ = W + β∇_W ×_j V_j and P_j⁺ = P_j + βG_j, or with the second-order term of [`Rule::Retraction`], all at the old point
     /// (spec 06 §6.3, 10 §10.1, 10 §10.5). Returns the β taken; a step of zero leaves the state as it was.
     ///
-    /// Paper: §5, App. I.
+    /// Paper: §5, eq. (29), eq. (30), eq. (31), App. I.
     pub(super) fn advance(
         &mut self,
         which: usize,
@@ -102,19 +102,14 @@ impl<S: ScaleMatrix> Group<S> {
     ) -> Option<f64> {
         let Attempt { rule, beta, ready, wants_kl } = step;
         let mut admissible = true;
-        let (mut smallest, mut largest) = (1.0, 1.0);
         self.each(directions, |j, factor, own| {
             let candidate = &mut candidates[j];
             // Every candidate needs its direction, whatever became of the one before.
             admissible &= factor.propose(rule, beta, own, ready, candidate);
-            let pivots =
-                candidate.factor.iter().step_by(if S::COVARIANCE == Covariance::Full { factor.dim() + 1 } else { 1 });
-            let (least, most) = pivots.fold((f64::INFINITY, 0.0f64), |(a, b), p| (a.min(*p), b.max(*p)));
-            (smallest, largest) = (smallest * least * least, largest * most * most);
         });
         moved.copy_from_slice(&self.w);
         axpy(beta, direction, moved);
-        if !(admissible && smallest > 1.0 / LARGEST && largest < LARGEST && in_range(moved)) {
+        if !(admissible && in_range(moved) && self.candidates_in_range(candidates)) {
             return None;
         }
         if !wants_kl {
@@ -129,6 +124,18 @@ impl<S: ScaleMatrix> Group<S> {
         }
         let kl = 0.5 * (trace - self.w.len() as f64 + log_det + beta * beta * square);
         kl.is_finite().then_some(kl)
+    }
+
+    /// Whether the product of the candidates, and so every draw from it, stays in range.
+    pub(super) fn candidates_in_range(&self, candidates: &[Candidate]) -> bool {
+        let (mut smallest, mut largest) = (1.0, 1.0);
+        for (factor, candidate) in self.factors.iter().zip(candidates) {
+            let stride = if S::COVARIANCE == Covariance::Full { factor.dim() + 1 } else { 1 };
+            let pivots = candidate.factor.iter().step_by(stride);
+            let (least, most) = pivots.fold((f64::INFINITY, 0.0f64), |(a, b), p| (a.min(*p), b.max(*p)));
+            (smallest, largest) = (smallest * least * least, largest * most * most);
+        }
+        smallest > 1.0 / LARGEST && largest < LARGEST
     }
 
     /// Multiplies the factors by numbers whose product is one, so that log |P_j|/d_j are equal, if they have drifted apart: neither q
