@@ -270,6 +270,45 @@ fn no_step_leaves_the_domain() {
     }
 }
 
+/// Coordinates that are free, and momentum: the same tail by other rules.
+#[test]
+fn other_rules_move_the_shape_too() {
+    let q = learned(3.3, 2);
+    let mut work = q.work(&DrawPlan::independent(4));
+    let mut coordinates = vec![0.0; q.chart_len()];
+    q.chart(&mut coordinates);
+    let mut gradient = q.gradient_buffer();
+    gradient.shape = 1.0;
+    let mut slope = vec![0.0; q.chart_len()];
+    q.chart_gradient(&gradient, &mut work, &mut slope);
+    let last = coordinates.len() - 1;
+    let shape_at = |x: f64| {
+        let mut moved = q.clone();
+        let mut to = coordinates.clone();
+        to[last] = x;
+        assert!(moved.set_chart(&to, &mut q.work(&DrawPlan::independent(4))));
+        moved.law().shape()
+    };
+    let (x, h) = (coordinates[last], 1e-4);
+    assert!((shape_at(x) - 3.3).abs() < 1e-13);
+    assert!(((shape_at(x + h) - shape_at(x - h)) / (2.0 * h) - slope[last]).abs() < 1e-8);
+    assert!(shape_at(-1e6) > 1.0 && shape_at(1e9) <= 1e6);
+
+    let p = member(Family::student_t(3.0), 1);
+    let target = PointwiseSecondOrder(Member(p.clone()));
+    for (rule, family, step) in [
+        (Rule::NaturalMomentum { gamma: 0.5 }, Family::student_t_learned(), StepSize::Constant(0.3)),
+        (Rule::EuclideanAdam(Default::default()), Family::student_t_learned(), StepSize::Constant(0.03)),
+    ] {
+        let stop = elinvar::run::Stop { max_steps: 1_500, ..Default::default() };
+        let plan = Plan { rule, n_draws: 64, step_size: step, mixing_step_size: step, stop, ..Plan::default() };
+        let posterior = elinvar::fit(&target, family, &plan).unwrap();
+        let (kl, _) = divergence(&posterior, &p);
+        let a = posterior.tail_index().unwrap().a;
+        assert!(kl < 0.01 && (1.5..6.0).contains(&a), "{rule}: a = {a}, KL = {kl}");
+    }
+}
+
 /// KL between inverse gammas against one-dimensional quadrature.
 #[test]
 fn the_divergence_of_the_mixing_law() {

@@ -15,6 +15,7 @@ use crate::law::{
 };
 use crate::random::Purpose;
 use crate::rule::{AdamLikeMemory, AdamLikeRequest};
+use crate::special::logistic::sigmoid;
 use crate::target::{Contraction, Covariance, Evaluations, Prior};
 
 /// A mean–variance mixture with law `L` and scale matrix `S` (spec 00 §0.5).
@@ -226,23 +227,33 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
 
     fn add_momentum(&self, before: &Self, ratio: f64, work: &mut MixtureWork, gradient: &mut LocationGradient) -> bool {
         self.block.add_momentum(&before.block, ratio, &self.omega().0, &mut work.location, gradient);
+        gradient.shape += ratio * self.shape_displacement(before);
         true
     }
 
+    /// Those of the block, then that of a learned shape, a = 1 + log(1 + eˣ).
     fn chart_len(&self) -> usize {
-        self.block.chart_len()
+        self.block.chart_len() + usize::from(self.law.is_learned())
     }
 
     fn chart(&self, out: &mut [f64]) {
-        self.block.chart(out);
+        let (block, shape) = out.split_at_mut(self.block.chart_len());
+        self.block.chart(block);
+        shape.iter_mut().for_each(|x| *x = self.shape_chart());
     }
 
     fn chart_gradient(&self, gradient: &LocationGradient, work: &mut MixtureWork, out: &mut [f64]) {
-        self.block.chart_gradient(1.0, gradient, &mut work.location, out);
+        let (block, shape) = out.split_at_mut(self.block.chart_len());
+        self.block.chart_gradient(1.0, gradient, &mut work.location, block);
+        shape.iter_mut().for_each(|slope| *slope = gradient.shape * sigmoid(self.shape_chart()));
     }
 
     fn set_chart(&mut self, coordinates: &[f64], work: &mut MixtureWork) -> bool {
-        self.block.set_chart(coordinates, &mut work.location)
+        let (block, shape) = coordinates.split_at(self.block.chart_len());
+        let law = shape.first().map_or(Some(self.law), |x| self.with_shape_chart(*x));
+        let Some(law) = law.filter(|_| self.block.set_chart(block, &mut work.location)) else { return false };
+        self.law = law;
+        true
     }
 
     fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
@@ -264,7 +275,12 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
     ) -> Taken {
         let (omega_inv, prior) = (self.omega().1, self.prior_precision(prior));
         let location = &mut work.location;
-        Taken::by_one(self.block.advance_adam_like(gradient, &omega_inv, prior, request, memory, location))
+        let taken = self.block.advance_adam_like(gradient, &omega_inv, prior, request, memory, location);
+        if let Some(slopes) = self.learned().filter(|_| taken > 0.0) {
+            let moved = self.law.moved_parameter(gradient.shape / slopes.fisher, taken);
+            self.law = self.law.with_parameter(moved);
+        }
+        Taken::by_one(taken)
     }
 
     fn inner(&self, one: &LocationGradient, two: &LocationGradient, work: &mut MixtureWork) -> f64 {

@@ -8,6 +8,7 @@ use crate::family::{Batch, StepRequest, Taken};
 use crate::law::{InverseGamma, MixingLaw, ShapeSlopes};
 use crate::linalg::dot;
 use crate::rule::largest_step;
+use crate::special::logistic::log1p_exp;
 use crate::target::{Evaluations, Prior};
 
 /// Share of the KL bound of a step that the mixing law may take.
@@ -74,6 +75,23 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
             }
             _ => ratio * target + known,
         };
+    }
+
+    /// F_a(a − a₋): what momentum adds to ∂L/∂a.
+    pub(super) fn shape_displacement(&self, before: &Self) -> f64 {
+        let shape = |q: &Self| q.law.parameter().unwrap_or(0.0);
+        self.learned().map_or(0.0, |slopes| slopes.fisher * (shape(self) - shape(before)))
+    }
+
+    /// The x with a = 1 + log(1 + eˣ).
+    pub(super) fn shape_chart(&self) -> f64 {
+        let above = self.law.parameter().unwrap_or(2.0) - 1.0;
+        above + (-(-above).exp_m1()).ln()
+    }
+
+    /// The law at this x; `None` if it cannot be represented.
+    pub(super) fn with_shape_chart(&self, x: f64) -> Option<L> {
+        x.is_finite().then(|| self.law.with_parameter(1.0 + log1p_exp(x)))
     }
 
     /// The step of (B, P) and of the constant, which share the KL bound: that of the joint is the sum of the two.
