@@ -1,7 +1,7 @@
 //! The family against formulas written out with dense matrices.
 
 use elinvar::block::{Diagonal, Full, ScaleMatrix};
-use elinvar::estimate::{Curvature, MixingWeights, Sampling};
+use elinvar::estimate::Curvature;
 use elinvar::family::{
     AnyApproximation, Approximation, Batch, DrawPlan, MatrixUpdate, Multilinear, StepRequest, TensorGaussian,
     TensorGradient,
@@ -15,8 +15,7 @@ use crate::example::{SOURCES, divergence, member, times, transposed};
 use crate::subjects::numbers;
 
 fn plan(curvature: Curvature, n_draws: usize) -> DrawPlan {
-    let (noise, sampling, weights) = (Noise::QuasiMonteCarlo, Sampling::Mixture, MixingWeights::Sampled);
-    DrawPlan { n_draws, noise, sampling, curvature, weights }
+    DrawPlan { noise: Noise::QuasiMonteCarlo, curvature, ..DrawPlan::independent(n_draws) }
 }
 
 /// A batch with made-up gradients of log p (and of its items), and the dense matrix that its curvature stands for.
