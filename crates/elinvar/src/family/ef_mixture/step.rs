@@ -6,6 +6,7 @@ use super::{EfMixture, EfMixtureGradient};
 use crate::component::{Component, Parameters};
 use crate::family::StepRequest;
 use crate::rule::{Rule, largest_step};
+use crate::special::logistic::log1p_exp;
 
 /// Divergence, in nats per coordinate, beyond which a step is too long whatever was asked for: a rate that is multiplied by 20
 /// is about there. Farther out the next draws overflow.
@@ -25,11 +26,22 @@ pub(super) fn is_rate(member: &Component) -> bool {
 }
 
 /// KL(new ‖ old) = A(η) − A(η⁺) + ⟨η⁺ − η, m⁺⟩.
-fn divergence(old: &Component, new: &Component) -> f64 {
-    let (from, to) = (old.natural(), new.natural());
+///
+/// A third parameter is the log-odds of a label hidden in the component: then A is an average over the label, and the formula
+/// holds at fixed odds. The odds move first, and their own divergence is added.
+fn divergence(old: &Component, new: &Component) -> Option<f64> {
+    let (from, to, m) = (old.natural(), new.natural(), new.expectation());
     let moved: Parameters = std::array::from_fn(|j| to[j] - from[j]);
+    let kl = if old.n_free() == 3 {
+        let (odds, next) = (from[2], to[2]);
+        let of_label = log1p_exp(odds) - log1p_exp(next) + moved[2] * m[2];
+        let with_odds = old.with_natural([from[0], from[1], next])?;
+        of_label + with_odds.log_partition() - new.log_partition() + moved[0] * m[0] + moved[1] * m[1]
+    } else {
+        old.log_partition() - new.log_partition() + product(&moved, &m)
+    };
     // Rounding of the two partitions may leave a tiny negative number.
-    (old.log_partition() - new.log_partition() + product(&moved, &new.expectation())).max(0.0)
+    kl.is_finite().then_some(kl.max(0.0))
 }
 
 impl EfMixture {
@@ -94,7 +106,7 @@ impl EfMixture {
                 natural.iter_mut().zip(delta).for_each(|(eta, delta)| *eta += beta * delta);
             }
             *moved = member.with_natural(natural)?;
-            total += divergence(member, moved);
+            total += divergence(member, moved)?;
         }
         (total <= LARGEST_DIVERGENCE * self.dim as f64).then_some(total)
     }
