@@ -4,7 +4,8 @@ mod subjects;
 
 use elinvar::family::Family;
 use elinvar::model::{
-    Activation, Architecture, DesignMatrix, LogisticRegression, NetworkNoise, NeuralNetwork, NoisePrior,
+    Activation, Architecture, DesignMatrix, LinearRegression, LogisticRegression, NetworkNoise, NeuralNetwork,
+    NoisePrior,
 };
 use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, Rows, Scratch, Target};
 use elinvar::{Error, Plan};
@@ -37,7 +38,7 @@ fn gradient(model: &NeuralNetwork, z: &[f64]) -> Vec<f64> {
     out.grads().to_vec()
 }
 
-fn gauss_newton(model: &NeuralNetwork, z: &[f64]) -> Vec<f64> {
+fn gauss_newton(model: &dyn GaussNewton, z: &[f64]) -> Vec<f64> {
     let d = z.len();
     let mut entries = vec![0.0; d * d];
     let out = CurvatureMut::new(Covariance::Full, d, &mut entries);
@@ -149,6 +150,20 @@ fn the_prior_of_the_noise_enters_with_its_exact_curvature() {
     let z = [0.0, 0.0, 1.5f64.ln()];
     let hessian = differences(&z, 1e-3, |z| gradient(&model, z)).concat();
     assert!((gauss_newton(&model, &z)[8] - hessian[8]).abs() < 1e-9);
+}
+
+#[test]
+fn linear_regression_has_the_gauss_newton_matrix_of_a_network_without_hidden_layers() {
+    let linear = Architecture { hidden: vec![], activation: Activation::Tanh };
+    let prior = NoisePrior::HalfNormal { scale: 0.8 };
+    let (n, x) = (20, design(20, 1, 3));
+    let with_ones = x.rows(0..n).iter().flat_map(|x| [*x, 1.0]).collect();
+    let with_ones = DesignMatrix::new(with_ones, 2, vec!["x".into(), "one".into()]).unwrap();
+    let regression = LinearRegression::new(with_ones, numbers(n, 5), 1.0).unwrap().with_noise_prior(prior).unwrap();
+    let network = NeuralNetwork::regression(x, numbers(n, 5), linear, 1.0).unwrap();
+    let network = network.with_noise(NetworkNoise::Learned { prior }).unwrap();
+    let z = [0.3, -0.4, 0.2];
+    assert_close("Gauss–Newton", &gauss_newton(&regression, &z), &gauss_newton(&network, &z), 1e-12);
 }
 
 #[test]

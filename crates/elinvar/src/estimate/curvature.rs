@@ -10,7 +10,7 @@ use crate::linalg::axpy;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Curvature {
-    /// The Hessian where the target has one, else Stein with control variate.
+    /// The Hessian where the target has one, else Stein with control variate; `gradient_free` where it has no gradient.
     #[default]
     Auto,
     /// The target's Hessian, contracted over draws.
@@ -26,7 +26,8 @@ pub enum Curvature {
     /// of their own. A 1/N of `gradient_outer_product`, the same where the target is not a sum; it underestimates `item_gradients` by
     /// up to the number M of items in the mean (spec 07 §7.4).
     SquaredMean,
-    /// E[{P rrᵀP/s − P}(f − b)] and E[P r (f − b)/s], r = z − Bũ: needs log p only (spec 10 §10.2).
+    /// E[{P rrᵀP/s − P}(h − b)] and E[P r (h − b)/s], r = z − Bũ, for h = log q − log p: needs log p only, with the mixing weights of
+    /// option I, and many more draws than gradients would (spec 10 §10.2).
     GradientFree,
     /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (spec 10 §10.2).
     Stein {
@@ -100,6 +101,7 @@ pub(crate) fn add_curvature<S: ScaleMatrix>(
         | Curvature::SquaredMean => {
             axpy(-1.0, hessian, g);
         }
+        // Such families do without this function.
         Curvature::GradientFree => {}
         Curvature::GradientOuterProduct => S::add_weighted_gram(dim, input.grad, input.price, scratch, g),
         Curvature::Stein { .. } => {

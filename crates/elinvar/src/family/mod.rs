@@ -149,6 +149,12 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     fn takes_curvature(&self) -> bool {
         true
     }
+    /// Whether [`Approximation::gradient`] can do with values of log p alone, as [`Curvature::GradientFree`] asks.
+    ///
+    /// [`Curvature::GradientFree`]: crate::estimate::Curvature::GradientFree
+    fn takes_values_alone(&self) -> bool {
+        false
+    }
     /// How many numbers hold the contracted curvature of a step.
     fn curvature_len(&self, curvature: Curvature) -> usize {
         let _ = curvature;

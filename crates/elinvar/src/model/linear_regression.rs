@@ -6,8 +6,8 @@ use crate::Error;
 use crate::linalg::{axpy, cholesky, dot, products};
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
-    Transform, Transforms, Values,
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, Prior, Rows, Scratch, SecondOrder, Target,
+    TargetError, Transform, Transforms, Values,
 };
 
 /// y_n ~ N(x_nᵀβ, σ²) with a [`CoefficientPrior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
@@ -213,6 +213,10 @@ impl Target for LinearRegression {
         Some(self)
     }
 
+    fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
+        Some(self)
+    }
+
     fn values(&self) -> Option<&dyn Values> {
         Some(self)
     }
@@ -262,9 +266,18 @@ impl Values for LinearRegression {
     }
 }
 
-impl SecondOrder for LinearRegression {
-    fn contract(
+/// Second derivatives of the likelihood: as they are, or as they are on average over responses from the model, where the part of
+/// (β, ℓ) vanishes and R is Nσ².
+#[derive(Clone, Copy)]
+enum Information {
+    Observed,
+    Expected,
+}
+
+impl LinearRegression {
+    fn contract_information(
         &self,
+        information: Information,
         draws: Draws<'_>,
         rows: Rows<'_>,
         contraction: Contraction<'_>,
@@ -272,7 +285,7 @@ impl SecondOrder for LinearRegression {
         mut out: CurvatureMut<'_>,
     ) -> Result<(), TargetError> {
         let (p, d) = (self.n_coefficients(), self.dim());
-        let (_, share) = self.share(rows);
+        let (n, share) = self.share(rows);
         let (statistics, deviation) = self.statistics(rows, scratch.take(self.memory_len()));
         let covariance = out.covariance();
         for (s, z) in draws.iter().enumerate() {
@@ -282,6 +295,10 @@ impl SecondOrder for LinearRegression {
             let squares = self.scores(z, statistics, deviation);
             let (gram, a) = (&statistics[..p * p], &deviation[p..]);
             let prec = (-2.0 * z[p]).exp();
+            let (squares, cross) = match information {
+                Information::Observed => (squares, 2.0),
+                Information::Expected => (n / prec, 0.0),
+            };
             let curvature = self.noise_prior.log_density(z[p])[2];
             for (k, weight) in contraction.of_draw(s).filter(|(_, weight)| *weight != 0.0) {
                 let (factor, entries) = (-weight * prec, out.entries_mut(k));
@@ -290,9 +307,9 @@ impl SecondOrder for LinearRegression {
                     Covariance::Full => {
                         for (j, column) in entries.chunks_exact_mut(d).take(p).enumerate() {
                             axpy(factor, &gram[j * p..(j + 1) * p], &mut column[..p]);
-                            column[p] += 2.0 * factor * a[j];
+                            column[p] += cross * factor * a[j];
                         }
-                        axpy(2.0 * factor, a, &mut entries[p * d..p * d + p]);
+                        axpy(cross * factor, a, &mut entries[p * d..p * d + p]);
                         entries[p * d + p] += last;
                         self.coefficient_prior.add_curvature(weight * share, entries, d + 1);
                     }
@@ -305,6 +322,34 @@ impl SecondOrder for LinearRegression {
             }
         }
         Ok(())
+    }
+}
+
+impl SecondOrder for LinearRegression {
+    fn contract(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        scratch: &mut Scratch,
+        out: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        self.contract_information(Information::Observed, draws, rows, contraction, scratch, out)
+    }
+}
+
+impl GaussNewton for LinearRegression {
+    /// H is the Fisher information diag(1/σ², 2) of an observation about (x_nᵀβ, ℓ): the curvature of the loss itself is not positive
+    /// semi-definite in ℓ. Priors that are not declared enter with their own curvature.
+    fn contract_gauss_newton(
+        &self,
+        draws: Draws<'_>,
+        rows: Rows<'_>,
+        contraction: Contraction<'_>,
+        scratch: &mut Scratch,
+        out: CurvatureMut<'_>,
+    ) -> Result<(), TargetError> {
+        self.contract_information(Information::Expected, draws, rows, contraction, scratch, out)
     }
 }
 

@@ -62,6 +62,9 @@ impl<A: Approximation> Run<'_, A> {
     }
 
     fn evaluate(&mut self) -> Result<(), Error> {
+        if self.plan.curvature == Curvature::GradientFree {
+            return self.evaluate_values();
+        }
         let draws = self.batch.draws.view();
         let rows = if self.minibatch.is_some() { Rows::Subset(&self.rows) } else { Rows::All };
         let n_points = draws.len() as u64;

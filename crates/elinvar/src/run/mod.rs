@@ -18,6 +18,7 @@ mod start;
 mod stop;
 mod support;
 mod trace;
+mod values;
 
 pub use checkpoint::Checkpoint;
 pub use fit::{Spent, fit, fit_from, fit_observed};
@@ -37,6 +38,7 @@ use items::Items;
 use radius::Radius;
 use remaining::{BATCHES, Remaining};
 use review::{Best, Closing};
+use values::check_values;
 
 use crate::Error;
 use crate::estimate::Curvature;
@@ -118,6 +120,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             plan.curvature = Curvature::Stein { control_variate: false };
         }
         check_support(start.family(), start.support(), target.support())?;
+        check_values(target, &start, plan.curvature)?;
         if start.dim() != target.dim() {
             return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
         }
@@ -322,7 +325,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             Some(StopReason::Stuck)
         } else if self.step >= stop.max_steps {
             Some(StopReason::MaxSteps)
-        } else if self.counts.gradient >= stop.max_evaluations {
+        } else if self.evaluations_of_limit() >= stop.max_evaluations {
             Some(StopReason::MaxEvaluations)
         } else if stop.max_seconds.is_some_and(|limit| self.seconds() >= limit) {
             Some(StopReason::MaxSeconds)

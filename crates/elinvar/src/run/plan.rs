@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stop::Stop;
 use crate::Error;
-use crate::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
+use crate::estimate::{Curvature, FEWEST_DRAWS, MixingWeights, Sampling, ShapeEstimator};
 use crate::family::DrawPlan;
 use crate::random::Noise;
 use crate::rule::{Rule, StepSize};
@@ -119,6 +119,38 @@ impl Plan {
         Ok(())
     }
 
+    /// What follows for the curvature from a target without a gradient, and for the rest of the plan from such a curvature.
+    fn resolve_without_gradient(&mut self, target: &dyn Target) -> Result<(), Error> {
+        if !target.has_gradient() {
+            if !matches!(self.curvature, Curvature::Auto | Curvature::GradientFree) {
+                return Err(Error::Unsupported {
+                    wanted: format!("curvature `{}` for a target without a gradient", self.curvature),
+                    instead: "use `auto` or `gradient_free`, which need the log density only".into(),
+                });
+            }
+            self.curvature = Curvature::GradientFree;
+        }
+        if self.curvature != Curvature::GradientFree {
+            return Ok(());
+        }
+        if matches!(self.rule, Rule::AdamLike(_)) {
+            return Err(Error::Unsupported {
+                wanted: format!("the rule `{}` with curvature `gradient_free`", self.rule),
+                instead: "its curvature is made of squared gradients: use `retraction`, `natural_gradient` or `euclidean_adam`".into(),
+            });
+        }
+        if self.n_draws < FEWEST_DRAWS {
+            return Err(Error::Domain {
+                parameter: "n_draws",
+                value: self.n_draws as f64,
+                reason: "curvature `gradient_free` compares at least four draws",
+            });
+        }
+        // The identities hold for each w, not on average over w given z.
+        self.weights = MixingWeights::Sampled;
+        Ok(())
+    }
+
     /// The plan with every automatic choice made for this target, checked.
     ///
     /// # Errors
@@ -151,6 +183,7 @@ impl Plan {
             });
         }
         let has_hessian = target.second_order().is_some();
+        plan.resolve_without_gradient(target)?;
         match plan.curvature {
             Curvature::Auto if matches!(plan.rule, Rule::AdamLike(_)) => {
                 let has_items = target.item_gradients().is_some() && target.n_rows().is_some();

@@ -164,7 +164,7 @@ impl<M: PointwiseHessian> PointwiseHessian for Constrained<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::pointwise::{FromFn, from_fn};
+    use crate::target::{FromFn, from_fn};
 
     type Function = fn(&[f64], &mut [f64]) -> f64;
 

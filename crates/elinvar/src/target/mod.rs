@@ -1,7 +1,9 @@
 //! What is approximated: an unnormalised log density on ℝᵈ, evaluated on batches of draws.
 
+mod closures;
 mod constrained;
 mod curvature;
+mod differences;
 mod draws;
 #[cfg(feature = "dual")]
 mod dual;
@@ -15,18 +17,17 @@ mod support;
 mod transform;
 mod transforms;
 
+pub use closures::{FromFn, FromFns, FromValues, from_fn, from_fns, from_values};
 pub use constrained::Constrained;
 pub use curvature::{Contraction, Covariance, CurvatureMut};
+pub(crate) use differences::ByDifferences;
 pub use draws::{DrawBuffer, Draws};
 #[cfg(feature = "dual")]
 pub use dual::{Dual, DualDensity, DualNum};
 pub use evaluations::{Evaluations, Scratch};
 pub use minibatch::Minibatch;
 pub use on_support::OnSupport;
-pub use pointwise::{
-    FromFn, FromFns, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, PointwiseValue, from_fn,
-    from_fns,
-};
+pub use pointwise::{Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, PointwiseValue};
 pub use prior::Prior;
 pub use support::Support;
 pub use transform::Transform;

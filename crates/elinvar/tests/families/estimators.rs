@@ -73,7 +73,7 @@ fn estimate<Q: Member>(q: &Q, plan: &DrawPlan, n_values: usize) -> Averages {
 }
 
 /// Options I, II and III of the mixing weights, or schemes M, C and D of a mixture, each with the Hessian and with both Stein forms,
-/// and the default with every noise. About 16 × 11 × 9 numbers: 1e−2 for a new seed.
+/// the default with every noise, and values alone. About 16 × 13 × 9 numbers: 1e−2 for a new seed.
 fn unbiased<Q: Member>(q: &Q) {
     let expected = reference(q);
     let start = DrawPlan {
@@ -100,6 +100,17 @@ fn unbiased<Q: Member>(q: &Q) {
     plans.push(DrawPlan { noise: Noise::Antithetic, ..start });
     // With so many points of low discrepancy the mean is known ten times better than with the others.
     plans.push(DrawPlan { noise: Noise::QuasiMonteCarlo, n_draws: 128, ..start });
+    // Values alone, with the mixing weights of option I.
+    for plan in schemes.iter().filter(|plan| q.family().name() == "mog" || plan.weights == MixingWeights::Sampled) {
+        for noise in [Noise::Independent, Noise::Antithetic] {
+            plans.push(DrawPlan {
+                curvature: Curvature::GradientFree,
+                noise,
+                weights: MixingWeights::Sampled,
+                ..*plan
+            });
+        }
+    }
     for plan in plans {
         let what = format!("{}: {}, {}, {}, {}", q.name(), plan.weights, plan.sampling, plan.curvature, plan.noise);
         estimate(q, &plan, expected.len()).compare(&what, &expected, 2e-6);
@@ -109,6 +120,29 @@ fn unbiased<Q: Member>(q: &Q) {
 #[test]
 fn every_estimator_has_the_mean_of_the_exact_gradient() {
     every_member!(unbiased(2, 360));
+}
+
+/// Where the target is q itself, h is constant, and so values alone say without noise that nothing is left to gain.
+fn silent_at_the_target<Q: Member>(q: &Q) {
+    for noise in Noise::ALL {
+        let plan = DrawPlan { noise, curvature: Curvature::GradientFree, ..DrawPlan::independent(8) };
+        let (mut work, mut batch, mut gradient) = (q.work(&plan), q.batch(&plan), q.gradient_buffer());
+        q.draw(17, Purpose::Draws, 0, &mut work, &mut batch);
+        assert!(q.weigh(&mut work, &batch));
+        let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
+        for (log_p, z) in evaluations.log_p_mut().iter_mut().zip(batch.draws.view().iter()) {
+            *log_p = q.log_density(z) + 3.0;
+        }
+        q.set_baseline(&mut work, -3.0);
+        assert!(q.gradient(&evaluations, &[], Prior::None, &mut work, &batch, &mut gradient));
+        let entries = q.gradient_entries(&gradient);
+        assert!(entries.iter().all(|v| v.abs() < 1e-12), "{}, {noise}: {entries:?}", q.name());
+    }
+}
+
+#[test]
+fn values_of_the_approximation_itself_give_a_gradient_of_zero() {
+    every_member!(silent_at_the_target(2, 380));
 }
 
 /// What is added in closed form is the exact natural gradient of E[log prior] and of the entropy: with a target that is zero

@@ -3,7 +3,7 @@
 use super::FactorGaussian;
 use super::factors::{FactorWork, Factors};
 use crate::block::{LocationGradient, ScaleMatrix};
-use crate::estimate::{FirstOrder, add_curvature};
+use crate::estimate::{Baseline, Curvature, FirstOrder, ValuesOnly, add_curvature};
 use crate::family::Batch;
 use crate::linalg::axpy;
 use crate::target::{Evaluations, Prior};
@@ -21,6 +21,9 @@ impl<S: ScaleMatrix> FactorGaussian<S> {
     ) {
         let (d, k, n) = (self.block.dim(), self.rank(), batch.n);
         out.reset();
+        if work.plan.curvature == Curvature::GradientFree {
+            return self.accumulate_values(evaluations, prior, work, batch, out);
+        }
         let grads = &evaluations.grads()[..d * n];
         for (s, grad) in grads.chunks_exact(d).enumerate() {
             let weight = work.weight[s];
@@ -41,6 +44,30 @@ impl<S: ScaleMatrix> FactorGaussian<S> {
         self.add_entropy(&work.factors, &mut work.spare, &mut work.gram, out);
         self.add_prior(prior, out);
         S::complete(d, &mut out.g);
+    }
+
+    /// The same from values of log p alone.
+    fn accumulate_values(
+        &self,
+        evaluations: &Evaluations,
+        prior: Prior,
+        work: &mut FactorWork,
+        batch: &Batch,
+        out: &mut LocationGradient,
+    ) {
+        let h = &mut work.spare[..batch.n];
+        for (s, h) in h.iter_mut().enumerate() {
+            *h = batch.log_q[s] - evaluations.log_p()[s] - prior.log_density(batch.draws.get(s));
+        }
+        let values = ValuesOnly {
+            residual: &work.residual,
+            loadings: &work.loadings,
+            loadings_flip: true,
+            weight: &work.weight,
+            baseline: Baseline::LeaveOneOut(work.plan.noise),
+        };
+        values.add_gradient::<S>(self.block.scale().precision(), |_| 1.0, h, &mut work.gram, out);
+        S::complete(self.block.dim(), &mut out.g);
     }
 
     /// ∇_A H = PAW = X M⁻¹ and −2∇_Σ H = −P + XXᵀ.

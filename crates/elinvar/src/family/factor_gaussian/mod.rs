@@ -79,6 +79,10 @@ impl<S: ScaleMatrix> Approximation for FactorGaussian<S> {
         S::COVARIANCE
     }
 
+    fn takes_values_alone(&self) -> bool {
+        true
+    }
+
     fn n_blocks(&self) -> usize {
         1
     }

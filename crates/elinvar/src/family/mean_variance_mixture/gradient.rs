@@ -3,7 +3,7 @@
 use super::MeanVarianceMixture;
 use super::draw::MixtureWork;
 use crate::block::{LocationGradient, ScaleMatrix};
-use crate::estimate::{FirstOrder, MixingWeights, add_curvature};
+use crate::estimate::{Baseline, Curvature, FirstOrder, MixingWeights, ValuesOnly, add_curvature};
 use crate::family::Batch;
 use crate::law::MixingLaw;
 use crate::linalg::{axpy, dot};
@@ -24,6 +24,9 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     ) {
         let (d, n) = (self.block.dim(), batch.n);
         out.reset();
+        if work.plan.curvature == Curvature::GradientFree {
+            return self.accumulate_values(evaluations, prior, work, batch, out);
+        }
         let grads = &evaluations.grads()[..d * n];
         for (s, grad) in grads.chunks_exact(d).enumerate() {
             axpy(work.weight[s], grad, &mut out.b[..d]);
@@ -53,6 +56,41 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
             self.add_sampled_entropy(work, out);
         }
         self.add_prior(prior, out);
+        S::complete(d, &mut out.g);
+    }
+
+    /// The same from values of log p alone.
+    fn accumulate_values(
+        &self,
+        evaluations: &Evaluations,
+        prior: Prior,
+        work: &mut MixtureWork,
+        batch: &Batch,
+        out: &mut LocationGradient,
+    ) {
+        let d = self.block.dim();
+        // The weights s and u of gradients are not needed and lend their memory.
+        for (s, h) in work.price.iter_mut().enumerate() {
+            let (z, log_p) = (batch.draws.get(s), evaluations.log_p()[s]);
+            *h = match prior {
+                // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (spec 02 §2.2).
+                Prior::StudentT { precision, .. } => {
+                    let eps = &work.eps[s * d..(s + 1) * d];
+                    0.5 * precision * dot(z, z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
+                }
+                _ => batch.log_q[s] - log_p - prior.log_density(z),
+            };
+        }
+        work.shift.iter_mut().zip(&work.w).for_each(|(u, w)| *u = self.law.shift(*w));
+        let values = ValuesOnly {
+            residual: &work.residual,
+            loadings: if L::SHIFTED { &work.shift } else { &[] },
+            loadings_flip: false,
+            weight: &work.weight,
+            baseline: Baseline::LeaveOneOut(work.plan.noise),
+        };
+        let (precision, scale) = (self.block.scale().precision(), |s: usize| self.law.scale(work.w[s]));
+        values.add_gradient::<S>(precision, scale, &mut work.price, &mut work.gram, out);
         S::complete(d, &mut out.g);
     }
 

@@ -168,6 +168,10 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
         S::COVARIANCE
     }
 
+    fn takes_values_alone(&self) -> bool {
+        true
+    }
+
     fn n_blocks(&self) -> usize {
         1
     }

@@ -2,8 +2,8 @@
 
 use super::draw::MogWork;
 use super::{MixtureOfGaussians, MogGradient};
-use crate::block::ScaleMatrix;
-use crate::estimate::{FirstOrder, add_curvature};
+use crate::block::{LocationGradient, ScaleMatrix};
+use crate::estimate::{Baseline, Curvature, FirstOrder, Sampling, ValuesOnly, add_curvature};
 use crate::family::Batch;
 use crate::linalg::{axpy, dot};
 use crate::target::{Evaluations, Prior};
@@ -33,11 +33,17 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
                 if *weight == 0.0 {
                     continue;
                 }
-                axpy(*weight, evaluations.grad(s), &mut gradient.b);
-                axpy(-weight, &work.score[s * d..(s + 1) * d], &mut gradient.b);
                 expected_h += weight * (work.h[s] - work.baseline);
+                if work.plan.curvature != Curvature::GradientFree {
+                    axpy(*weight, evaluations.grad(s), &mut gradient.b);
+                    axpy(-weight, &work.score[s * d..(s + 1) * d], &mut gradient.b);
+                }
             }
             out.expected_h[c] = expected_h;
+            if work.plan.curvature == Curvature::GradientFree {
+                self.add_from_values(c, work, gradient);
+                continue;
+            }
 
             self.add_hessian_log_q(c, work, &mut gradient.g);
             let hessian = if curvature.is_empty() { &[][..] } else { &curvature[c * n_entries..(c + 1) * n_entries] };
@@ -71,6 +77,30 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
             }
             S::complete(d, &mut gradient.g);
         }
+    }
+
+    /// −E_c[∇h] and E_c[∇²h] from the values of h.
+    fn add_from_values(&self, c: usize, work: &mut MogWork, out: &mut LocationGradient) {
+        let d = self.components[0].dim();
+        let draws = work.draws_of(c);
+        let count = draws.len();
+        let own = (c * work.n + draws.start) * d..(c * work.n + draws.end) * d;
+        work.residual.iter_mut().zip(&work.scores[own]).for_each(|(to, from)| *to = -from);
+        work.gram_weight[..count].copy_from_slice(&work.h[draws]);
+        let values = ValuesOnly {
+            residual: &work.residual[..count * d],
+            loadings: &[],
+            loadings_flip: false,
+            weight: &work.weight[c * count..(c + 1) * count],
+            baseline: match work.plan.sampling {
+                Sampling::OwnDraws => Baseline::LeaveOneOut(work.plan.noise),
+                // The weights of shared draws are no average of equals, for which the others' mean would be right.
+                Sampling::Mixture | Sampling::Stratified => Baseline::Given(work.baseline),
+            },
+        };
+        let precision = self.components[c].scale().precision();
+        values.add_gradient::<S>(precision, |_| 1.0, &mut work.gram_weight[..count], &mut work.gram, out);
+        S::complete(d, &mut out.g);
     }
 
     /// G += E_c[Σ_j r_j(a_j a_jᵀ − P_j) − g_q g_qᵀ].

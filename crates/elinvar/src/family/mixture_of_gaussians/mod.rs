@@ -91,6 +91,10 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
         S::COVARIANCE
     }
 
+    fn takes_values_alone(&self) -> bool {
+        true
+    }
+
     fn n_blocks(&self) -> usize {
         self.components.len()
     }

@@ -22,7 +22,8 @@ use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
 use crate::target::{
-    Covariance, Draws, Evaluations, GaussNewton, ItemGradients, Prior, Rows, SecondOrder, Target, TargetError,
+    ByDifferences, Covariance, Draws, Evaluations, GaussNewton, ItemGradients, Prior, Rows, SecondOrder, Target,
+    TargetError, Values,
 };
 
 /// Where a fit begins, with what the search for it found.
@@ -62,7 +63,10 @@ pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, 
         // The factors never see a matrix with all entries, and neither does their start.
         covariance = Covariance::Diagonal;
     }
-    let found = search(target, covariance, plan.seed)?;
+    let found = match target.has_gradient() {
+        true => search(target, covariance, plan.seed)?,
+        false => search_by_values(target, family, covariance, plan.seed)?,
+    };
     let stand_in;
     let target = match target.prior() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
@@ -89,6 +93,26 @@ fn agreement(found: &Found) -> Agreement {
     };
     let modes = found.modes.iter().map(record).collect();
     Agreement { restarts: Vec::new(), searches: found.searches, modes, unbounded: found.unbounded }
+}
+
+/// The search for a target without a gradient, by differences.
+fn search_by_values(target: &dyn Target, family: Family, covariance: Covariance, seed: u64) -> Result<Found, Error> {
+    if matches!(family.kind, Kind::Auto | Kind::MogAuto) {
+        return Err(Error::Unsupported {
+            wanted: format!("`{family}` for a target without a gradient"),
+            instead: "name a family, and of a mixture the number of components".into(),
+        });
+    }
+    let by_differences = ByDifferences::new(target);
+    let mut found = search(&by_differences, covariance, seed)?;
+    found.counts = as_values(found.counts, &by_differences);
+    Ok(found)
+}
+
+/// What gradients by differences have really cost.
+fn as_values(counts: Counts, by_differences: &ByDifferences<'_>) -> Counts {
+    let log_density = counts.log_density + by_differences.n_values() * counts.gradient;
+    Counts { log_density, gradient: 0, ..counts }
 }
 
 /// A target with another prior declared.
@@ -120,6 +144,14 @@ impl Target for WithPrior<'_> {
 
     fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
         self.target.gauss_newton()
+    }
+
+    fn has_gradient(&self) -> bool {
+        self.target.has_gradient()
+    }
+
+    fn values(&self) -> Option<&dyn Values> {
+        self.target.values()
     }
 
     fn item_gradients(&self) -> Option<&dyn ItemGradients> {
@@ -169,6 +201,13 @@ fn start_with<S: ScaleMatrix>(
     run.counts = found.counts;
     run.fit(&mut |_| ControlFlow::Continue(()))?;
     let mut counts = run.counts();
-    let approximation = bend(target, run.best(), family, plan.seed, &mut counts)?;
+    if target.has_gradient() {
+        let approximation = bend(target, run.best(), family, plan.seed, &mut counts)?;
+        return Ok((approximation, counts));
+    }
+    let by_differences = ByDifferences::new(target);
+    let mut bending = Counts::default();
+    let approximation = bend(&by_differences, run.best(), family, plan.seed, &mut bending)?;
+    counts += as_values(bending, &by_differences);
     Ok((approximation, counts))
 }
