@@ -43,6 +43,7 @@ pub(crate) fn family(args: &FitArgs) -> Result<Family, Failure> {
         "emg" => Family::emg(),
         "nig" => Family::nig(lambda),
         "snig" => Family::snig(lambda),
+        "scale_mixture" => Family::scale_mixture(elinvar::law::Logistic),
         "rank_k" => Family::rank_k(args.rank.unwrap_or(RANK)),
         _ => Family::gaussian(),
     };
@@ -64,6 +65,8 @@ pub(crate) fn family_in_words(family: &Family) -> String {
         Kind::Nig { lambda } => format!("normal inverse-Gaussian (λ = {})", significant(*lambda)),
         Kind::Snig { lambda } => format!("symmetric normal inverse-Gaussian (λ = {})", significant(*lambda)),
         Kind::RankK { rank } => format!("Gaussian with {rank} covariance factor{}", if *rank == 1 { "" } else { "s" }),
+        Kind::ScaleMixture { law, product: false } => format!("scale mixture of Gaussians ({law})"),
+        Kind::ScaleMixture { law, product: true } => format!("product of scale mixtures ({law})"),
         Kind::Mog { components: 1 } => "mixture of one Gaussian".into(),
         Kind::Mog { components } => format!("mixture of {components} Gaussians"),
         _ => family.name().into(),

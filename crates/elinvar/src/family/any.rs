@@ -1,7 +1,9 @@
 //! A family chosen at run time.
 
 use super::{Approximation, EfMixture, FactorGaussian, Kind, MixtureOfGaussians, State, TensorGaussian};
-use super::{ExponentiallyModifiedGaussian, Gaussian, Nig, SkewGaussian, StudentT, SymmetricNig};
+use super::{
+    ExponentiallyModifiedGaussian, Gaussian, Nig, ProductMixture, ScaleMixture, SkewGaussian, StudentT, SymmetricNig,
+};
 use crate::Error;
 use crate::block::{Diagonal, Full};
 use crate::target::{Covariance, Support};
@@ -71,6 +73,12 @@ approximations! {
     Snig(SymmetricNig<Full>) = (Kind::Snig { .. }, Covariance::Full),
     /// `snig`, diagonal.
     SnigDiagonal(SymmetricNig<Diagonal>) = (Kind::Snig { .. }, Covariance::Diagonal),
+    /// `scale_mixture`, full.
+    ScaleMixture(ScaleMixture<Full>) = (Kind::ScaleMixture { product: false, .. }, Covariance::Full),
+    /// `scale_mixture`, diagonal.
+    ScaleMixtureDiagonal(ScaleMixture<Diagonal>) = (Kind::ScaleMixture { product: false, .. }, Covariance::Diagonal),
+    /// `scale_mixture` with a scale per coordinate.
+    ProductMixture(ProductMixture) = (Kind::ScaleMixture { product: true, .. }, _),
     /// `rank_k`, full.
     RankK(FactorGaussian<Full>) = (Kind::RankK { .. }, Covariance::Full),
     /// `rank_k`, diagonal.
@@ -111,6 +119,9 @@ macro_rules! __with_approximation {
             $crate::family::AnyApproximation::NigDiagonal($q) => $body,
             $crate::family::AnyApproximation::Snig($q) => $body,
             $crate::family::AnyApproximation::SnigDiagonal($q) => $body,
+            $crate::family::AnyApproximation::ScaleMixture($q) => $body,
+            $crate::family::AnyApproximation::ScaleMixtureDiagonal($q) => $body,
+            $crate::family::AnyApproximation::ProductMixture($q) => $body,
             $crate::family::AnyApproximation::RankK($q) => $body,
             $crate::family::AnyApproximation::RankKDiagonal($q) => $body,
             $crate::family::AnyApproximation::EfMixture($q) => $body,

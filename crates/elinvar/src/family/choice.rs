@@ -6,6 +6,7 @@ use super::layout::{Layout, MatrixUpdate};
 use super::written::WrittenKind;
 use crate::Error;
 use crate::component::ComponentKind;
+use crate::law::ScaleLaw;
 use crate::target::{Covariance, Support};
 
 /// A family with its constants.
@@ -35,6 +36,13 @@ pub enum Kind {
     Snig {
         /// λ > 0.
         lambda: f64,
+    },
+    /// Gaussian whose scale is random: z | s ~ N(μ, sΣ).
+    ScaleMixture {
+        /// The law of s.
+        law: ScaleLaw,
+        /// Whether every coordinate has a scale of its own; Σ is diagonal then.
+        product: bool,
     },
     /// Gaussian with covariance Σ + AAᵀ.
     RankK {
@@ -78,8 +86,20 @@ pub struct Family {
 
 impl Family {
     /// Every family's name, in the order of the documentation.
-    pub const NAMES: [&'static str; 10] =
-        ["gaussian", "mog", "student_t", "skew", "emg", "nig", "snig", "rank_k", "ef_mixture", "birnbaum_saunders"];
+    pub const NAMES: [&'static str; 12] = [
+        "gaussian",
+        "mog",
+        "student_t",
+        "skew",
+        "emg",
+        "nig",
+        "snig",
+        "rank_k",
+        "scale_mixture",
+        "matrix",
+        "ef_mixture",
+        "birnbaum_saunders",
+    ];
 
     fn full(kind: Kind) -> Self {
         Self { kind, covariance: Covariance::Full }
@@ -118,6 +138,21 @@ impl Family {
     /// Symmetric scale mixture with inverse-Gaussian mixing, λ > 0.
     pub fn snig(lambda: f64) -> Self {
         Self::full(Kind::Snig { lambda })
+    }
+
+    /// Gaussian whose scale is random, with this law of the scale.
+    pub fn scale_mixture(law: impl Into<ScaleLaw>) -> Self {
+        Self::full(Kind::ScaleMixture { law: law.into(), product: false })
+    }
+
+    /// The same scale mixture with independent coordinates, each with a scale of its own; other families stay as they are.
+    pub fn product(self) -> Self {
+        match self.kind {
+            Kind::ScaleMixture { law, .. } => {
+                Self { kind: Kind::ScaleMixture { law, product: true }, covariance: Covariance::Diagonal }
+            }
+            _ => self,
+        }
     }
 
     /// Gaussian with covariance Σ + AAᵀ, A of `rank` columns; the scale matrix Σ is diagonal unless made full.
@@ -197,6 +232,7 @@ impl Family {
             Kind::Emg => "emg",
             Kind::Nig { .. } => "nig",
             Kind::Snig { .. } => "snig",
+            Kind::ScaleMixture { .. } => "scale_mixture",
             Kind::RankK { .. } => "rank_k",
             Kind::Matrix { .. } => "matrix",
             Kind::Mog { .. } | Kind::MogAuto => "mog",
@@ -246,6 +282,10 @@ impl Family {
             Kind::Nig { lambda } | Kind::Snig { lambda } if !(lambda > 0.0 && lambda.is_finite()) => {
                 domain("lambda", lambda, "the inverse-Gaussian shape is a positive number")
             }
+            Kind::ScaleMixture { product: true, .. } if self.covariance == Covariance::Full => Err(Error::Unsupported {
+                wanted: "a full scale matrix with a random scale per coordinate, which has no natural gradient of this kind,".into(),
+                instead: "use a diagonal one, or one scale for all coordinates".into(),
+            }),
             Kind::RankK { rank: 0 } => {
                 domain("rank", 0.0, "a factor covariance needs at least one column; use `gaussian`")
             }

@@ -10,6 +10,7 @@ mod layout;
 mod mcef;
 mod mean_variance_mixture;
 mod mixture_of_gaussians;
+mod product_mixture;
 mod state;
 mod tensor_gaussian;
 mod written;
@@ -22,9 +23,11 @@ pub use factor_gaussian::FactorGaussian;
 pub use layout::{Layout, MatrixUpdate};
 pub use mcef::{Mcef, Multilinear};
 pub use mean_variance_mixture::{
-    ExponentiallyModifiedGaussian, Gaussian, MeanVarianceMixture, Nig, SkewGaussian, StudentT, SymmetricNig,
+    ExponentiallyModifiedGaussian, Gaussian, MeanVarianceMixture, Nig, ScaleMixture, SkewGaussian, StudentT,
+    SymmetricNig,
 };
 pub use mixture_of_gaussians::{MixtureOfGaussians, MogGradient};
+pub use product_mixture::ProductMixture;
 pub use state::{BlockState, State};
 pub use tensor_gaussian::{Group, TensorGaussian, TensorGradient};
 

@@ -7,6 +7,7 @@ use super::Kind;
 use super::layout::{Layout, MatrixUpdate};
 use crate::Error;
 use crate::component::ComponentKind;
+use crate::law::ScaleLaw;
 
 /// [`Kind`] as files have it.
 #[derive(Clone, Serialize, Deserialize)]
@@ -25,6 +26,11 @@ pub(super) enum WrittenKind {
     },
     Snig {
         lambda: f64,
+    },
+    ScaleMixture {
+        law: ScaleLaw,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        product: bool,
     },
     RankK {
         rank: usize,
@@ -85,6 +91,7 @@ impl TryFrom<WrittenKind> for Kind {
             WrittenKind::Emg => Kind::Emg,
             WrittenKind::Nig { lambda } => Kind::Nig { lambda },
             WrittenKind::Snig { lambda } => Kind::Snig { lambda },
+            WrittenKind::ScaleMixture { law, product } => Kind::ScaleMixture { law, product },
             WrittenKind::RankK { rank } => Kind::RankK { rank },
             WrittenKind::Matrix { layout, update } => Kind::Matrix { layout, update },
             WrittenKind::Mog { components: Components::Number(components) } => Kind::Mog { components },
@@ -113,6 +120,7 @@ impl From<Kind> for WrittenKind {
             Kind::Emg => WrittenKind::Emg,
             Kind::Nig { lambda } => WrittenKind::Nig { lambda },
             Kind::Snig { lambda } => WrittenKind::Snig { lambda },
+            Kind::ScaleMixture { law, product } => WrittenKind::ScaleMixture { law, product },
             Kind::RankK { rank } => WrittenKind::RankK { rank },
             Kind::Matrix { layout, update } => WrittenKind::Matrix { layout, update },
             Kind::Mog { components } => WrittenKind::Mog { components: Components::Number(components) },
@@ -137,6 +145,7 @@ impl From<Kind> for WrittenKind {
 #[cfg(test)]
 mod tests {
     use crate::Family;
+    use crate::law::{Logistic, VarianceGamma};
 
     #[test]
     fn the_number_of_components_is_a_number_or_auto() {
@@ -144,6 +153,14 @@ mod tests {
             (Family::mog(3), r#"{"mog":{"components":3},"covariance":"full"}"#),
             (Family::mog_auto(), r#"{"mog":{"components":"auto"},"covariance":"full"}"#),
             (Family::gaussian(), r#"{"gaussian":null,"covariance":"full"}"#),
+            (
+                Family::scale_mixture(VarianceGamma::new(2.5).unwrap()),
+                r#"{"scale_mixture":{"law":{"name":"variance_gamma","k":2.5}},"covariance":"full"}"#,
+            ),
+            (
+                Family::scale_mixture(Logistic).product(),
+                r#"{"scale_mixture":{"law":{"name":"logistic"},"product":true},"covariance":"diagonal"}"#,
+            ),
             (Family::student_t(3.0), r#"{"student_t":{"a":3.0},"covariance":"full"}"#),
             (Family::student_t_learned(), r#"{"student_t":{"a":2.5,"learn":true},"covariance":"full"}"#),
         ] {

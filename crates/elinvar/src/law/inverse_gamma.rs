@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ShapeSlopes};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ScaleLawOf, ShapeSlopes};
 use crate::Error;
 use crate::rule::log_step;
 use crate::special::gamma::{digamma_minus_log, ln_gamma_ratio, log1p_minus, stirling_remainder, trigamma_minus_inv};
@@ -70,6 +70,18 @@ impl InverseGamma {
     /// The shape a: half the degrees of freedom.
     pub fn shape(&self) -> f64 {
         self.a
+    }
+}
+
+impl ScaleLawOf for InverseGamma {
+    const CONSTANTS: &'static [(&'static str, f64)] = &[("a", 4.0)];
+
+    fn from_constants(constants: &[f64]) -> Result<Self, Error> {
+        Self::new(constants[0])
+    }
+
+    fn constants(&self) -> [f64; 2] {
+        [self.a, 0.0]
     }
 }
 

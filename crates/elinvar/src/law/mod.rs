@@ -3,20 +3,39 @@
 //! The family is z | w ~ N(μ + u(w) α, s(w) Σ), w ~ q(w) (spec 00 §0.5). With P = Σ⁻¹, Q = (z−μ)ᵀP(z−μ), L = (z−μ)ᵀPα and
 //! κ = αᵀPα, all that the algorithms ask of q(w) is a function of (Q, L, κ, d). There is no linear algebra here.
 
+/// The list of laws of a random scale without shift, one line each: modules, names, [`ScaleLaw`] and its dispatch are made from it.
+macro_rules! scale_laws {
+    ($with:ident) => {
+        $with! {
+            inverse_gamma::InverseGamma,
+            reciprocal_inverse_gaussian::ReciprocalInverseGaussian,
+            logistic::Logistic,
+            variance_gamma::VarianceGamma,
+        }
+    };
+}
+
+macro_rules! modules {
+    ($($module:ident::$type:ident,)*) => {
+        $(mod $module;
+        pub use $module::$type;)*
+    };
+}
+
+scale_laws!(modules);
+
 mod exponential;
 mod half_normal;
-mod inverse_gamma;
 mod inverse_gaussian;
 mod point_mass;
-mod reciprocal_inverse_gaussian;
+mod scale_law;
 
 pub use exponential::Exponential;
 pub use half_normal::HalfNormal;
-pub use inverse_gamma::InverseGamma;
 pub use inverse_gaussian::InverseGaussian;
 pub(crate) use inverse_gaussian::sample_inverse_gaussian;
 pub use point_mass::PointMass;
-pub use reciprocal_inverse_gaussian::ReciprocalInverseGaussian;
+pub use scale_law::{ScaleLaw, ScaleLawOf};
 
 /// The three scalars of a point, and the dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

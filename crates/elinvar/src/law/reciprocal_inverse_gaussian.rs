@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::inverse_gaussian::{sample_inverse_gaussian, valid_lambda};
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ScaleLawOf};
 use crate::Error;
 use crate::special::bessel_k::bessel_k;
 use crate::special::implicit::inverse_gaussian_log_density;
@@ -43,6 +43,18 @@ impl ReciprocalInverseGaussian {
     /// λ.
     pub fn lambda(&self) -> f64 {
         self.lambda
+    }
+}
+
+impl ScaleLawOf for ReciprocalInverseGaussian {
+    const CONSTANTS: &'static [(&'static str, f64)] = &[("lambda", 2.0)];
+
+    fn from_constants(constants: &[f64]) -> Result<Self, Error> {
+        Self::new(constants[0])
+    }
+
+    fn constants(&self) -> [f64; 2] {
+        [self.lambda, 0.0]
     }
 }
 

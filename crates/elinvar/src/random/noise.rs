@@ -218,6 +218,13 @@ impl NoiseSource {
         Stream::open_lane(seed, purpose, step ^ (round << 48), block, lane + 2 * number)
     }
 
+    /// The random numbers for a mixing variable of its own, the first of which is the quantile at `u`; the others come from the
+    /// stream of the batch.
+    pub fn mixing_at(&mut self, u: f64) -> DrawNoise<'_> {
+        let (coordinates, used) = ([0.5, u], MIXING_COORDINATES - 1);
+        DrawNoise { stream: &mut self.mixing, quantile: &mut self.quantile, coordinates, used }
+    }
+
     fn open(&self, lane: u32) -> Stream {
         let (seed, purpose, step, block) = self.batch;
         Stream::open_lane(seed, purpose, step, block, lane)

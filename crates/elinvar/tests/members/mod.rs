@@ -12,7 +12,7 @@ use elinvar::family::{AnyApproximation, Approximation, BlockState, FactorGaussia
 use elinvar::family::{MixtureOfGaussians, State};
 use elinvar::law::MixingLaw;
 pub(crate) use elinvar::law::{
-    Exponential, HalfNormal, InverseGamma, InverseGaussian, PointMass, ReciprocalInverseGaussian,
+    Exponential, HalfNormal, InverseGamma, InverseGaussian, Logistic, PointMass, ReciprocalInverseGaussian, ScaleLaw,
 };
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::Covariance;
@@ -37,6 +37,7 @@ macro_rules! every_member {
         $check(&m::mixture::<_, $scale>(m::Exponential, $dim, $seed) $(, $argument)*);
         $check(&m::mixture::<_, $scale>(m::InverseGaussian::new(lambda).unwrap(), $dim, $seed) $(, $argument)*);
         $check(&m::mixture::<_, $scale>(m::ReciprocalInverseGaussian::new(lambda).unwrap(), $dim, $seed) $(, $argument)*);
+        $check(&m::mixture::<_, $scale>(m::ScaleLaw::from(m::Logistic), $dim, $seed) $(, $argument)*);
         $check(&m::rank_k::<$scale>(if $dim > 1 { 2 } else { 1 }, $dim, $seed) $(, $argument)*);
     }};
 }

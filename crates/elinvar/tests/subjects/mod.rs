@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 
 use elinvar::family::{AnyApproximation, Approximation, BlockState, Family, State};
+use elinvar::law::{Logistic, VarianceGamma};
 use elinvar::model::{DesignMatrix, LogisticRegression};
 use elinvar::run::{Checkpoint, Counts, Run, Step, StopReason};
 use elinvar::target::{Covariance, PointwiseHessian, PointwiseTarget, Support, Target, TargetError};
@@ -12,11 +13,12 @@ use elinvar::{Error, Plan, Posterior};
 /// Every family, each with a full and a diagonal scale matrix.
 pub(crate) fn families() -> Vec<Family> {
     let full = every_kind().map(|family| family.with_covariance(Covariance::Full));
-    full.into_iter().chain([Family::student_t_learned()]).flat_map(|family| [family, family.diagonal()]).collect()
+    let full = full.into_iter().chain([Family::student_t_learned()]);
+    full.flat_map(|family| [family, family.diagonal()]).chain([Family::scale_mixture(Logistic).product()]).collect()
 }
 
 /// Every family on ℝᵈ with a scale matrix once, in the order of [`Family::NAMES`].
-pub(crate) fn every_kind() -> [Family; 8] {
+pub(crate) fn every_kind() -> [Family; 9] {
     [
         Family::gaussian(),
         Family::mog(3),
@@ -26,6 +28,7 @@ pub(crate) fn every_kind() -> [Family; 8] {
         Family::nig(2.0),
         Family::snig(2.0),
         Family::rank_k(2),
+        Family::scale_mixture(VarianceGamma::new(2.5).unwrap()),
     ]
 }
 

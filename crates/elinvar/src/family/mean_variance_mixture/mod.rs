@@ -11,7 +11,7 @@ use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Ta
 use crate::Error;
 use crate::block::{Full, LocationBlock, LocationGradient, PriorPrecision, ScaleMatrix};
 use crate::law::{
-    Exponential, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian,
+    Exponential, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian, ScaleLaw,
 };
 use crate::random::Purpose;
 use crate::rule::{AdamLikeMemory, AdamLikeRequest};
@@ -64,6 +64,11 @@ pub type Nig<S = Full> = MeanVarianceMixture<InverseGaussian, S>;
 /// Paper: App. H.
 pub type SymmetricNig<S = Full> = MeanVarianceMixture<ReciprocalInverseGaussian, S>;
 
+/// Gaussian whose scale is random, with any law of the scale (spec 10 §10.6).
+///
+/// Paper: §4.2.
+pub type ScaleMixture<S = Full> = MeanVarianceMixture<ScaleLaw, S>;
+
 /// How the data form of a family becomes a law.
 pub(crate) trait LawOfKind: MixingLaw {
     /// The law of a kind, `None` if the kind is another family.
@@ -103,6 +108,11 @@ law_of_kind!(
     ReciprocalInverseGaussian,
     Kind::Snig { lambda } => ReciprocalInverseGaussian::new(lambda),
     law => Kind::Snig { lambda: law.lambda() }
+);
+law_of_kind!(
+    ScaleLaw,
+    Kind::ScaleMixture { law, product: false } => Ok(law),
+    law => Kind::ScaleMixture { law: *law, product: false }
 );
 
 impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {

@@ -5,6 +5,7 @@ use super::skewness::{most_skewed, shift};
 use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::family::{AnyApproximation, Approximation, BlockState, Family, Gaussian, Kind, State};
+use crate::law::MixingLaw;
 use crate::linalg::axpy;
 use crate::random::{Purpose, SobolNormals, Stream};
 use crate::run::Counts;
@@ -25,6 +26,7 @@ pub(in crate::run) fn bend<S: ScaleMatrix>(
         Kind::Gaussian | Kind::Auto => state.family.kind = Kind::Gaussian,
         Kind::StudentT { a, .. } => scale_precision(&mut state, a / (a - 1.0)),
         Kind::Snig { lambda } => scale_precision(&mut state, 1.0 + 1.0 / lambda),
+        Kind::ScaleMixture { law, .. } => scale_precision(&mut state, law.moments().s),
         Kind::Skew | Kind::Emg | Kind::Nig { .. } => {
             let (direction, third) = most_skewed(target, fitted, seed, counts)?;
             shift(&mut state, fitted, &direction, third);

@@ -1,0 +1,151 @@
+//! Gamma scale mixing: the variance-gamma law (spec 10 §10.6).
+
+use serde::{Deserialize, Serialize};
+
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ScaleLawOf};
+use crate::Error;
+use crate::special::gamma::{log1p_minus, stirling_remainder};
+use crate::special::gig::Gig;
+use crate::special::normal::HALF_LOG_TWO_PI;
+use crate::special::radial::radial_entropy;
+
+/// s ~ Gamma(k, rate k), mean one: tails e^{−√(2k)|z|}, k > 1.
+///
+/// Where k ≤ d/2 the density of z has a pole at its centre: there log q and the conditional moments are those of a point at the
+/// distance 10⁻⁶⁰ from it. Paper: §4.2.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct VarianceGamma {
+    k: f64,
+}
+
+#[derive(Deserialize)]
+struct Unchecked {
+    k: f64,
+}
+
+impl TryFrom<Unchecked> for VarianceGamma {
+    type Error = Error;
+
+    fn try_from(unchecked: Unchecked) -> Result<Self, Error> {
+        Self::new(unchecked.k)
+    }
+}
+
+impl VarianceGamma {
+    /// The law with shape k.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for 0 < k ≤ 1, the Laplace law k = 1 among them: E[1/s] and with it the Fisher information of μ is
+    /// infinite. [`Error::Domain`] unless k is a positive finite number.
+    pub fn new(k: f64) -> Result<Self, Error> {
+        if !(k > 0.0 && k.is_finite()) {
+            return Err(Error::Domain { parameter: "k", value: k, reason: "it is finite and larger than 1" });
+        }
+        if k <= 1.0 {
+            let name = if k == 1.0 { "the Laplace law, variance_gamma with k = 1,".into() } else { format!("variance_gamma with k = {k},") };
+            return Err(Error::Unsupported {
+                wanted: format!("{name} whose Fisher information of μ is infinite, so that a natural step in μ is zero,"),
+                instead: "use variance_gamma with k > 1, student_t or logistic".into(),
+            });
+        }
+        Ok(Self { k })
+    }
+
+    /// k.
+    pub fn shape(&self) -> f64 {
+        self.k
+    }
+
+    /// s | z ~ GIG(k − d/2, 2k, Q).
+    fn posterior(&self, forms: Forms) -> Gig {
+        Gig { p: self.k - 0.5 * forms.dim as f64, a: 2.0 * self.k, b: forms.q }
+    }
+}
+
+impl ScaleLawOf for VarianceGamma {
+    const CONSTANTS: &'static [(&'static str, f64)] = &[("k", 2.0)];
+
+    fn from_constants(constants: &[f64]) -> Result<Self, Error> {
+        Self::new(constants[0])
+    }
+
+    fn constants(&self) -> [f64; 2] {
+        [self.k, 0.0]
+    }
+}
+
+impl MixingLaw for VarianceGamma {
+    const NAME: &'static str = "variance_gamma";
+    const SHIFTED: bool = false;
+
+    fn parameter(&self) -> Option<f64> {
+        Some(self.k)
+    }
+
+    fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
+        noise.gamma(self.k) / self.k
+    }
+
+    fn shift(&self, _w: f64) -> f64 {
+        0.0
+    }
+
+    fn scale(&self, w: f64) -> f64 {
+        w
+    }
+
+    fn moments(&self) -> Moments {
+        Moments { u: 0.0, uu: 0.0, s: 1.0, inv_s: self.k / (self.k - 1.0), u_inv_s: 0.0, uu_inv_s: 0.0 }
+    }
+
+    fn conditional(&self, forms: Forms) -> Conditional {
+        let m = self.posterior(forms).moments();
+        Conditional { s: m.mean, inv_s: m.mean_inverse, var_inv_s: m.variance_inverse, ..Conditional::default() }
+    }
+
+    fn log_marginal(&self, forms: Forms) -> f64 {
+        let gig = self.posterior(forms);
+        // k log k − log Γ(k) by Stirling: k + ½ log k − ½ log 2π − c(k).
+        let gamma = self.k + 0.5 * self.k.ln() - HALF_LOG_TWO_PI - stirling_remainder(self.k);
+        gamma + gig.log_normaliser_plus_x() - gig.x() - forms.dim as f64 * HALF_LOG_TWO_PI
+    }
+
+    fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
+        let log_q = |q| self.log_marginal(Forms { dim, q, ..Forms::default() });
+        Some(Entropy { value: radial_entropy(dim, (dim as f64).sqrt(), log_q), slope: 0.0 })
+    }
+
+    fn entropy_slope(&self, _kappa: f64) -> Option<f64> {
+        Some(0.0)
+    }
+
+    fn log_mixing_density(&self, w: f64) -> f64 {
+        if w <= 0.0 {
+            return f64::NEG_INFINITY;
+        }
+        let normaliser = 0.5 * self.k.ln() - HALF_LOG_TWO_PI - stirling_remainder(self.k);
+        normaliser + self.k * log1p_minus(w - 1.0) - w.ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pole_is_finite_and_laplace_is_refused_with_the_reason() {
+        let law = VarianceGamma::new(1.3).unwrap();
+        for dim in [1, 3, 30] {
+            let forms = Forms { dim, q: 0.0, ..Forms::default() };
+            let c = law.conditional(forms);
+            assert!(law.log_marginal(forms).is_finite() && c.s >= 0.0 && c.inv_s.is_finite() && c.var_inv_s.is_finite());
+        }
+        for k in [1.0, 0.4] {
+            let sentence = VarianceGamma::new(k).unwrap_err().to_string();
+            assert!(sentence.contains("Fisher information of μ is infinite"), "{sentence}");
+        }
+        assert!(VarianceGamma::new(1.0).unwrap_err().to_string().contains("Laplace"));
+        assert!(matches!(VarianceGamma::new(f64::NAN), Err(Error::Domain { .. })));
+    }
+}
