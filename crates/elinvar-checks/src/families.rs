@@ -12,6 +12,8 @@ pub(crate) fn label(family: Family) -> String {
         Kind::StudentT { a, .. } => format!("student_t {a}"),
         Kind::Nig { lambda } | Kind::Snig { lambda } => format!("{} {lambda}", family.name()),
         Kind::RankK { rank } => format!("rank_k {rank}"),
+        Kind::ScaleMixture { law, product: true } => return format!("scale_mixture {law}, product"),
+        Kind::ScaleMixture { law, .. } => format!("scale_mixture {law}"),
         Kind::Matrix { layout, .. } => {
             let group = |lengths: &[u32]| lengths.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
             format!("matrix {}", layout.groups().map(group).collect::<Vec<_>>().join(", "))

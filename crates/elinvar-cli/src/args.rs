@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use elinvar::Plan;
+use elinvar::estimate::Curvature;
+use elinvar::rule::Rule;
 
 use crate::value::{
-    at_least_one, components, diagnostic_draws, family_name, lambda, model_name, positive, precision, scale, seed,
-    shape, standard_deviation,
+    at_least_one, component_name, components, constant, curvature, diagnostic_draws, dims, family_name, lambda,
+    law_name, model_name, positive, precision, rule, scale, seed, shape, standard_deviation,
 };
 
 /// The word for the ladder of families.
@@ -68,6 +70,9 @@ pub(crate) enum ModelName {
     Logistic,
     Linear,
     Poisson,
+    Rate,
+    Proportion,
+    Direction,
 }
 
 impl ModelName {
@@ -77,7 +82,17 @@ impl ModelName {
             ModelName::Logistic => "logistic",
             ModelName::Linear => "linear",
             ModelName::Poisson => "poisson",
+            ModelName::Rate => "rate",
+            ModelName::Proportion => "proportion",
+            ModelName::Direction => "direction",
         }
+    }
+}
+
+impl ModelName {
+    /// Whether the model has coefficients of columns, and not one parameter of a single column.
+    pub(crate) fn is_regression(self) -> bool {
+        matches!(self, ModelName::Logistic | ModelName::Linear | ModelName::Poisson)
     }
 }
 
@@ -96,9 +111,22 @@ pub(crate) enum Components {
     Number(usize),
 }
 
+/// Half the degrees of freedom of a Student-t.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Shape {
+    /// As the fit finds them.
+    Learn,
+    Number(f64),
+}
+
+/// Groups of parameters, each with the lengths of its modes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dims(pub(crate) Vec<Vec<usize>>);
+
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// logistic (target 0/1), linear (any number) or poisson (counts); without it, the embedded example
+    /// logistic (target 0/1), linear (any number) or poisson (counts); for one column rate (counts), proportion (0/1) or
+    /// direction (angles in radians); without it, the embedded example
     #[arg(value_parser = model_name)]
     pub(crate) model: Option<ModelName>,
     /// The table, a CSV file
@@ -118,6 +146,12 @@ pub(crate) struct FitArgs {
     #[arg(long, help_heading = "Data")]
     pub(crate) no_intercept: bool,
 
+    /// Column with the exposure (time, area, population) of each count, for rate
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub(crate) exposure: Option<String>,
+    /// Known concentration of the angles, for direction [default: 1]
+    #[arg(long, value_name = "K", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
+    pub(crate) concentration: Option<f64>,
     /// Precision (1/variance) of the Gaussian prior of every coefficient [default: 1]
     #[arg(long, value_name = "P", value_parser = precision, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) prior_precision: Option<f64>,
@@ -132,10 +166,10 @@ pub(crate) struct FitArgs {
     pub(crate) sigma_scale: Option<f64>,
 
     /// auto (a Gaussian; where it cannot be trusted skew, student_t and then mog), gaussian, mog, student_t, skew, emg, nig,
-    /// snig or rank_k
+    /// snig, rank_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or birnbaum_saunders
     #[arg(long, default_value = AUTO, value_parser = family_name, help_heading = "Approximation")]
     pub(crate) family: &'static str,
-    /// Number of Gaussians in the mixture, or auto to find it, for mog [default: 3]
+    /// Number of components: for mog, or auto to find it [default: 3]; for ef_mixture and birnbaum_saunders [default: 1]
     #[arg(
         long, value_name = "K", value_parser = components, allow_negative_numbers = true,
         help_heading = "Approximation"
@@ -147,18 +181,33 @@ pub(crate) struct FitArgs {
         help_heading = "Approximation"
     )]
     pub(crate) rank: Option<usize>,
-    /// Half the degrees of freedom, from 1.1 to 1e6, for student_t [default: 4]
+    /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: 4]
     #[arg(
         long, value_name = "A", value_parser = shape, allow_hyphen_values = true,
         help_heading = "Approximation"
     )]
-    pub(crate) shape: Option<f64>,
+    pub(crate) shape: Option<Shape>,
     /// Shape of the mixing law, from 1e-3 to 1e3, for nig and snig; smaller is heavier-tailed [default: 2]
     #[arg(
         long, value_name = "L", value_parser = lambda, allow_hyphen_values = true,
         help_heading = "Approximation"
     )]
     pub(crate) lambda: Option<f64>,
+    /// Kind of the components, for ef_mixture: gamma, log_normal, beta, … [default: by the model]
+    #[arg(long, value_name = "WORD", value_parser = component_name, help_heading = "Approximation")]
+    pub(crate) component: Option<&'static str>,
+    /// Law of the scale, for scale_mixture: logistic, variance_gamma, … [default: logistic]
+    #[arg(long, value_name = "WORD", value_parser = law_name, help_heading = "Approximation")]
+    pub(crate) law: Option<&'static str>,
+    /// Constant of a component or law, by name; may be given again for another
+    #[arg(long, value_name = "NAME=X", value_parser = constant, help_heading = "Approximation")]
+    pub(crate) constant: Vec<(String, f64)>,
+    /// A scale of its own for each coordinate, for scale_mixture
+    #[arg(long, help_heading = "Approximation")]
+    pub(crate) product: bool,
+    /// How the parameters are cut into matrices or tensors, for matrix
+    #[arg(long, value_name = "3x4,2x2,…", value_parser = dims, help_heading = "Approximation")]
+    pub(crate) dims: Option<Dims>,
     /// Scale matrix [default: full; diagonal for rank_k]
     #[arg(long, value_enum, help_heading = "Approximation")]
     pub(crate) covariance: Option<CovarianceName>,
@@ -191,6 +240,16 @@ pub(crate) struct FitArgs {
     /// Rows of each step [default: all]
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) minibatch: Option<usize>,
+    /// How a gradient becomes a step: retraction, natural_gradient, natural_momentum, adam_like or euclidean_adam
+    #[arg(long, value_name = "WORD", value_parser = rule, help_heading = "Run")]
+    pub(crate) rule: Option<Rule>,
+    /// A fixed step size [default: found by the run]
+    #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) step_size: Option<f64>,
+    /// Where second derivatives come from: hessian, gauss_newton, item_gradients, gradient_outer_product or stein
+    /// [default: the best that the model has]
+    #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Run")]
+    pub(crate) curvature: Option<Curvature>,
     /// Fresh draws for the table, the ELBO, k̂ and the verdict; up to 16 times as many where noise would decide
     #[arg(
         long, value_name = "N", default_value = "10000", value_parser = diagnostic_draws,

@@ -1,5 +1,7 @@
 //! The settings of a fit, every choice made, as `config.toml` holds them.
 
+use std::collections::BTreeMap;
+
 use elinvar::family::Kind;
 use elinvar::target::Covariance;
 use elinvar::{Family, Plan};
@@ -13,7 +15,7 @@ struct Config<'a> {
     elinvar: &'static str,
     diagnostic_draws: usize,
     data: Data<'a>,
-    model: Model,
+    model: Model<'a>,
     family: FamilySettings,
     plan: &'a Plan,
 }
@@ -30,10 +32,13 @@ struct Data<'a> {
 }
 
 #[derive(Serialize)]
-struct Model {
+struct Model<'a> {
     name: &'static str,
-    prior_precision: f64,
+    /// Left out for models whose prior is fixed.
+    prior_precision: Option<f64>,
     sigma_scale: Option<f64>,
+    exposure: Option<&'a str>,
+    concentration: Option<f64>,
 }
 
 #[derive(Default, Serialize)]
@@ -42,8 +47,21 @@ struct FamilySettings {
     covariance: &'static str,
     components: Option<Components>,
     rank: Option<usize>,
-    shape: Option<f64>,
+    shape: Option<Shape>,
     lambda: Option<f64>,
+    component: Option<&'static str>,
+    law: Option<&'static str>,
+    product: Option<bool>,
+    dims: Option<String>,
+    constant: BTreeMap<&'static str, f64>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Shape {
+    Number(f64),
+    /// `learn`.
+    Word(&'static str),
 }
 
 #[derive(Serialize)]
@@ -65,8 +83,22 @@ impl FamilySettings {
             Kind::Mog { components } => Self { components: Some(Components::Number(components)), ..plain },
             Kind::MogAuto => Self { components: Some(Components::Word("auto")), ..plain },
             Kind::RankK { rank } => Self { rank: Some(rank), ..plain },
-            Kind::StudentT { a, .. } => Self { shape: Some(a), ..plain },
+            Kind::StudentT { learn: true, .. } => Self { shape: Some(Shape::Word("learn")), ..plain },
+            Kind::StudentT { a, .. } => Self { shape: Some(Shape::Number(a)), ..plain },
             Kind::Nig { lambda } | Kind::Snig { lambda } => Self { lambda: Some(lambda), ..plain },
+            Kind::ScaleMixture { law, product } => {
+                Self { law: Some(law.name()), product: Some(product), constant: law.constants().collect(), ..plain }
+            }
+            Kind::Matrix { layout, .. } => {
+                let group = |lengths: &[u32]| lengths.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
+                Self { dims: Some(layout.groups().map(group).collect::<Vec<_>>().join(",")), ..plain }
+            }
+            Kind::EfMixture { component, components } => Self {
+                component: Some(component.name()),
+                components: Some(Components::Number(components)),
+                constant: component.constant_name().zip(component.constant()).into_iter().collect(),
+                ..plain
+            },
             _ => plain,
         }
     }
@@ -74,9 +106,9 @@ impl FamilySettings {
 
 /// The file's text: what was asked for; what was kept of it is in the fit. `plan` has every automatic choice made.
 pub(crate) fn text(job: &Job, plan: &Plan) -> Result<String, toml::ser::Error> {
-    let About { model, file, target, columns, intercept, n_rows, fingerprint, prior_precision, sigma_scale } =
-        &job.about;
-    let has_intercept = *intercept == Intercept::First;
+    let About { model, file, target, columns, intercept, n_rows, fingerprint, .. } = &job.about;
+    let About { prior_precision, sigma_scale, exposure, concentration, .. } = &job.about;
+    let has_intercept = *intercept == Intercept::First && model.is_regression();
     toml::to_string(&Config {
         elinvar: env!("CARGO_PKG_VERSION"),
         diagnostic_draws: job.diagnostic_draws,
@@ -88,7 +120,13 @@ pub(crate) fn text(job: &Job, plan: &Plan) -> Result<String, toml::ser::Error> {
             rows: *n_rows,
             fingerprint,
         },
-        model: Model { name: model.name(), prior_precision: *prior_precision, sigma_scale: *sigma_scale },
+        model: Model {
+            name: model.name(),
+            prior_precision: model.is_regression().then_some(*prior_precision),
+            sigma_scale: *sigma_scale,
+            exposure: exposure.as_deref(),
+            concentration: *concentration,
+        },
         family: FamilySettings::new(&job.family),
         plan,
     })

@@ -1,7 +1,10 @@
 //! What is to be done, checked: the model with its data, the family and the plan.
 
 use elinvar::family::Kind;
-use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, PoissonRegression};
+use elinvar::model::{
+    DesignMatrix, Direction, LinearRegression, LogisticRegression, PoissonRate, PoissonRegression, Proportion,
+};
+use elinvar::rule::StepSize;
 use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
@@ -13,6 +16,7 @@ use crate::family::family;
 
 const PRIOR_PRECISION: f64 = 1.0;
 const SIGMA_SCALE: f64 = 2.5;
+const CONCENTRATION: f64 = 1.0;
 /// Draws times parameters that are held in memory at once: 2 GiB.
 const MOST_NUMBERS: usize = 1 << 28;
 /// Numbers that a fit keeps, most of them in its trace.
@@ -40,19 +44,17 @@ pub(crate) struct About {
     pub(crate) fingerprint: String,
     pub(crate) prior_precision: f64,
     pub(crate) sigma_scale: Option<f64>,
+    /// The column of exposures of a rate.
+    pub(crate) exposure: Option<String>,
+    pub(crate) concentration: Option<f64>,
 }
 
 impl Job {
     /// Checks everything that can be checked before the first draw.
     pub(crate) fn new(args: &FitArgs) -> Result<Self, Failure> {
-        let family = family(args)?;
         let name = args.model.unwrap_or(ModelName::Logistic);
-        if args.sigma_scale.is_some() && name != ModelName::Linear {
-            return Err(Failure::input(format!(
-                "--sigma-scale belongs to the model linear; {} has no sigma: leave it out",
-                name.name()
-            )));
-        }
+        let family = family(args, name)?;
+        check_owners(args, name)?;
         let data = data(args, name)?;
         let about = About {
             model: name,
@@ -64,12 +66,35 @@ impl Job {
             fingerprint: data.fingerprint.clone(),
             prior_precision: prior_precision(args),
             sigma_scale: (name == ModelName::Linear).then(|| args.sigma_scale.unwrap_or(SIGMA_SCALE)),
+            exposure: args.exposure.clone(),
+            concentration: (name == ModelName::Direction).then(|| args.concentration.unwrap_or(CONCENTRATION)),
         };
         let model = model(data, &about)?;
         let plan = plan(args);
         check_size(args, &family, model.dim(), about.n_rows)?;
         family.check().and_then(|()| plan.resolve(&*model)).map_err(|e| Failure::input(e.to_string()))?;
         Ok(Self { model, about, family, plan, diagnostic_draws: args.diagnostic_draws })
+    }
+}
+
+/// Refuses a flag that belongs to another model.
+fn check_owners(args: &FitArgs, name: ModelName) -> Result<(), Failure> {
+    let columns = args.features.is_some() || args.exclude.is_some() || args.no_intercept;
+    let prior = args.prior_precision.is_some() || args.prior_sd.is_some();
+    let given = [
+        ("--sigma-scale", args.sigma_scale.is_some(), name == ModelName::Linear, "the model linear"),
+        ("--exposure", args.exposure.is_some(), name == ModelName::Rate, "the model rate"),
+        ("--concentration", args.concentration.is_some(), name == ModelName::Direction, "the model direction"),
+        ("--features, --exclude or --no-intercept", columns, name.is_regression(), "a regression"),
+        ("--prior-precision or --prior-sd", prior, name.is_regression(), "a regression"),
+        ("--minibatch", args.minibatch.is_some(), name.is_regression(), "a regression"),
+    ];
+    match given.iter().find(|(_, is_given, owned, _)| *is_given && !owned) {
+        Some((flag, _, _, owner)) => Err(Failure::input(format!(
+            "{flag} belongs to {owner} and means nothing for {}: leave it out",
+            name.name()
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -91,6 +116,7 @@ fn data(args: &FitArgs, model: ModelName) -> Result<RegressionData, Failure> {
         ModelName::Logistic => Outcome::Binary,
         ModelName::Linear => Outcome::Real,
         ModelName::Poisson => Outcome::Count,
+        ModelName::Rate | ModelName::Proportion | ModelName::Direction => return single_column(args, model),
     };
     let Some(file) = &args.file else {
         if args.model.is_some() {
@@ -130,14 +156,37 @@ fn data(args: &FitArgs, model: ModelName) -> Result<RegressionData, Failure> {
     Ok(data)
 }
 
+/// The column of a model without coefficients; a rate has its exposures as the one feature.
+fn single_column(args: &FitArgs, model: ModelName) -> Result<RegressionData, Failure> {
+    let (Some(file), Some(target)) = (&args.file, &args.target) else {
+        return Err(Failure::input(format!(
+            "{0} needs a table and a column: elinvar fit {0} FILE.csv --target COLUMN",
+            model.name()
+        )));
+    };
+    let names: Vec<String> = std::iter::once(target).chain(&args.exposure).cloned().collect();
+    Ok(RegressionData::columns(&Table::read(file, &Columns::Only(names))?)?)
+}
+
 fn model(data: RegressionData, about: &About) -> Result<Box<dyn Target>, Failure> {
     let n_cols = data.n_cols();
     let build = || -> Result<Box<dyn Target>, elinvar::Error> {
+        match about.model {
+            ModelName::Rate if n_cols == 1 => {
+                return Ok(Box::new(PoissonRate::new(data.y)?.with_exposures(&data.features)?));
+            }
+            ModelName::Rate => return Ok(Box::new(PoissonRate::new(data.y)?)),
+            ModelName::Proportion => return Ok(Box::new(Proportion::new(&data.y)?)),
+            ModelName::Direction => {
+                return Ok(Box::new(Direction::new(&data.y, about.concentration.unwrap_or(CONCENTRATION))?));
+            }
+            ModelName::Logistic | ModelName::Linear | ModelName::Poisson => {}
+        }
         let x = DesignMatrix::new(data.features, n_cols, data.names)?;
         Ok(match about.model {
             ModelName::Logistic => Box::new(LogisticRegression::new(x, data.y, about.prior_precision)?),
             ModelName::Poisson => Box::new(PoissonRegression::new(x, data.y, about.prior_precision)?),
-            ModelName::Linear => {
+            _ => {
                 let scale = about.sigma_scale.unwrap_or(SIGMA_SCALE);
                 Box::new(LinearRegression::new(x, data.y, about.prior_precision)?.with_noise_scale(scale)?)
             }
@@ -152,6 +201,12 @@ fn plan(args: &FitArgs) -> Plan {
     plan.n_draws = args.draws_per_step.unwrap_or(plan.n_draws);
     plan.restarts = args.restarts.unwrap_or(plan.restarts);
     plan.minibatch = args.minibatch.or(plan.minibatch);
+    plan.rule = args.rule.unwrap_or(plan.rule);
+    plan.curvature = args.curvature.unwrap_or(plan.curvature);
+    if let Some(beta) = args.step_size {
+        plan.step_size = StepSize::Constant(beta);
+        plan.mixing_step_size = StepSize::Constant(beta);
+    }
     plan.stop.max_steps = args.max_steps.map_or(plan.stop.max_steps, |n| n as u64);
     plan.stop.remaining_nats = args.tolerance.unwrap_or(plan.stop.remaining_nats);
     plan

@@ -80,20 +80,26 @@ fn verdict(Judgement { verdict, reason }: &Judgement) -> String {
 /// What is being fitted, in one line.
 pub(crate) fn title(job: &Job, n_parameters: usize, family: &Family) -> String {
     let About { model, file, n_rows, prior_precision, sigma_scale, .. } = &job.about;
-    let model = match model {
+    let words = match model {
         ModelName::Logistic => "Logistic regression",
         ModelName::Linear => "Linear regression",
         ModelName::Poisson => "Poisson regression",
+        ModelName::Rate => "Rate of counts",
+        ModelName::Proportion => "Proportion",
+        ModelName::Direction => "Mean direction",
     };
     let file = file.as_deref().unwrap_or("the embedded breast-cancer data");
-    let prior = if *prior_precision == 1.0 {
-        "N(0, 1)".into()
-    } else {
-        format!("N(0, {}²)", significant(1.0 / prior_precision.sqrt()))
+    let prior = match model {
+        ModelName::Rate => "log-normal(0, 10²)".into(),
+        ModelName::Proportion => "logit-normal(0, 1.5²)".into(),
+        ModelName::Direction => "uniform".into(),
+        _ if *prior_precision == 1.0 => "N(0, 1)".into(),
+        _ => format!("N(0, {}²)", significant(1.0 / prior_precision.sqrt())),
     };
     let sigma = sigma_scale.map_or(String::new(), |scale| format!(", sigma half-Cauchy({})", significant(scale)));
     let family = family_in_words(family);
-    format!("{model} on {file}: {n_rows} rows, {n_parameters} parameters, prior {prior}{sigma}; {family}")
+    let parameters = if n_parameters == 1 { "parameter" } else { "parameters" };
+    format!("{words} on {file}: {n_rows} rows, {n_parameters} {parameters}, prior {prior}{sigma}; {family}")
 }
 
 /// Columns aligned at the decimal points, the number of decimals following the standard deviation.

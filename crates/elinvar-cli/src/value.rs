@@ -2,9 +2,15 @@
 
 use clap::ValueEnum as _;
 use elinvar::Family;
+use elinvar::component::ComponentKind;
+use elinvar::estimate::Curvature;
+use elinvar::law::ScaleLaw;
+use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
 use elinvar_data::nearest;
 
-use crate::args::{AUTO, Components, ModelName};
+use crate::args::{AUTO, Components, Dims, ModelName, Shape};
+
+const MODELS: &str = "logistic, linear, poisson, rate, proportion and direction";
 
 pub(crate) fn model_name(text: &str) -> Result<ModelName, String> {
     let names = ModelName::value_variants();
@@ -12,16 +18,72 @@ pub(crate) fn model_name(text: &str) -> Result<ModelName, String> {
         return Ok(*model);
     }
     let meant = nearest(text, names.iter().map(|model| model.name()));
-    Err(meant
-        .map_or("the models are logistic, linear and poisson; the file comes after the model".into(), did_you_mean))
+    Err(meant.map_or(format!("the models are {}; the file comes after the model", MODELS), did_you_mean))
 }
 
 pub(crate) fn family_name(text: &str) -> Result<&'static str, String> {
-    let words = [&[AUTO], &Family::NAMES[..]].concat();
+    one_of(text, "families", &[&[AUTO], &Family::NAMES[..]].concat())
+}
+
+/// One of `words`, or the nearest one as advice.
+fn one_of(text: &str, what: &str, words: &[&'static str]) -> Result<&'static str, String> {
     if let Some(name) = words.iter().find(|name| **name == text) {
         return Ok(name);
     }
-    Err(nearest(text, words.iter().copied()).map_or(format!("the families are {}", words.join(", ")), did_you_mean))
+    let all = || format!("the {what} are {}", words.join(", "));
+    Err(nearest(text, words.iter().copied()).map_or_else(all, did_you_mean))
+}
+
+pub(crate) fn component_name(text: &str) -> Result<&'static str, String> {
+    one_of(text, "components", ComponentKind::NAMES)
+}
+
+pub(crate) fn law_name(text: &str) -> Result<&'static str, String> {
+    // Known, but outside the theory: the library says why.
+    if text == "laplace" {
+        return Ok("laplace");
+    }
+    one_of(text, "laws", ScaleLaw::NAMES)
+}
+
+pub(crate) fn rule(text: &str) -> Result<Rule, String> {
+    let rules = [
+        ("retraction", Rule::Retraction),
+        ("natural_gradient", Rule::NaturalGradient),
+        ("natural_momentum", Rule::NaturalMomentum { gamma: 0.5 }),
+        ("adam_like", Rule::AdamLike(AdamLike::default())),
+        ("euclidean_adam", Rule::EuclideanAdam(EuclideanAdam::default())),
+    ];
+    let word = one_of(text, "rules", &rules.map(|(name, _)| name))?;
+    rules.into_iter().find(|(name, _)| *name == word).map(|(_, rule)| rule).ok_or_else(String::new)
+}
+
+pub(crate) fn curvature(text: &str) -> Result<Curvature, String> {
+    let kinds = [
+        Curvature::Hessian,
+        Curvature::GaussNewton,
+        Curvature::ItemGradients,
+        Curvature::GradientOuterProduct,
+        Curvature::Stein { control_variate: true },
+    ];
+    let words = ["hessian", "gauss_newton", "item_gradients", "gradient_outer_product", "stein"];
+    let word = one_of(text, "kinds of curvature", &words)?;
+    kinds.into_iter().find(|kind| kind.to_string() == word).ok_or_else(String::new)
+}
+
+pub(crate) fn constant(text: &str) -> Result<(String, f64), String> {
+    let parts = text.split_once('=').and_then(|(name, value)| Some((name.trim(), value.trim().parse().ok()?)));
+    match parts {
+        Some((name, value)) if !name.is_empty() && f64::is_finite(value) => Ok((name.into(), value)),
+        _ => Err("give a name and a number, such as shape=2".into()),
+    }
+}
+
+pub(crate) fn dims(text: &str) -> Result<Dims, String> {
+    let length = |part: &str| part.trim().parse().ok().filter(|n| *n > 0);
+    let group = |part: &str| part.split('x').map(length).collect::<Option<Vec<usize>>>();
+    let groups = text.split(',').map(group).collect::<Option<Vec<_>>>();
+    groups.map(Dims).ok_or("give lengths such as 3x4, and a comma between groups".into())
 }
 
 fn did_you_mean(name: &str) -> String {
@@ -53,11 +115,14 @@ pub(crate) fn scale(text: &str) -> Result<f64, String> {
     within(text, 1e-12, 1e12)
 }
 
-pub(crate) fn shape(text: &str) -> Result<f64, String> {
+pub(crate) fn shape(text: &str) -> Result<Shape, String> {
+    if text == "learn" {
+        return Ok(Shape::Learn);
+    }
     let above_one = number_above(text, 1.0);
     let value = above_one.ok_or("give a number above 1: at 1 or below, a Student-t has no covariance")?;
     if (1.1..=1e6).contains(&value) {
-        return Ok(value);
+        return Ok(Shape::Number(value));
     }
     Err("give a number from 1.1 to 1e6: near 1 the variance of the scale is so large that estimates never settle, \
          and above 1e6 the law is a Gaussian"

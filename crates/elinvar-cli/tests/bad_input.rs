@@ -189,7 +189,11 @@ fn commands() {
         (
             None,
             "fit good.csv --target y",
-            value("good.csv", "[MODEL]", "the models are logistic, linear and poisson; the file comes after the model"),
+            value(
+                "good.csv",
+                "[MODEL]",
+                "the models are logistic, linear, poisson, rate, proportion and direction; the file comes after the model",
+            ),
         ),
         (None, "fit --family atuo", value("atuo", "--family <FAMILY>", "did you mean auto?")),
         (None, "fit --family gausian", value("gausian", "--family <FAMILY>", "did you mean gaussian?")),
@@ -199,13 +203,16 @@ fn commands() {
             value(
                 "banana",
                 "--family <FAMILY>",
-                "the families are auto, gaussian, mog, student_t, skew, emg, nig, snig, rank_k",
+                "the families are auto, gaussian, mog, student_t, skew, emg, nig, snig, rank_k, scale_mixture, matrix, \
+                 ef_mixture, birnbaum_saunders",
             ),
         ),
         (
             None,
             "fit --components 3",
-            said("--components belongs to --family mog and means nothing for auto; change the family or leave it out"),
+            said(
+                "--components belongs to --family mog or ef_mixture or birnbaum_saunders and means nothing for auto; change the family or leave it out",
+            ),
         ),
         (
             None,
@@ -227,7 +234,7 @@ fn commands() {
         (
             None,
             "fit --sigma-scale 1",
-            said("--sigma-scale belongs to the model linear; logistic has no sigma: leave it out"),
+            said("--sigma-scale belongs to the model linear and means nothing for logistic: leave it out"),
         ),
         (
             None,

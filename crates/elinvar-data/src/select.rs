@@ -163,6 +163,23 @@ impl RegressionData {
         Ok(RegressionData { features, names, y, target: selection.target.clone(), fingerprint })
     }
 
+    /// The first column of a table as the target, as it stands, and the others as features.
+    ///
+    /// # Errors
+    ///
+    /// A value is beyond ±1e100, or a column has the name of one that comes with draws.
+    pub fn columns(table: &Table) -> Result<Self, Error> {
+        check_size(table, 0..table.n_cols())?;
+        let n_features = table.n_cols() - 1;
+        let mut features = Vec::with_capacity(n_features * table.n_rows());
+        table.values().chunks_exact(table.n_cols()).for_each(|row| features.extend_from_slice(&row[1..]));
+        let y: Vec<f64> = table.column(0).collect();
+        let all_names = table.names().iter().map(String::as_str);
+        let fingerprint = fingerprint(all_names, features.iter().chain(&y).copied());
+        let (target, names) = (table.names()[0].clone(), table.names()[1..].to_vec());
+        Ok(RegressionData { features, names, y, target, fingerprint })
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.y.len()

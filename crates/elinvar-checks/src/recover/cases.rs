@@ -3,6 +3,7 @@
 use elinvar::Family;
 use elinvar::component::{Component, ComponentKind};
 use elinvar::family::{AnyApproximation, BlockState, Kind, State};
+use elinvar::law::ScaleLaw;
 use elinvar::random::{Purpose, Stream};
 
 use super::inside::{Inside, random_member, random_precision};
@@ -104,6 +105,12 @@ pub(crate) fn cases() -> Result<Vec<Case>, String> {
     ];
     let mut cases =
         located_cases.into_iter().map(|(family, dim)| located(family, dim)).collect::<Result<Vec<_>, _>>()?;
+    for law in ScaleLaw::NAMES {
+        let mixture = Family::scale_mixture(ScaleLaw::new(law, &[]).map_err(|e| e.to_string())?);
+        for family in [mixture, mixture.diagonal(), mixture.product()] {
+            cases.push(located(family, 3)?);
+        }
+    }
     cases.push(learned(3.0, 3)?);
     cases.push(kronecker(Family::matrix(3, 4))?);
     cases.push(kronecker(Family::matrix(3, 4).map(Family::diagonal))?);
