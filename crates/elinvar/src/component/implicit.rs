@@ -45,19 +45,11 @@ fn on_the_line<E: ExponentialFamily>(member: &E, z: f64, panel: f64, point: impl
     let tail = |sign: f64| {
         let g = |u: f64| log_ratio(sign * u);
         let end = reach(g, DEPTH);
-        // Panels that grow with the distance from z see every scale from that of the density at z on.
-        let (mut left, mut right) = (0.0, 0.25 * reach(g, 1.0).min(1.0));
-        let mut sums = [0.0; 4];
-        while left < end {
-            right = right.min(end);
-            let part = integrate(left, right, 1, |u| {
-                let t = member.statistics(point(sign * u).0);
-                let ratio = g(u).exp();
-                [ratio, ratio * (t[0] - m[0]), ratio * (t[1] - m[1]), ratio * (t[2] - m[2])]
-            });
-            sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
-            (left, right) = (right, right + (0.5 * right).min(panel));
-        }
+        let sums = graded(end, 0.25 * reach(g, 1.0).min(1.0), panel, |u| {
+            let t = member.statistics(point(sign * u).0);
+            let ratio = g(u).exp();
+            [ratio, ratio * (t[0] - m[0]), ratio * (t[1] - m[1]), ratio * (t[2] - m[2])]
+        });
         (sums, g(end) < 5.0 - DEPTH)
     };
     let ((lower, lower_is_whole), (upper, upper_is_whole)) = (tail(-1.0), tail(1.0));
@@ -67,6 +59,19 @@ fn on_the_line<E: ExponentialFamily>(member: &E, z: f64, panel: f64, point: impl
     }
     let from_below = if lower_is_whole == upper_is_whole { lower[0] <= upper[0] } else { lower_is_whole };
     std::array::from_fn(|i| if from_below { -slope * lower[i + 1] } else { slope * upper[i + 1] })
+}
+
+/// ∫₀^end f(u) du by panels that grow from `first` to at most `longest`: they see every length from that of the density at z on.
+fn graded<const N: usize>(end: f64, first: f64, longest: f64, f: impl Fn(f64) -> [f64; N]) -> [f64; N] {
+    let (mut left, mut right) = (0.0, first);
+    let mut sums = [0.0; N];
+    while left < end {
+        right = right.min(end);
+        let part = integrate(left, right, 1, &f);
+        sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        (left, right) = (right, right + (0.5 * right).min(longest));
+    }
+    sums
 }
 
 /// In log z and logit z densities vary on lengths of about one.
@@ -108,17 +113,21 @@ fn on_the_circle<E: ExponentialFamily>(member: &E, z: f64) -> Parameters {
     let turn = ((z - direction) / (2.0 * PI)).round();
     let from = direction + 2.0 * PI * turn;
     let antipode = from + PI.copysign(z - from);
-    // From whichever of mean direction and antipode gives the smaller relative mass: there less cancels.
-    let panels = 64;
-    let mass = |end: f64| integrate(z, end, panels, |y| [ratio(y)])[0].abs();
-    let end = if mass(from) < mass(antipode) { from } else { antipode };
-    let integral = integrate(z, end, panels, |y| {
-        let t = member.statistics(y);
-        let ratio = ratio(y);
-        [ratio * (t[0] - m[0]), ratio * (t[1] - m[1]), ratio * (t[2] - m[2])]
-    });
+    let towards = |end: f64| {
+        let sign = (end - z).signum();
+        let width = reach(|u| -(member.log_density(z + sign * u) - log_q).abs(), 1.0);
+        let sums = graded((end - z).abs(), 0.25 * width.min(1.0), f64::INFINITY, |u| {
+            let y = z + sign * u;
+            let (t, ratio) = (member.statistics(y), ratio(y));
+            [ratio, ratio * (t[0] - m[0]), ratio * (t[1] - m[1]), ratio * (t[2] - m[2])]
+        });
+        (end, sign, sums)
+    };
+    // From whichever of mean direction and antipode has less mass on the way: there less cancels.
+    let (one, two) = (towards(from), towards(antipode));
+    let (end, sign, sums) = if one.2[0] < two.2[0] { one } else { two };
     std::array::from_fn(|i| {
         let turning = (m[0] * fisher[1][i] - m[1] * fisher[0][i]) / square;
-        ratio(end) * turning + integral[i]
+        ratio(end) * turning + sign * sums[i + 1]
     })
 }

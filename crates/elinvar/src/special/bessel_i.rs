@@ -139,12 +139,15 @@ mod tests {
                 "A at {kappa}: {:e}",
                 b.ratio_over_kappa / exact - 1.0
             );
-            if kappa > 1.0 {
-                assert!((b.log - s0.ln()).abs() < 2e-15 * (1.0 + kappa), "log I₀ at {kappa}");
-            } else {
-                let excess = s0.ln();
-                assert!((b.log - excess).abs() < 2e-16 + 1e-14 * excess, "log I₀ at {kappa}");
+            // S₀ − 1 = (κ²/4) Σ (κ²/4)ᵏ/(k+1)!², from its own terms.
+            let (mut term, mut excess, mut k) = (0.25 * kappa * kappa, 0.0, 1.0);
+            while term > 1e-18 * excess {
+                excess += term;
+                k += 1.0;
+                term *= 0.25 * kappa * kappa / (k * k);
             }
+            let exact = excess.ln_1p();
+            assert!((b.log / exact - 1.0).abs() < 4e-15, "log I₀ at {kappa}: {:e}", b.log / exact - 1.0);
             let slope = 0.5 + kappa * kappa / 16.0 * s2 / s0 - b.ratio * b.ratio;
             assert!((b.slope - slope).abs() < 2e-15, "A′ at {kappa}: {} against {slope}", b.slope);
             assert!((b.complement + b.ratio - 1.0).abs() < 1e-15);

@@ -98,7 +98,8 @@ fn gradients_of_expectations() {
             (x(z) + 0.3).cosh().powi(-2) / (width * dz_du)
         };
         // Not every node: the path derivative may be an integral itself.
-        let stride = ((0.1 * measure.unit() / measure.step) as usize).max(1);
+        // On the circle the stride divides their number, so that the sum stays a periodic one.
+        let stride = if circle { 10 } else { ((0.1 * measure.unit() / measure.step) as usize).max(1) };
         let integral = |i: usize| {
             let thinned = measure.nodes.iter().step_by(stride).filter(|node| node.2 > 1e-25);
             thinned.map(|&(_, z, w)| stride as f64 * w * slope_of_f(z) * c.path_derivative(z)[i]).sum::<f64>()
@@ -132,7 +133,11 @@ fn formulas_agree_with_the_universal_integral_at_extremes() {
         let mut noise = elinvar::random::Stream::open(5, elinvar::random::Purpose::Diagnostics, 0, 0);
         for _ in 0..20 {
             let z = c.sample(&mut noise);
-            let edge = z < 1e-290 || z > 1e290 || (c.support() == Support::Unit && z > 1.0 - 1e-9);
+            let edge = match c.support() {
+                Support::Positive => !(1e-290..1e290).contains(&z),
+                Support::Unit => !(1e-290..1.0 - 1e-9).contains(&z),
+                _ => false,
+            };
             if edge || c.support() == Support::Circle {
                 continue;
             }
