@@ -19,6 +19,7 @@ macro_rules! components {
             birnbaum_saunders::BirnbaumSaunders,
             birnbaum_saunders_learned::BirnbaumSaundersLearned,
             beta::Beta,
+            von_mises::VonMises,
         }
     };
 }

@@ -27,6 +27,7 @@ fn ordinary(name: &str) -> Vec<(Option<f64>, [f64; 3])> {
             [[1.0, 1.0, 0.5], [0.4, 0.1, 0.85], [3.0, 60.0, 0.07]].map(|row| (None, row)).to_vec()
         }
         "beta" => free(&[[2.0, 3.0], [0.1, 1.5], [0.6, 1.4], [40.0, 7.0], [3.0, 2000.0], [1e5, 1e5]]),
+        "von_mises" => free(&[[0.4, 1.0], [-2.1, 0.02], [3.0, 0.3], [1.2, 8.0], [-0.7, 150.0], [2.5, 1e5]]),
         other => panic!("no members to test `{other}` on: add a line here"),
     }
 }
@@ -50,6 +51,7 @@ fn extreme(name: &str) -> Vec<(Option<f64>, [f64; 3])> {
             [[1.0, 1e-3, 0.5], [1.0, 1e8, 1e-6], [1e6, 1e-3, 0.999_999]].map(|row| (None, row)).to_vec()
         }
         "beta" => free(&[[1e-3, 1e-3], [1e-3, 1e6], [1e6, 1e-3], [1e6, 1e6], [0.3, 0.2], [1e-3, 2.0]]),
+        "von_mises" => free(&[[0.4, 1e-6], [2.0, 1e6], [-3.0, 29.99], [1.0, 30.01]]),
         other => panic!("no extreme members to test `{other}` on: add a line here"),
     }
 }

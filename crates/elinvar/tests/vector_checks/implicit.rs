@@ -102,6 +102,21 @@ fn beta() {
     }
 }
 
+#[test]
+fn von_mises() {
+    for case in list(&read("implicit_gradients.json"), "von_mises") {
+        let (kappa, offset) = (number(case, "kappa"), number(case, "theta_minus_mu"));
+        for direction in [0.0, 2.0] {
+            let c = member("von_mises", [direction, kappa, 0.0]);
+            let (m, path) = (c.expectation(), c.path_derivative(direction + offset));
+            let along = |v: [f64; 3]| v[0] * direction.cos() + v[1] * direction.sin();
+            check(case, "log_pdf", c.log_density(direction + offset), CLOSED_FORM, 1.0);
+            check(case, "mean_resultant", along(m), CLOSED_FORM, 0.0);
+            check(case, "dtheta_dkappa", along(path), IMPLICIT, 1e-3);
+        }
+    }
+}
+
 /// The part of the file that is about one point: mixture density, responsibilities, h and derivatives of the draws.
 #[test]
 fn mixtures_of_gamma_distributions() {
