@@ -10,7 +10,7 @@ use elinvar::Plan;
 use elinvar::block::LogWeights;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
-use elinvar::family::{AnyApproximation, EfMixture, Family};
+use elinvar::family::{AnyApproximation, EfMixture, Family, MatrixUpdate};
 use elinvar::model::{Activation, Architecture, Banana, BetaBinomial, DesignMatrix, NeuralNetwork};
 use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule};
@@ -183,6 +183,27 @@ fn steps_on_mini_batches_allocate_nothing() {
         for (i, plan) in plans(family, true).into_iter().enumerate().filter(|(i, _)| i % 3 == 0) {
             let plan = Plan { minibatch: Some(50), ..with_rules(&plan)[i % 4].clone() };
             check("logistic in mini-batches", &target, family, &plan, &start);
+        }
+    }
+}
+
+/// Layouts of the eleven coordinates, by every rule and update.
+#[test]
+fn steps_of_kronecker_factors_allocate_nothing() {
+    warm_the_thread();
+    let target = logistic(341, 11);
+    let layouts = [&[&[11usize][..]][..], &[&[3, 3], &[2]], &[&[2, 2, 2], &[1, 3]]];
+    for (l, groups) in layouts.iter().enumerate() {
+        let family = Family::layers(groups).unwrap();
+        for family in [family, family.diagonal(), family.with_update(MatrixUpdate::PaperLiteral)] {
+            let start = start_of(&target, family);
+            let more = [Curvature::ItemGradients, Curvature::SquaredMean]
+                .map(|curvature| Plan { curvature, ..Plan::default() });
+            for (i, plan) in plans(Family::gaussian(), true).iter().chain(&more).enumerate() {
+                check("logistic by layers", &target, family, &with_rules(plan)[(i + l) % 4], &start);
+                let rules = [Rule::NaturalMomentum { gamma: 0.3 }, Rule::EuclideanAdam(Default::default())];
+                check("logistic by layers", &target, family, &Plan { rule: rules[i % 2], ..plan.clone() }, &start);
+            }
         }
     }
 }

@@ -100,15 +100,31 @@ impl From<Layout> for Vec<Vec<u64>> {
 }
 
 impl std::fmt::Display for Layout {
-    /// `13x50 + 51x1`.
+    /// `13x50,51x1`: what [`str::parse`] reads.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (g, dims) in self.groups().enumerate() {
-            f.write_str(if g == 0 { "" } else { " + " })?;
+            f.write_str(if g == 0 { "" } else { "," })?;
             for (j, d) in dims.iter().enumerate() {
                 write!(f, "{}{d}", if j == 0 { "" } else { "x" })?;
             }
         }
         Ok(())
+    }
+}
+
+impl std::str::FromStr for Layout {
+    type Err = Error;
+
+    /// Lengths joined by `x`, groups by commas: `13x50,51x1`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let length = |word: &str| {
+            word.trim().parse::<usize>().map_err(|_| Error::Unsupported {
+                wanted: format!("the layout {text:?}"),
+                instead: "write the lengths of the modes of each group, such as 13x50,51x1".into(),
+            })
+        };
+        let group = |group: &str| group.split('x').map(length).collect::<Result<Vec<usize>, Error>>();
+        Self::new(&text.split(',').map(group).collect::<Result<Vec<_>, Error>>()?)
     }
 }
 
@@ -150,7 +166,11 @@ mod tests {
     fn a_layout_counts_its_coordinates_and_survives_a_file() {
         let layout = Layout::new(&[&[13usize, 50][..], &[51, 1], &[2, 3, 4, 5], &[7]]).unwrap();
         assert_eq!(layout.total(), 650 + 51 + 120 + 7);
-        assert_eq!(layout.to_string(), "13x50 + 51x1 + 2x3x4x5 + 7");
+        assert_eq!(layout.to_string(), "13x50,51x1,2x3x4x5,7");
+        assert_eq!(layout.to_string().parse::<Layout>().unwrap(), layout);
+        for text in ["", "3x", "3,,4", "3x-1", "two", "3x0"] {
+            assert!(text.parse::<Layout>().is_err(), "{text}");
+        }
         let text = serde_json::to_string(&layout).unwrap();
         assert_eq!(text, "[[13,50],[51,1],[2,3,4,5],[7]]");
         assert_eq!(serde_json::from_str::<Layout>(&text).unwrap(), layout);

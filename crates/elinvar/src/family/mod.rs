@@ -29,6 +29,7 @@ pub use mean_variance_mixture::{
 pub use mixture_of_gaussians::{MixtureOfGaussians, MogGradient};
 pub use product_mixture::ProductMixture;
 pub use state::{BlockState, State};
+pub(crate) use tensor_gaussian::by_factors;
 pub use tensor_gaussian::{Group, TensorGaussian, TensorGradient};
 
 use crate::Error;

@@ -1,12 +1,13 @@
 //! Members of the family with irregular numbers, and dense algebra to compare with.
 
-use elinvar::Family;
-use elinvar::block::ScaleMatrix;
+use elinvar::block::{Diagonal, Full, ScaleMatrix};
 use elinvar::estimate::Curvature;
 use elinvar::family::{AnyApproximation, Approximation, BlockState, Kind, MatrixUpdate, State, TensorGaussian};
-use elinvar::target::Covariance;
+use elinvar::run::{Checkpoint, Run};
+use elinvar::target::{Covariance, Target};
+use elinvar::{Family, Plan};
 
-use crate::subjects::numbers;
+use crate::subjects::{AnyRun, numbers};
 
 /// Where the curvature of a step comes from.
 pub(crate) const SOURCES: [Curvature; 5] = [
@@ -79,4 +80,23 @@ pub(crate) fn times(a: &[f64], rows: usize, b: &[f64]) -> Vec<f64> {
 pub(crate) fn transposed(a: &[f64], rows: usize) -> Vec<f64> {
     let cols = a.len() / rows;
     (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| a[j * rows + i]).collect()
+}
+
+/// A run of this family or of the Gaussian.
+pub(crate) fn open<'t>(target: &'t dyn Target, start: AnyApproximation, plan: &Plan) -> Box<dyn AnyRun + 't> {
+    match start {
+        AnyApproximation::Matrix(q) => Box::new(Run::new(target, q, plan).unwrap()),
+        AnyApproximation::MatrixDiagonal(q) => Box::new(Run::new(target, q, plan).unwrap()),
+        AnyApproximation::Gaussian(q) => Box::new(Run::new(target, q, plan).unwrap()),
+        AnyApproximation::GaussianDiagonal(q) => Box::new(Run::new(target, q, plan).unwrap()),
+        other => panic!("`{}` is tested elsewhere", other.state().family),
+    }
+}
+
+/// The run of a checkpoint.
+pub(crate) fn resume<'t>(target: &'t dyn Target, checkpoint: &Checkpoint) -> Box<dyn AnyRun + 't> {
+    match checkpoint.state.family.covariance {
+        Covariance::Full => Box::new(Run::<TensorGaussian<Full>>::resume(target, checkpoint).unwrap()),
+        Covariance::Diagonal => Box::new(Run::<TensorGaussian<Diagonal>>::resume(target, checkpoint).unwrap()),
+    }
 }

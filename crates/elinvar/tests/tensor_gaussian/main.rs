@@ -8,6 +8,8 @@ mod subjects;
 
 mod example;
 mod formulas;
+mod moments;
+mod network;
 mod recovery;
 mod runs;
 mod theory;

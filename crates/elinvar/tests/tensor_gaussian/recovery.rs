@@ -2,10 +2,12 @@
 
 use elinvar::estimate::Curvature;
 use elinvar::family::{AnyApproximation, MatrixUpdate};
+use elinvar::random::Noise;
+use elinvar::rule::{Rule, StepSize};
 use elinvar::target::{Draws, Evaluations, ItemGradients, PointwiseSecondOrder, Rows, Scratch, Target, TargetError};
 use elinvar::{Family, Plan};
 
-use crate::example::{divergence, state};
+use crate::example::{divergence, open, state};
 use crate::subjects::{Member, label};
 
 /// A Gaussian as a sum of N items: log p_n = ±a_nᵀz − (z − μ)ᵀP(z − μ)/2N with Σ_n a_n a_nᵀ = P. The signs cancel in the sum and
@@ -125,39 +127,70 @@ fn fitted(family: Family, curvature: Curvature, seed: u64) -> (f64, u64, usize) 
 const SOURCES: [Curvature; 3] =
     [Curvature::Hessian, Curvature::ItemGradients, Curvature::Stein { control_variate: true }];
 
-/// The default plan; the largest divergence and the numbers of gradients are in the table of the families.
+/// The default plan. The largest divergence is 2.5e−3 (`stein`), from 900 to 11 000 gradients, those of the start included.
 #[test]
 fn a_member_of_the_family_is_found_again() {
     for family in families() {
         for curvature in SOURCES {
             let (kl, gradients, steps) = fitted(family, curvature, 1);
-            println!(
-                "{} {:?} by {curvature}: KL {kl:.2e}, {gradients} gradients, {steps} steps",
-                label(family),
-                family.kind
-            );
+            println!("{} by {curvature}: KL {kl:.2e}, {gradients} gradients, {steps} steps", label(family));
             assert!(kl < 0.005, "{} by {curvature}: {kl}", label(family));
         }
     }
 }
 
-/// The block natural gradients as they are get there as well, on a detour: with β = 1 the scales of two factors overshoot each
-/// other, and the trust region has to hold them.
+/// Where only the scale is wrong, by the factor e^s, each of K factors asks for the whole change: with β = 1 the block natural
+/// gradients leave e^−(K−1)s, no better for two factors and worse for three. Shared out, what is left is of order s².
 #[test]
-fn block_natural_gradients_find_it_with_more_steps() {
-    let (mut joint, mut blockwise) = (0, 0);
-    for family in families() {
-        for seed in 1..=2 {
-            let (kl, _, steps) = fitted(family, Curvature::Hessian, seed);
-            let (kl_block, _, steps_block) =
-                fitted(family.with_update(MatrixUpdate::Blockwise), Curvature::Hessian, seed);
-            println!(
-                "{} {:?}: {steps} steps to {kl:.1e}, blockwise {steps_block} to {kl_block:.1e}",
-                label(family),
-                family.kind
-            );
-            (joint, blockwise) = (joint + steps, blockwise + steps_block);
-        }
+fn the_scale_of_a_product_is_changed_once() {
+    for (k, family) in [(1, Family::tensor(&[6])), (2, Family::matrix(4, 3)), (3, Family::tensor(&[3, 2, 2]))] {
+        let family = family.unwrap();
+        let p = AnyApproximation::from_state(&state(family, 3)).unwrap();
+        let (s, d) = (0.1, p.dim() as f64);
+        let left = |update: MatrixUpdate| {
+            let mut start = state(family.with_update(update), 3);
+            start.blocks[0].precision.iter_mut().for_each(|entry| *entry *= (s / k as f64).exp());
+            let (rule, step_size, noise) = (Rule::NaturalGradient, StepSize::Constant(1.0), Noise::Antithetic);
+            let plan = Plan { rule, step_size, noise, max_kl: None, ..Plan::default() };
+            let target = PointwiseSecondOrder(Member(p.clone()));
+            let mut run = open(&target, AnyApproximation::from_state(&start).unwrap(), &plan);
+            assert_eq!(run.step().unwrap().taken, 1.0);
+            let entropy = AnyApproximation::from_state(&run.state()).unwrap().entropy().unwrap();
+            2.0 / d * (p.entropy().unwrap() - entropy)
+        };
+        let blockwise = left(MatrixUpdate::Blockwise);
+        assert!((blockwise + (k as f64 - 1.0) * s).abs() < 1e-12, "{k} factors: {blockwise}");
+        assert!(left(MatrixUpdate::Joint).abs() < 0.5 * s * s, "{k} factors: {}", left(MatrixUpdate::Joint));
     }
-    println!("{joint} {blockwise}");
+}
+
+/// The block natural gradients get there as well if their steps are short enough.
+#[test]
+fn block_natural_gradients_find_it_with_short_steps() {
+    let family = Family::tensor(&[3, 2, 2]).unwrap().with_update(MatrixUpdate::Blockwise);
+    let p = AnyApproximation::from_state(&state(family, 3)).unwrap();
+    let plan = Plan { step_size: StepSize::Constant(0.3), max_kl: None, ..Plan::default() };
+    let posterior = elinvar::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan).unwrap();
+    let kl = divergence(posterior.approximation(), &p);
+    assert!(posterior.converged() && kl < 0.005, "{kl}");
+}
+
+/// The rule of the paper only ever adds to the precisions: it ends narrower than the target, and the longer the narrower.
+#[test]
+fn the_literal_rule_never_widens() {
+    let family = Family::matrix(4, 3).unwrap().with_update(MatrixUpdate::PaperLiteral);
+    let p = AnyApproximation::from_state(&state(family.with_update(MatrixUpdate::Joint), 3)).unwrap();
+    let mut start = state(family, 3);
+    start.blocks[0].b.iter_mut().for_each(|w| *w += 0.5);
+    let plan = Plan { step_size: StepSize::Constant(0.05), max_kl: None, ..Plan::default() };
+    let target = PointwiseSecondOrder(Member(p.clone()));
+    let mut run = open(&target, AnyApproximation::from_state(&start).unwrap(), &plan);
+    let mut entropy = f64::INFINITY;
+    for _ in 0..100 {
+        run.step().unwrap();
+        let now = AnyApproximation::from_state(&run.state()).unwrap().entropy().unwrap();
+        assert!(now <= entropy + 1e-12, "the precision fell");
+        entropy = now;
+    }
+    assert!(p.entropy().unwrap() - entropy > 0.5, "{entropy}");
 }

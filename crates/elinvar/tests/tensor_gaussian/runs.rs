@@ -7,8 +7,8 @@ use elinvar::target::Covariance;
 use elinvar::{Plan, fit_from};
 
 use crate::differences::close;
-use crate::example::{SOURCES, member, precision, state};
-use crate::subjects::{AnyRun, logistic, numbers, open, resume};
+use crate::example::{SOURCES, member, open, precision, resume, state};
+use crate::subjects::{AnyRun, logistic, numbers};
 
 fn take(n: usize, run: &mut dyn AnyRun) {
     for _ in 0..n {
@@ -31,7 +31,7 @@ fn order_one_is_the_gaussian() {
                     let first = State { family, dim: d, blocks: vec![block.clone()], log_weights: vec![0.0] };
                     let step_size = StepSize::Constant(0.4);
                     let plan = Plan { n_draws: 8, curvature, step_size, max_kl, ..Plan::default() };
-                    let mut run = open(&target, AnyApproximation::from_state(&first).unwrap(), &plan).unwrap();
+                    let mut run = open(&target, AnyApproximation::from_state(&first).unwrap(), &plan);
                     let taken: Vec<f64> = (0..6).map(|_| run.step().unwrap().taken).collect();
                     (run.state().blocks.remove(0), taken)
                 });
@@ -57,7 +57,7 @@ fn the_scale_of_a_factor_is_of_no_consequence() {
                 state.blocks[0].precision[9..].iter_mut().for_each(|p| *p /= c);
                 let plan =
                     Plan { n_draws: 8, rule, step_size: StepSize::Constant(0.3), max_kl: None, ..Plan::default() };
-                let mut run = open(&target, AnyApproximation::from_state(&state).unwrap(), &plan).unwrap();
+                let mut run = open(&target, AnyApproximation::from_state(&state).unwrap(), &plan);
                 take(5, &mut *run);
                 run.state()
             };
@@ -91,7 +91,7 @@ fn no_step_is_too_long() {
                     let start = AnyApproximation::from_state(&state(family, 3)).unwrap();
                     let plan =
                         Plan { n_draws: 4, rule, step_size: StepSize::Constant(beta), max_kl: None, ..Plan::default() };
-                    let mut run = open(&target, start, &plan).unwrap();
+                    let mut run = open(&target, start, &plan);
                     take(30, &mut *run);
                     let state = run.state();
                     let finite = |block: &BlockState| block.b.iter().chain(&block.precision).all(|v| v.is_finite());
@@ -117,13 +117,13 @@ fn fits_are_repeated_stored_and_resumed() {
                 [Rule::Retraction, Rule::NaturalMomentum { gamma: 0.3 }, Rule::EuclideanAdam(Default::default())]
             {
                 let plan = Plan { n_draws: 8, rule, ..Plan::default() };
-                let mut run = open(&target, start.clone(), &plan).unwrap();
-                let mut other = open(&target, start.clone(), &plan).unwrap();
+                let mut run = open(&target, start.clone(), &plan);
+                let mut other = open(&target, start.clone(), &plan);
                 take(5, &mut *run);
                 take(5, &mut *other);
                 assert_eq!(run.state(), other.state());
                 let text = serde_json::to_string(&other.checkpoint()).unwrap();
-                let mut resumed = resume(&target, &serde_json::from_str(&text).unwrap()).unwrap();
+                let mut resumed = resume(&target, &serde_json::from_str(&text).unwrap());
                 take(5, &mut *run);
                 take(5, &mut *resumed);
                 assert_eq!(run.state(), resumed.state(), "{update} {rule}");

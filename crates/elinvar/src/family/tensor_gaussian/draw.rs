@@ -4,7 +4,6 @@ use super::TensorGaussian;
 use super::group::Group;
 use super::tensors::Tensors;
 use crate::block::{Candidate, ScaleMatrix};
-use crate::estimate::Curvature;
 use crate::family::{Batch, DrawPlan};
 use crate::linalg::products::GRAM_BLOCK;
 use crate::linalg::{axpy, dot};
@@ -23,6 +22,8 @@ pub struct TensorWork {
     /// Stacks of tensors of the present group: gradients or columns of a Hessian, and normals.
     pub(super) tensors: Tensors,
     pub(super) normals: Tensors,
+    /// How many tensors the stacks hold.
+    pub(super) at_once: usize,
     /// Weights one of a Gram product.
     pub(super) ones: Vec<f64>,
     pub(super) gram: Vec<f64>,
@@ -39,8 +40,8 @@ pub struct TensorWork {
     pub(super) directions: Vec<f64>,
 }
 
-/// Items whose gradients are whitened at once.
-const ITEMS_AT_ONCE: usize = 16;
+/// Tensors that are handled at once: gradients of items, columns of a Hessian.
+const AT_ONCE: usize = 16;
 
 impl TensorWork {
     pub(super) fn new<S: ScaleMatrix>(groups: &[Group<S>], plan: &DrawPlan) -> Self {
@@ -51,12 +52,7 @@ impl TensorWork {
         let longest = most(&|g| g.factors().iter().map(S::dim).max().unwrap_or(1));
         // Columns of the unfoldings of a stack: at most so many for each of its tensors.
         let columns = most(&|g| g.factors().iter().map(|f| g.size() / f.dim()).max().unwrap_or(1));
-        let contracted = matches!(plan.curvature, Curvature::Hessian | Curvature::GaussNewton);
-        let stack = match (plan.curvature, S::COVARIANCE) {
-            (_, Covariance::Full) if contracted => n.max(largest),
-            (Curvature::ItemGradients | Curvature::SquaredMean, _) => n.max(ITEMS_AT_ONCE),
-            _ => n,
-        };
+        let stack = n.max(AT_ONCE);
         let square = match S::COVARIANCE {
             Covariance::Full => longest * longest,
             Covariance::Diagonal => longest,
@@ -70,8 +66,9 @@ impl TensorWork {
             weight: vec![0.0; n],
             tensors: Tensors::new(largest * stack),
             normals: Tensors::new(largest * n),
-            ones: vec![1.0; columns * n.max(ITEMS_AT_ONCE)],
-            gram: vec![0.0; longest * GRAM_BLOCK.min(columns * n.max(ITEMS_AT_ONCE))],
+            at_once: stack,
+            ones: vec![1.0; columns * stack],
+            gram: vec![0.0; longest * GRAM_BLOCK.min(columns * stack)],
             white: vec![0.0; entries],
             matrix: [vec![0.0; square], vec![0.0; square]],
             variances: vec![0.0; most(&|g| g.factors().iter().map(S::dim).sum())],

@@ -42,7 +42,7 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
     /// ∇_W L = E[∇log p] + prior and G_j = A_j/D₋ⱼ − P_j, where A_j[i, i′] = Σ (⊗_{m≠j} V_m)_{ab} E[∇²ℓ]_{(ia),(i′b)} or what the plan
     /// has in its place (spec 06 §6.2, 10 §10.5).
     ///
-    /// Everything is summed in whitened coordinates, where A_j = L_j M_j L_jᵀ and M_j is a partial trace.
+    /// All but a full Hessian is summed in whitened coordinates, where A_j = L_j M_j L_jᵀ and M_j is a partial trace.
     ///
     /// Paper: §5, App. I.
     pub(super) fn accumulate(
@@ -71,8 +71,11 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
             let white = &mut work.white[..n_entries];
             white.fill(0.0);
             match work.plan.curvature {
+                // With full factors this comes after the others, without whitening.
                 Curvature::Auto | Curvature::Hessian | Curvature::GaussNewton => {
-                    self.trace_out(group, rows.clone(), curvature, work);
+                    if S::COVARIANCE == Covariance::Diagonal {
+                        self.trace_out_diagonal(group, &curvature[rows.clone()], work);
+                    }
                 }
                 Curvature::ItemGradients | Curvature::SquaredMean => {
                     axpy(-1.0, &items[..n_entries], white);
@@ -100,7 +103,12 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
             let n_entries = own.len();
             group.each_mut(&mut work.white[..n_entries], |_, factor, own| S::complete(factor.dim(), own));
             unwhiten_matrices(group, &work.white[..n_entries], &mut work.matrix, own);
+            let contracted = matches!(work.plan.curvature, Curvature::Hessian | Curvature::GaussNewton);
+            if contracted && S::COVARIANCE == Covariance::Full {
+                self.trace_out(group, rows.clone(), curvature, work, own);
+            }
             group.each_mut(own, |j, factor, own| {
+                S::complete(factor.dim(), own);
                 let others = group.others(j);
                 own.iter_mut().zip(factor.precision()).for_each(|(g, p)| *g = *g / others - p);
             });
@@ -112,41 +120,46 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
         }
     }
 
-    /// White M_j = −Σ_a H̃_{(ia),(i′a)} of the contracted Hessian of log p, H̃ = (⊗L⁻¹)H(⊗L⁻ᵀ).
-    fn trace_out(&self, group: &Group<S>, rows: std::ops::Range<usize>, curvature: &[f64], work: &mut TensorWork) {
-        let (dim, size) = (self.size(), group.size());
-        let mut inner = 1;
-        if S::COVARIANCE == Covariance::Diagonal {
-            // Divided by all precisions, which only happens along the modes.
-            work.tensors.set(&curvature[rows]);
-            group.solve(&mut work.tensors);
-        } else {
-            work.tensors.gather(dim, rows.clone(), &curvature[dim * rows.start..dim * rows.end], |_| 1.0);
-            group.whiten_gradient(&mut work.tensors);
-            work.tensors.turn(size, size * size);
-            group.whiten_gradient(&mut work.tensors);
-        }
-        let h = work.tensors.values();
+    /// White M_j = −Σ_a h_{ia}/Π p of the contracted diagonal of the Hessian of log p.
+    fn trace_out_diagonal(&self, group: &Group<S>, diagonal: &[f64], work: &mut TensorWork) {
+        work.tensors.set(diagonal);
+        group.solve(&mut work.tensors);
+        let (h, mut inner) = (work.tensors.values(), 1);
         group.each_mut(&mut work.white[..group.n_entries()], |_, factor, own| {
             let d = factor.dim();
-            let at = |k: usize, i: usize, o: usize| k + inner * (i + d * o);
-            for o in 0..size / (inner * d) {
-                for k in 0..inner {
-                    match S::COVARIANCE {
-                        Covariance::Diagonal => {
-                            own.iter_mut().enumerate().for_each(|(i, m)| *m -= h[at(k, i, o)]);
-                        }
-                        Covariance::Full => {
-                            for (j, column) in own.chunks_exact_mut(d).enumerate() {
-                                let from = &h[size * at(k, j, o)..];
-                                column.iter_mut().enumerate().for_each(|(i, m)| *m -= from[at(k, i, o)]);
-                            }
-                        }
-                    }
-                }
-            }
+            h.iter().enumerate().for_each(|(entry, h)| own[entry / inner % d] -= h);
             inner *= d;
         });
+    }
+
+    /// A_j −= Σ_ab (⊗_{m≠j} V_m)_{ab} H_{(ia),(i′b)} of the contracted Hessian of log p, a few of its columns at a time.
+    fn trace_out(
+        &self,
+        group: &Group<S>,
+        rows: std::ops::Range<usize>,
+        curvature: &[f64],
+        work: &mut TensorWork,
+        out: &mut [f64],
+    ) {
+        let (dim, size) = (self.size(), group.size());
+        let columns = &curvature[dim * rows.start..dim * rows.end];
+        let at_once = work.at_once;
+        for (chunk, columns) in columns.chunks(dim * at_once).enumerate() {
+            let mut inner = 1;
+            group.each_mut(out, |j, factor, own| {
+                let d = factor.dim();
+                work.tensors.gather(dim, rows.clone(), columns, |_| 1.0);
+                group.solve_others(j, &mut work.tensors);
+                for (k, column) in work.tensors.values().chunks_exact(size).enumerate() {
+                    // Column (i′, b) is read at the rows (i, b).
+                    let entry = chunk * at_once + k;
+                    let last = entry / inner % d;
+                    let along = column[entry - inner * last..].iter().step_by(inner);
+                    own[last * d..(last + 1) * d].iter_mut().zip(along).for_each(|(a, h)| *a -= h);
+                }
+                inner *= d;
+            });
+        }
     }
 
     /// −Σ_n weight g_n(⊗V)g_nᵀ of each factor, in whitened coordinates, for the gradients of single items at a draw.
@@ -157,7 +170,7 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
             let (own, rest) = out.split_at_mut(group.n_entries());
             let n_entries = own.len();
             work.white[..n_entries].fill(0.0);
-            let at_once = (work.ones.len() / group.size()).min(work.tensors.capacity() / group.size()).max(1);
+            let at_once = work.at_once;
             for items in items.chunks(dim * at_once) {
                 work.tensors.gather(dim, rows.clone(), items, |_| 1.0);
                 group.whiten_gradient(&mut work.tensors);

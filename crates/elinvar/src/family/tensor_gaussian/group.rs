@@ -144,6 +144,16 @@ impl<S: ScaleMatrix> Group<S> {
         self.by_modes(x, |factor, x| x.map(|from, to| factor.factor_times(from, to)));
     }
 
+    /// X ← X ×_i V_i for all i but j.
+    pub(crate) fn solve_others(&self, j: usize, x: &mut Tensors) {
+        for (i, factor) in self.factors.iter().enumerate() {
+            if i != j {
+                factor.solve(x.values_mut());
+            }
+            x.turn(factor.dim(), self.w.len());
+        }
+    }
+
     /// X ← X ×_j V_j for all j.
     pub(crate) fn solve(&self, x: &mut Tensors) {
         self.by_modes(x, |factor, x| factor.solve(x.values_mut()));

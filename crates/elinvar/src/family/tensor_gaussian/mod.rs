@@ -3,6 +3,7 @@
 mod chart;
 mod density;
 mod draw;
+mod from_variances;
 mod gradient;
 mod group;
 mod metric;
@@ -10,6 +11,7 @@ mod step;
 mod tensors;
 
 pub(crate) use draw::TensorWork;
+pub(crate) use from_variances::by_factors;
 pub use gradient::TensorGradient;
 pub use group::Group;
 pub(crate) use tensors::Tensors;

@@ -48,11 +48,6 @@ impl Tensors {
         }
     }
 
-    /// How many numbers fit.
-    pub(crate) fn capacity(&self) -> usize {
-        self.values.len()
-    }
-
     /// Replaces the numbers by those that `f` writes.
     pub(crate) fn map(&mut self, f: impl FnOnce(&[f64], &mut [f64])) {
         f(&self.values[..self.len], &mut self.spare[..self.len]);

@@ -2,7 +2,7 @@
 
 use super::{NetworkLikelihood, NeuralNetwork};
 use crate::Error;
-use crate::family::{AnyApproximation, BlockState, Family, Kind, State};
+use crate::family::{AnyApproximation, BlockState, Family, Kind, State, by_factors};
 use crate::random::{Purpose, Stream};
 use crate::target::Covariance;
 
@@ -14,12 +14,23 @@ impl NeuralNetwork {
     /// units, 1 for tanh and outputs), biases begin at zero, and every coordinate is narrow beside its layer.
     ///
     /// The bias of a regression's output begins at the mean of the responses, log σ at the logarithm of their standard deviation.
-    /// Columns besides the means (α, A) are normal and as small as the widths; components of a mixture have means of their own.
+    /// Columns besides the means (α, A) are normal and as small as the widths; components of a mixture have means of their own;
+    /// `matrix` with the layout of [`NeuralNetwork::layout`] has a matrix-variate Gaussian for each layer.
     ///
     /// # Errors
     /// For a family that is not made of locations and scales of its own, and for the requests `auto`.
     pub fn start(&self, family: Family, seed: u64) -> Result<AnyApproximation, Error> {
         family.check()?;
+        if let Kind::Matrix { layout, .. } = family.kind {
+            if layout.total() != self.dim {
+                let what = "coordinates of the layout of `matrix`";
+                return Err(Error::Shape { what, expected: self.dim, found: layout.total() });
+            }
+            let b = self.means(&mut Stream::open(seed, Purpose::Start, 0, 0));
+            let gaussian = BlockState { b, precision: precisions(&self.widths(), Covariance::Diagonal) };
+            let blocks = by_factors(&gaussian, Covariance::Diagonal, layout, family.covariance);
+            return AnyApproximation::from_state(&State { family, dim: self.dim, blocks, log_weights: vec![0.0] });
+        }
         let by_locations = matches!(
             family.kind,
             Kind::Gaussian
@@ -34,7 +45,7 @@ impl NeuralNetwork {
         if !by_locations {
             return Err(Error::Unsupported {
                 wanted: format!("the start of a network for `{family}`"),
-                instead: "start `gaussian`, `student_t`, `skew`, `emg`, `nig`, `snig`, `rank_k` or `mog` with so many components"
+                instead: "start `gaussian`, `student_t`, `skew`, `emg`, `nig`, `snig`, `rank_k`, `matrix` or `mog` with so many components"
                     .into(),
             });
         }

@@ -1,10 +1,9 @@
 //! From a fitted Gaussian to the first member of another family.
 
-use super::factors::by_factors;
 use super::skewness::{most_skewed, shift};
 use crate::Error;
 use crate::block::ScaleMatrix;
-use crate::family::{AnyApproximation, Approximation, BlockState, Family, Gaussian, Kind, State};
+use crate::family::{AnyApproximation, Approximation, BlockState, Family, Gaussian, Kind, State, by_factors};
 use crate::law::MixingLaw;
 use crate::linalg::axpy;
 use crate::random::{Purpose, SobolNormals, Stream};

@@ -2,7 +2,6 @@
 
 mod bend;
 mod ef_mixture;
-mod factors;
 mod free_scale;
 mod over_modes;
 mod skewness;
@@ -18,7 +17,7 @@ use super::search::{Found, Mode, gaussian_prior, search};
 use super::{Counts, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
-use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
+use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind, State, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
 use crate::target::{
@@ -39,7 +38,7 @@ pub struct Start {
 
 /// A start for `family` on `target`.
 ///
-/// First the modes are looked for, by climbs from several scaled starts. A Gaussian starts at the mode with the largest mass,
+/// First the modes are looked for, by climbs from several scaled starts. A Gaussian, one with Kronecker factors included, starts at the mode with the largest mass,
 /// with the curvature there; where there is no mode (or a spike without mass), in the best region that a climb has passed. A
 /// mixture gives each of several modes its share of the components. Every other start is a short Gaussian fit with the same
 /// mean and covariance: mixtures spread their components over it, families with a shift point it along the direction in which
@@ -170,6 +169,11 @@ fn start_with<S: ScaleMatrix>(
     found: &Found,
 ) -> Result<(AnyApproximation, Counts), Error> {
     let gaussian = gaussian_state::<S>(&found.region);
+    if let Kind::Matrix { layout, .. } = family.kind {
+        let blocks = by_factors(&gaussian.blocks[0], S::COVARIANCE, layout, family.covariance);
+        let state = State { family, blocks, ..gaussian };
+        return Ok((AnyApproximation::from_state(&state)?, found.counts));
+    }
     if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
         return Ok((AnyApproximation::from_state(&gaussian)?, found.counts));
     }

@@ -5,7 +5,7 @@ use crate::target::Covariance;
 
 /// The groups of a layout with the mean of `gaussian` and diagonal factors whose products come nearest to its precisions: a
 /// log-precision is a constant plus one number for each index, found by averages over the other modes.
-pub(super) fn by_factors(
+pub(crate) fn by_factors(
     gaussian: &BlockState,
     stored: Covariance,
     layout: Layout,
