@@ -39,7 +39,7 @@ impl Baseline {
     /// h_s less the mean of the others is n/(n−1) times h_s less the mean of all. The odd functions of antithetic partners cancel,
     /// so that any b is free of bias; the even ones are equal, and pairs are what is independent. With quasi-random points the sums
     /// of all these functions are almost zero, whatever b.
-    fn stretch(noise: Noise, n: usize) -> (f64, f64) {
+    pub(crate) fn stretch(noise: Noise, n: usize) -> (f64, f64) {
         let n = n as f64;
         match noise {
             Noise::Independent => (n / (n - 1.0), n / (n - 1.0)),

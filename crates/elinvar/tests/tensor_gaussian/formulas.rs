@@ -170,6 +170,50 @@ fn gradients_are_contractions_of_dense_matrices() {
     }
 }
 
+/// From values alone: G_j is the same contraction of Ê[(h − b)(P r rᵀP − P)], with the entropy and the prior inside h.
+fn from_values<S: ScaleMatrix>(groups: &[&[usize]]) {
+    let q = member::<S>(groups, MatrixUpdate::Joint, 12);
+    let (d, n) = (q.dim(), 6);
+    let prior = Prior::Gaussian { precision: 0.4, leading: d - 1 };
+    let plan = DrawPlan { curvature: Curvature::GradientFree, ..DrawPlan::independent(n) };
+    let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+    q.draw(5, Purpose::Draws, 0, &mut work, &mut batch);
+    batch.kept[2] = false;
+    assert!(q.weigh(&mut work, &batch));
+    let mut evaluations = Evaluations::new(d, n);
+    evaluations.log_p_mut().copy_from_slice(&numbers(n, 61));
+    evaluations.log_p_mut()[2] = f64::NAN;
+    let mut gradient = q.gradient_buffer();
+    assert!(q.gradient(&evaluations, &[], prior, &mut work, &batch, &mut gradient));
+
+    let h = |s: usize| batch.log_q[s] - evaluations.log_p()[s] - prior.log_density(batch.draws.get(s));
+    let others: Vec<usize> = (0..n).filter(|s| *s != 2).collect();
+    let (mut w, mut dense, mut precision) = (vec![0.0; d], vec![0.0; d * d], vec![0.0; d * d]);
+    q.hessian(&q.mean(), &mut precision);
+    for s in others.iter().copied() {
+        // The mean of the others: draws are independent.
+        let baseline = others.iter().filter(|t| **t != s).map(|t| h(*t)).sum::<f64>() / 4.0;
+        let mut score = vec![0.0; d];
+        q.score(batch.draws.get(s), &mut score);
+        let excess = (h(s) - baseline) / 5.0;
+        w.iter_mut().zip(&score).for_each(|(w, r)| *w += excess * r);
+        (0..d * d).for_each(|k| dense[k] += excess * (score[k % d] * score[k / d] + precision[k]));
+    }
+    close(&format!("{groups:?}: ∇_W"), &gradient.w, &w, 1e-11);
+    let entries =
+        q.groups().iter().flat_map(|group| group.factors().iter().flat_map(|factor| factor.precision().to_vec()));
+    let expected: Vec<f64> = expected_g(&q, &dense).iter().zip(entries).map(|(g, p)| g + p).collect();
+    close(&format!("{groups:?}: G"), &gradient.g, &expected, 1e-11);
+}
+
+#[test]
+fn gradients_from_values_are_contractions_too() {
+    for groups in [&[&[5usize][..]][..], &[&[3, 4]], &[&[2, 3, 2]], &[&[3, 2], &[4], &[1, 3]]] {
+        from_values::<Full>(groups);
+        from_values::<Diagonal>(groups);
+    }
+}
+
 /// Spec 06 §6.2–6.4 with matrices, for one matrix: GVGᵀ, GᵀUG, U⁻¹(Z − W)∇ℓᵀ, V⁻¹(Z − W)ᵀ∇ℓ and W⁺ = W − βUGV.
 #[test]
 fn order_two_is_the_matrix_variate_gaussian() {

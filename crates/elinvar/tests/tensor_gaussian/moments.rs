@@ -44,7 +44,9 @@ fn same_as_the_gaussian<S: ScaleMatrix>(groups: &[&[usize]]) {
 
 #[test]
 fn density_and_moments_are_those_of_the_gaussian_with_the_kronecker_precision() {
-    for groups in [&[&[4usize][..]][..], &[&[3, 4]], &[&[2, 3, 2]], &[&[2, 1, 2, 3]], &[&[3, 2], &[4], &[1, 2]], &[&[18, 2]]] {
+    for groups in
+        [&[&[4usize][..]][..], &[&[3, 4]], &[&[2, 3, 2]], &[&[2, 1, 2, 3]], &[&[3, 2], &[4], &[1, 2]], &[&[18, 2]]]
+    {
         same_as_the_gaussian::<Full>(groups);
         same_as_the_gaussian::<Diagonal>(groups);
     }

@@ -139,6 +139,15 @@ fn a_member_of_the_family_is_found_again() {
     }
 }
 
+/// From values of the log density alone.
+#[test]
+fn a_member_is_found_by_its_values() {
+    for family in [Family::matrix(2, 2).unwrap(), Family::tensor(&[2, 1, 2]).unwrap().diagonal()] {
+        let (kl, ..) = fitted(family, Curvature::GradientFree, 1);
+        assert!(kl < 0.005, "{}: {kl}", label(family));
+    }
+}
+
 /// Where only the scale is wrong, by the factor e^s, each of K factors asks for the whole change: with β = 1 the block natural
 /// gradients leave e^−(K−1)s, no better for two factors and worse for three. Shared out, what is left is of order s².
 #[test]

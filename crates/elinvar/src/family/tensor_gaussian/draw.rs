@@ -19,6 +19,8 @@ pub struct TensorWork {
     pub(super) eps: Vec<f64>,
     /// Weights of the average over draws.
     pub(super) weight: Vec<f64>,
+    /// The same times the excess of h over its mean.
+    pub(super) excess: Vec<f64>,
     /// Stacks of tensors of the present group: gradients or columns of a Hessian, and normals.
     pub(super) tensors: Tensors,
     pub(super) normals: Tensors,
@@ -64,6 +66,7 @@ impl TensorWork {
             noise: NoiseSource::new(plan.noise, dim, n),
             eps: vec![0.0; dim * n],
             weight: vec![0.0; n],
+            excess: vec![0.0; n],
             tensors: Tensors::new(largest * stack),
             normals: Tensors::new(largest * n),
             at_once: stack,

@@ -54,6 +54,9 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
         batch: &Batch,
         out: &mut TensorGradient,
     ) {
+        if work.plan.curvature == Curvature::GradientFree {
+            return self.accumulate_values(evaluations, prior, work, batch, out);
+        }
         let dim = self.size();
         let grads = &evaluations.grads()[..dim * batch.n];
         out.w.fill(0.0);
@@ -81,6 +84,7 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
                     axpy(-1.0, &items[..n_entries], white);
                     items = &items[n_entries..];
                 }
+                // It does without all this.
                 Curvature::GradientFree => {}
                 Curvature::GradientOuterProduct => {
                     // Weights are not negative.
@@ -269,7 +273,7 @@ fn add_grams<S: ScaleMatrix>(group: &Group<S>, work: &mut TensorWork) {
 }
 
 /// White M_j += ½(E_(j) X_(j)ᵀ + X_(j) E_(j)ᵀ) of two stacks of tensors for every mode j.
-fn add_products<S: ScaleMatrix>(group: &Group<S>, work: &mut TensorWork) {
+pub(super) fn add_products<S: ScaleMatrix>(group: &Group<S>, work: &mut TensorWork) {
     let TensorWork { tensors, normals, white, ones, gram, .. } = work;
     group.each_mut(&mut white[..group.n_entries()], |_, factor, own| {
         let d = factor.dim();
@@ -281,7 +285,12 @@ fn add_products<S: ScaleMatrix>(group: &Group<S>, work: &mut TensorWork) {
 }
 
 /// A_j = L_j M_j L_jᵀ for every factor.
-fn unwhiten_matrices<S: ScaleMatrix>(group: &Group<S>, white: &[f64], scratch: &mut [Vec<f64>; 2], out: &mut [f64]) {
+pub(super) fn unwhiten_matrices<S: ScaleMatrix>(
+    group: &Group<S>,
+    white: &[f64],
+    scratch: &mut [Vec<f64>; 2],
+    out: &mut [f64],
+) {
     let mut white = white;
     group.each_mut(out, |_, factor, own| {
         let (m, rest) = white.split_at(own.len());

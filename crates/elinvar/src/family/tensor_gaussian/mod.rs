@@ -9,6 +9,7 @@ mod group;
 mod metric;
 mod step;
 mod tensors;
+mod values;
 
 pub(crate) use draw::TensorWork;
 pub(crate) use from_variances::by_factors;
@@ -111,6 +112,11 @@ impl<S: ScaleMatrix> Approximation for TensorGaussian<S> {
 
     fn n_blocks(&self) -> usize {
         1
+    }
+
+    /// But for the rule of the paper, which moves by squared gradients.
+    fn takes_values_alone(&self) -> bool {
+        self.update != MatrixUpdate::PaperLiteral
     }
 
     fn work(&self, plan: &DrawPlan) -> TensorWork {
