@@ -170,6 +170,7 @@ impl RegressionData {
     /// A value is beyond ±1e100, or a column has the name of one that comes with draws.
     pub fn columns(table: &Table) -> Result<Self, Error> {
         check_size(table, 0..table.n_cols())?;
+        check_names(table, &(0..table.n_cols()).collect::<Vec<_>>())?;
         let n_features = table.n_cols() - 1;
         let mut features = Vec::with_capacity(n_features * table.n_rows());
         table.values().chunks_exact(table.n_cols()).for_each(|row| features.extend_from_slice(&row[1..]));

@@ -70,7 +70,8 @@ fn table(cases: &[Case], seeds: usize, n_draws: usize) -> (String, bool) {
         table.push([
             case.name.clone(),
             elinvar::target::Target::dim(&case.target).to_string(),
-            format!("{kl:.5} ± {mcse:.5}"),
+            // Less than nothing is noise.
+            format!("{:.5} ± {mcse:.5}", kl.max(0.0)),
             span(good.iter().map(|fit| fit.gradients).collect()),
             span(good.iter().map(|fit| fit.steps as u64).collect()),
             format!("{} of {seeds}", good.iter().filter(|fit| fit.converged).count()),

@@ -55,7 +55,7 @@ fn row(
         Some(value) => value,
         None => {
             let best = elinvar::fit(target, family, &Plan { max_draws: 4_096, ..Plan::thorough() }).map_err(say)?;
-            elbo_of(best.approximation(), target, 400_000).map_err(say)?.0
+            elbo_of(best.approximation(), target, 100_000).map_err(say)?.0
         }
     };
     let goal = optimum - WITHIN;

@@ -1,7 +1,7 @@
 //! Evaluations until a fit is within a given distance of the best that its family can do.
 
 use elinvar::estimate::Curvature;
-use elinvar::family::{AnyApproximation, Approximation, DrawPlan, with_approximation};
+use elinvar::family::{AnyApproximation, Approximation, Batch, DrawPlan, with_approximation};
 use elinvar::random::Purpose;
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Run;
@@ -13,37 +13,58 @@ const LOOKS: [usize; 2] = [2_048, 32_768];
 /// A state is looked at whenever the evaluations have grown by this factor.
 const GROWTH: f64 = 1.2;
 
-/// The bound at a state, from independent draws.
-pub(crate) fn elbo<A: Approximation>(q: &A, target: &dyn Target, n: usize) -> Result<(f64, f64), Error> {
-    let plan = DrawPlan::independent(n);
-    let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
-    q.draw(4_242, Purpose::Diagnostics, 0, &mut work, &mut batch);
-    let mut evaluations = Evaluations::new(q.dim(), n);
-    target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
-    for s in 0..n {
-        batch.kept[s] = evaluations.log_p()[s].is_finite();
+/// Memory for the bound at states of one family, from `n` independent draws.
+struct Look<A: Approximation> {
+    work: A::Work,
+    batch: Batch,
+    evaluations: Evaluations,
+}
+
+impl<A: Approximation> Look<A> {
+    fn new(q: &A, n: usize) -> Self {
+        let plan = DrawPlan::independent(n);
+        let batch = q.batch(&plan);
+        let evaluations = Evaluations::new(q.dim(), batch.draws.len());
+        Self { work: q.work(&plan), batch, evaluations }
     }
-    q.weigh(&mut work, &batch);
-    Ok(q.elbo(evaluations.log_p(), target.prior(), &work, &batch))
+
+    /// The bound with its standard error.
+    fn elbo(&mut self, q: &A, target: &dyn Target) -> Result<(f64, f64), Error> {
+        let Self { work, batch, evaluations } = self;
+        q.draw(4_242, Purpose::Diagnostics, 0, work, batch);
+        target.evaluate(batch.draws.view(), Rows::All, evaluations)?;
+        for s in 0..batch.n {
+            batch.kept[s] = evaluations.log_p()[s].is_finite();
+        }
+        q.weigh(work, batch);
+        Ok(q.elbo(evaluations.log_p(), target.prior(), work, batch))
+    }
 }
 
 /// The bound at any state.
 pub(crate) fn elbo_of(q: &AnyApproximation, target: &dyn Target, n: usize) -> Result<(f64, f64), Error> {
-    with_approximation!(q, q => elbo(q, target, n))
+    with_approximation!(q, q => Look::new(q, n).elbo(q, target))
 }
 
-fn reaches<A: Approximation>(q: &A, target: &dyn Target, goal: f64) -> Result<bool, Error> {
-    for n in LOOKS {
-        let (value, error) = elbo(q, target, n)?;
-        // A first look that is far off is enough.
-        if value.is_nan() || value + 4.0 * error < goal {
-            return Ok(false);
+/// Two looks at a state: a quick one, and a close one where the first is promising.
+struct Goal<'t, A: Approximation> {
+    target: &'t dyn Target,
+    value: f64,
+    looks: [Look<A>; 2],
+}
+
+impl<A: Approximation> Goal<'_, A> {
+    fn is_reached(&mut self, q: &A) -> Result<bool, Error> {
+        let mut value = f64::NAN;
+        for look in &mut self.looks {
+            let (bound, error) = look.elbo(q, self.target)?;
+            if bound.is_nan() || bound + 4.0 * error < self.value {
+                return Ok(false);
+            }
+            value = bound;
         }
-        if n == LOOKS[1] {
-            return Ok(value >= goal);
-        }
+        Ok(value >= self.value)
     }
-    Ok(false)
 }
 
 /// Gradients until the iterate, or the best average so far, has a bound of at least `goal`; `None` if `budget` gradients do not
@@ -65,7 +86,9 @@ fn run_until<A: Approximation>(
     goal: f64,
     budget: u64,
 ) -> Result<Option<u64>, Error> {
-    if reaches(&start, target, goal)? {
+    let looks = LOOKS.map(|n| Look::new(&start, n));
+    let mut goal = Goal { target, value: goal, looks };
+    if goal.is_reached(&start)? {
         return Ok(Some(0));
     }
     let reviewed = !matches!(plan.rule, Rule::EuclideanAdam(_));
@@ -73,7 +96,7 @@ fn run_until<A: Approximation>(
     let mut look_at = 1.0;
     while run.counts().gradient < budget {
         if run.reason_to_stop().is_some() {
-            return Ok(reaches(run.best(), target, goal)?.then_some(run.counts().gradient));
+            return Ok(goal.is_reached(run.best())?.then_some(run.counts().gradient));
         }
         run.step()?;
         if reviewed && run.review_is_due() {
@@ -82,7 +105,7 @@ fn run_until<A: Approximation>(
         let spent = run.counts().gradient;
         if spent as f64 >= look_at {
             look_at = (spent as f64 * GROWTH).max(spent as f64 + 1.0);
-            if reaches(run.q(), target, goal)? || (reviewed && reaches(run.best(), target, goal)?) {
+            if goal.is_reached(run.q())? || (reviewed && goal.is_reached(run.best())?) {
                 return Ok(Some(spent));
             }
         }
