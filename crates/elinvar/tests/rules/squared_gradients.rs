@@ -63,7 +63,7 @@ fn by_hand<A: Approximation>(
         Minibatch::new(N, size).fill(plan.seed, 0, &mut rows);
     }
     let m = rows.len() as f64;
-    let mut square = vec![0.0; D * D];
+    let mut square = [0.0; D * D];
     for s in 0..plan.n_draws {
         let z = batch.draws.get(s);
         let items: Vec<Vec<f64>> = rows.iter().map(|n| item(target, *n as usize, z)).collect();
@@ -77,7 +77,7 @@ fn by_hand<A: Approximation>(
     let precision = &q.state().blocks[0].precision;
     let diagonal = precision.len() == D;
     let entry = |j: usize| {
-        let (at, on) = if diagonal { (j * (D + 1), true) } else { (j, j % (D + 1) == 0) };
+        let (at, on) = if diagonal { (j * (D + 1), true) } else { (j, j.is_multiple_of(D + 1)) };
         precision[j] + BETA * (square[at] + if on { k * DELTA } else { 0.0 } - precision[j])
     };
     (0..precision.len()).map(entry).collect()
@@ -112,7 +112,7 @@ fn a_run_squares_the_gradients_of_items_and_of_their_mean() {
         let q: f64 = z.iter().zip(&mu).map(|(z, m)| 9.0 * (z - m) * (z - m)).sum();
         (a + 0.5 * q) / (a + 0.5 * D as f64 - 1.0)
     };
-    check(&StudentT::new(InverseGamma::new(a).unwrap(), block::<Diagonal>()).unwrap(), a / (a - 1.0), &given);
+    check(&StudentT::new(InverseGamma::new(a).unwrap(), block::<Diagonal>()).unwrap(), a / (a - 1.0), given);
 }
 
 /// For a generalised linear model the Gauss–Newton matrix is the Hessian.
