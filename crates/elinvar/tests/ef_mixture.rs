@@ -297,6 +297,10 @@ fn families_in_files_are_friendly() {
         assert_eq!(serde_json::from_str::<Family>(&text).unwrap(), family, "{text}");
         assert!(text.contains(family.name()) && Family::NAMES.contains(&family.name()), "{text}");
     }
+    let fatigue = Family::birnbaum_saunders(2);
+    let text = r#"{"birnbaum_saunders":{"components":2},"covariance":"diagonal"}"#;
+    assert_eq!((fatigue.name(), serde_json::to_string(&fatigue).unwrap().as_str()), ("birnbaum_saunders", text));
+    assert_eq!(serde_json::from_str::<Family>(text).unwrap(), fatigue);
     if known("weibull") {
         let family = Family::ef_mixture(ComponentKind::new("weibull", Some(3.5)).unwrap(), 1);
         let text = serde_json::to_string(&family).unwrap();

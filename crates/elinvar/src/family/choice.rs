@@ -203,6 +203,13 @@ impl Family {
         Self { kind: Kind::EfMixture { component, components }, covariance: Covariance::Diagonal }
     }
 
+    /// Mixture of `components` products of Birnbaum–Saunders laws (fatigue lives) with equal halves; other weights of the halves, and
+    /// learned ones, are components of [`Family::ef_mixture`].
+    pub fn birnbaum_saunders(components: usize) -> Self {
+        let component = ComponentKind::new("birnbaum_saunders", None).expect("it is in the list of components");
+        Self::ef_mixture(component, components)
+    }
+
     /// Mixture of Gaussians, their number found by the fit.
     pub fn mog_auto() -> Self {
         Self::full(Kind::MogAuto)

@@ -134,3 +134,84 @@ impl SecondOrder for FreeScale<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::{Covariance, from_fns};
+
+    /// A target on some support, with a declared prior on the first coordinate.
+    struct Declared<T>(T, Support);
+
+    impl<T: Target> Target for Declared<T> {
+        fn dim(&self) -> usize {
+            2
+        }
+
+        fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+            self.0.evaluate(draws, rows, out)
+        }
+
+        fn prior(&self) -> Prior {
+            Prior::Gaussian { precision: 0.7, leading: 1 }
+        }
+
+        fn support(&self) -> Support {
+            self.1
+        }
+
+        fn second_order(&self) -> Option<&dyn SecondOrder> {
+            self.0.second_order()
+        }
+    }
+
+    fn at(target: &dyn Target, y: &[f64]) -> Evaluations {
+        let mut out = Evaluations::new(2, 1);
+        target.evaluate(Draws::new(2, y), Rows::All, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn derivatives_on_the_free_scale_are_those_of_the_density_there() {
+        let plain = || {
+            from_fns(
+                2,
+                |z, grad| {
+                    (grad[0], grad[1]) = (1.5 / z[0] - z[1], 0.5 / z[1] - z[0]);
+                    1.5 * z[0].ln() + 0.5 * z[1].ln() - z[0] * z[1]
+                },
+                |z, h| h.copy_from_slice(&[-1.5 / (z[0] * z[0]), -1.0, -1.0, -0.5 / (z[1] * z[1])]),
+            )
+        };
+        for support in [Support::Positive, Support::Unit] {
+            let target = Declared(plain(), support);
+            let free = FreeScale::new(&target);
+            let (y, h) = ([0.4, -0.3], 1e-4);
+            // The value itself, by hand.
+            let z = y.map(|y: f64| if support == Support::Unit { 1.0 / (1.0 + (-y).exp()) } else { y.exp() });
+            let jacobian: f64 = z.iter().map(|z| if support == Support::Unit { z * (1.0 - z) } else { *z }).product();
+            let log_p = 1.5 * z[0].ln() + 0.5 * z[1].ln() - z[0] * z[1];
+            let expected = log_p + target.prior().log_density(&z) + jacobian.ln();
+            assert!((at(&free, &y).log_p()[0] - expected).abs() < 1e-13, "{support}");
+
+            let mut hessian = [0.0; 4];
+            let out = CurvatureMut::new(Covariance::Full, 2, &mut hessian);
+            free.contract(Draws::new(2, &y), Rows::All, Contraction::shared(&[1.0], 1), &mut Scratch::default(), out)
+                .unwrap();
+            for i in 0..2 {
+                let moved = |sign: f64| {
+                    let mut moved = y;
+                    moved[i] += sign * h;
+                    at(&free, &moved)
+                };
+                let (above, below) = (moved(1.0), moved(-1.0));
+                let slope = (above.log_p()[0] - below.log_p()[0]) / (2.0 * h);
+                assert!((at(&free, &y).grad(0)[i] - slope).abs() < 1e-7, "{support}, gradient {i}");
+                for j in 0..2 {
+                    let second = (above.grad(0)[j] - below.grad(0)[j]) / (2.0 * h);
+                    assert!((hessian[i * 2 + j] - second).abs() < 1e-7, "{support}, Hessian {i} {j}");
+                }
+            }
+        }
+    }
+}
