@@ -3,10 +3,12 @@
 mod subjects;
 
 use elinvar::block::{Diagonal, LocationBlock, ScaleMatrix};
-use elinvar::family::{AnyApproximation, Approximation, BlockState, DrawPlan, ProductMixture, State};
+use elinvar::family::{
+    AnyApproximation, Approximation, BlockState, DrawPlan, Mcef, ProductMixture, State, StepRequest,
+};
 use elinvar::law::{Forms, Logistic, MixingLaw, ScaleLaw, VarianceGamma};
-use elinvar::random::{Noise, Purpose};
-use elinvar::rule::StepSize;
+use elinvar::random::{Noise, Purpose, Stream};
+use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Checkpoint, Stop};
 use elinvar::target::{Covariance, Evaluations, PointwiseSecondOrder, Prior, Rows, Target};
 use elinvar::{Error, Family, Plan, Posterior};
@@ -191,6 +193,63 @@ fn draws_of_a_product_have_its_moments() {
                 );
             }
         }
+    }
+}
+
+/// Coordinates there and back, E[t] by draws, F as the derivative of m, and the plain step as a step in η along F⁻¹∇_η L.
+#[test]
+fn a_product_is_an_exponential_family_given_its_scales() {
+    for law in laws() {
+        let AnyApproximation::ProductMixture(q) = member(Family::scale_mixture(law).product(), 2) else {
+            panic!("{law}")
+        };
+        let (natural, m) = (q.natural(), q.expectation());
+        let n = natural.len();
+        let near = |a: &[f64], b: &[f64], tolerance: f64| a.iter().zip(b).all(|(a, b)| (a - b).abs() < tolerance);
+        assert!(near(&q.with_natural(&natural).unwrap().expectation(), &m, 1e-12));
+        assert!(near(&q.with_expectation(&m).unwrap().natural(), &natural, 1e-12));
+
+        // 4.5 standard errors of the mean of z_i/s_i, for which given s the variance is 1/(p_i s_i).
+        let mut stream = Stream::open(9, Purpose::Check, 0, 0);
+        let draws: Vec<Vec<f64>> = (0..20_000)
+            .map(|_| {
+                let (z, w) = q.draw_joint(&mut stream);
+                let joint = q.log_joint_density(&z, &w);
+                assert!(joint.is_finite());
+                q.statistics(&z, &w)
+            })
+            .collect();
+        for k in 0..2 {
+            let mean = draws.iter().map(|t| t[k]).sum::<f64>() / draws.len() as f64;
+            let variance = draws.iter().map(|t| (t[k] - mean).powi(2)).sum::<f64>() / draws.len() as f64;
+            let error = (variance / draws.len() as f64).sqrt();
+            assert!((mean - m[k]).abs() < 4.5 * error, "{law} {k}: {mean} ± {error} and {}", m[k]);
+        }
+
+        let fisher = q.fisher();
+        for j in 0..n {
+            let at = |h: f64| {
+                let mut eta = natural.clone();
+                eta[j] += h;
+                q.with_natural(&eta).unwrap().expectation()
+            };
+            let h = 1e-5;
+            let (up, down) = (at(h), at(-h));
+            let slope: Vec<f64> = up.iter().zip(&down).map(|(a, b)| (a - b) / (2.0 * h)).collect();
+            let size = fisher.iter().fold(1.0f64, |size, f| size.max(f.abs()));
+            assert!(near(&slope, &fisher[j * n..(j + 1) * n], 1e-6 * size), "{law} {j}: {slope:?}");
+        }
+
+        let mut gradient = q.gradient_buffer();
+        gradient.b.copy_from_slice(&[0.3, -0.2]);
+        gradient.g.copy_from_slice(&[0.1, 0.4]);
+        let beta = 0.05;
+        let request = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta: beta, max_kl: None };
+        let mut moved = q.clone();
+        moved.step(&gradient, request, &mut q.work(&DrawPlan::independent(2)));
+        let along: Vec<f64> =
+            natural.iter().zip(q.natural_gradient(&gradient)).map(|(eta, g)| eta + beta * g).collect();
+        assert!(near(&moved.natural(), &along, 1e-13), "{law}: {:?} and {along:?}", moved.natural());
     }
 }
 

@@ -6,6 +6,7 @@ mod factor_gaussian;
 mod mean_variance_mixture;
 mod mixture_of_gaussians;
 mod multilinear;
+mod product_mixture;
 mod tensor_gaussian;
 
 pub use multilinear::Multilinear;
@@ -22,7 +23,8 @@ use crate::random::Stream;
 /// coordinates, in which ⟨t, η⟩ is a plain sum of products: an off-diagonal entry of the Σ part is twice the entry of the matrix,
 /// because a symmetric matrix has it twice.
 ///
-/// w is one number for a mean–variance mixture (of no effect for the Gaussian), k numbers for a factor Gaussian, and the label
+/// w is one number for a mean–variance mixture (of no effect for the Gaussian), one for each coordinate of a product of scale
+/// mixtures, k numbers for a factor Gaussian, and the label
 /// 0, 1, …, K−1 for a mixture.
 ///
 /// Paper: §3, Definition 2, Definition 3, eq. (10), eq. (11), eq. (12), eq. (13), eq. (14).
