@@ -3,9 +3,10 @@
 //! A law is registered by one line in `every_law`; its density, u(w) and s(w) are written again there, independently of the library.
 
 use elinvar::law::{
-    Exponential, Forms, HalfNormal, InverseGamma, InverseGaussian, Logistic, MixingLaw, MixingNoise, PointMass,
-    ReciprocalInverseGaussian, ScaleLaw, VarianceGamma,
+    Exponential, Forms, GeneralisedHyperbolic, HalfNormal, InverseGamma, InverseGaussian, Logistic, MixingLaw,
+    MixingNoise, PointMass, ReciprocalInverseGaussian, ScaleLaw, VarianceGamma,
 };
+use elinvar::special::bessel_k::bessel_k;
 use elinvar::special::gamma::ln_gamma;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -52,6 +53,12 @@ macro_rules! every_law {
             let log_q = move |w: f64| (k - 1.0) * w.ln() + k * (1.0 - w);
             $check(VarianceGamma::new(k).unwrap(), &reference(log_q, |w| (0.0, w)));
             $check(ScaleLaw::from(VarianceGamma::new(k).unwrap()), &reference(log_q, |w| (0.0, w)));
+        }
+        for (p, omega) in [(-0.5, 1.3), (0.5, 0.2), (2.3, 0.7), (-3.0, 4.0), (1.0, 60.0)] {
+            let k = bessel_k(f64::abs(p), omega);
+            let eta = if p < 0.0 { 1.0 / k.ratio } else { 1.0 / k.upper_ratio };
+            let log_q = move |w: f64| (p - 1.0) * w.ln() - 0.5 * omega * (w / eta + eta / w - 2.0);
+            $check(GeneralisedHyperbolic::new(p, omega).unwrap(), &reference(log_q, |w| (0.0, w)));
         }
         $check(HalfNormal, &reference(|w| -0.5 * w * w, |w| (w, 1.0)));
         $check(Exponential, &reference(|w| -w, |w| (w, 1.0)));

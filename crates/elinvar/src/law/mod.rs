@@ -11,6 +11,7 @@ macro_rules! scale_laws {
             reciprocal_inverse_gaussian::ReciprocalInverseGaussian,
             logistic::Logistic,
             variance_gamma::VarianceGamma,
+            generalised_hyperbolic::GeneralisedHyperbolic,
         }
     };
 }
