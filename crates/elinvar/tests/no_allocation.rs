@@ -17,7 +17,7 @@ use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule};
 use elinvar::run::start;
 use elinvar::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, ItemGradients, Rows, Scratch, Target,
-    from_fn,
+    from_fn, from_values,
 };
 
 use subjects::{families, label, logistic, numbers, open};
@@ -257,6 +257,22 @@ fn networks_allocate_nothing_once_they_have_their_scratch() {
         let start = model.start(Family::skew().diagonal(), 1).unwrap();
         let plan = Plan { minibatch: Some(32), ..Plan::default() };
         assert_eq!(of_steps(model, &start, &plan), 0);
+    }
+}
+
+#[test]
+fn steps_from_values_alone_allocate_nothing() {
+    warm_the_thread();
+    let target = from_values(3, |z| -(z[0] * z[0] - z[1]).powi(2) - z[2].cosh() - 0.5 * z[0] * z[0]);
+    let learned = |family: &Family| matches!(family.kind, elinvar::family::Kind::StudentT { learn: true, .. });
+    for family in families().into_iter().filter(|family| !learned(family)) {
+        let start = subjects::standard(family, 3);
+        for noise in Noise::ALL {
+            for sampling in [Sampling::OwnDraws, Sampling::Stratified, Sampling::Mixture] {
+                let plan = Plan { noise, sampling, ..Plan::default() };
+                assert_eq!(of_steps(&target, &start, &plan), 0, "{}", label(family));
+            }
+        }
     }
 }
 
