@@ -2,11 +2,15 @@
 
 mod subjects;
 
+use std::ops::ControlFlow;
+
+use elinvar::estimate::Curvature;
 use elinvar::family::Family;
 use elinvar::model::{
     Activation, Architecture, DesignMatrix, LinearRegression, LogisticRegression, NetworkNoise, NeuralNetwork,
     NoisePrior,
 };
+use elinvar::rule::{AdamLike, Rule, StepSize};
 use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, Rows, Scratch, Target};
 use elinvar::{Error, Plan};
 
@@ -200,24 +204,53 @@ fn yacht_sized() -> ([DesignMatrix; 2], [Vec<f64>; 2]) {
     ([part(&x[..cut * d]), part(&x[cut * d..])], [y[..cut].to_vec(), y[cut..].to_vec()])
 }
 
-#[test]
-fn a_fit_predicts_new_items_to_little_more_than_the_noise() -> Result<(), Error> {
-    // Measured: 0.226 and 0.04; the noise itself has 0.2 and 0.19.
+/// RMSE and mean log density of new items under a fit of a network of 20 tanh units from its own start.
+fn predictions_of(family: Family, noise: Option<NetworkNoise>, plan: &Plan) -> Result<(f64, f64), Error> {
     let ([x, x_test], [y, y_test]) = yacht_sized();
-    let architecture = Architecture { hidden: vec![20], activation: Activation::Tanh };
-    let model = NeuralNetwork::regression(x, y.clone(), architecture, 1.0)?;
-    let mut plan = Plan { n_draws: 10, max_draws: 40, seed: 5, ..Plan::default() };
-    plan.stop.max_steps = 400;
-    let start = model.start(Family::gaussian().diagonal(), 3)?;
-    let posterior = elinvar::fit_from(&model, start, &plan, &mut |_| std::ops::ControlFlow::Continue(()))?;
-    let draws = posterior.sample(500, 1);
-    let predictions = model.predict(draws.view(), &x_test)?;
-    let (rmse, density) = (predictions.rmse(&y_test)?, predictions.log_likelihood(&y_test)?);
     let mean = y.iter().sum::<f64>() / y.len() as f64;
     let spread = (y_test.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / y_test.len() as f64).sqrt();
     assert!(spread > 0.7, "the responses vary: {spread}");
-    assert!(rmse < 0.3, "{rmse}");
-    assert!(density > -0.3, "{density}");
+    let architecture = Architecture { hidden: vec![20], activation: Activation::Tanh };
+    let mut model = NeuralNetwork::regression(x, y, architecture, 1.0)?;
+    if let Some(noise) = noise {
+        model = model.with_noise(noise)?;
+    }
+    let posterior = elinvar::fit_from(&model, model.start(family, 3)?, plan, &mut |_| ControlFlow::Continue(()))?;
+    let predictions = model.predict(posterior.sample(500, 1).view(), &x_test)?;
+    let result = (predictions.rmse(&y_test)?, predictions.log_likelihood(&y_test)?);
+    println!("{family}, {}: {result:?}, {} gradients", plan.curvature, posterior.counts().gradient);
+    Ok(result)
+}
+
+#[test]
+fn a_fit_predicts_new_items_to_little_more_than_the_noise() -> Result<(), Error> {
+    // Measured: 0.226 and 0.04 with Stein's identity; the noise itself has 0.2 and 0.19.
+    for curvature in [Curvature::Auto, Curvature::GaussNewton] {
+        let mut plan = Plan { n_draws: 10, max_draws: 40, seed: 5, curvature, ..Plan::default() };
+        plan.stop.max_steps = 400;
+        let (rmse, density) = predictions_of(Family::gaussian().diagonal(), None, &plan)?;
+        assert!(rmse < 0.3 && density > -0.3, "{curvature}: {rmse}, {density}");
+    }
+    Ok(())
+}
+
+/// The setting of the paper's network: skew, diagonal, ten draws, 32 items, squared gradients of single items (spec 09 §9.2, E6).
+#[test]
+fn the_adam_like_rule_fits_a_network_from_mini_batches() -> Result<(), Error> {
+    let mut plan = Plan {
+        n_draws: 10,
+        minibatch: Some(32),
+        rule: Rule::AdamLike(AdamLike::default()),
+        step_size: StepSize::Constant(0.01),
+        seed: 6,
+        ..Plan::default()
+    };
+    plan.stop.max_steps = 3_000;
+    let noise = Some(NetworkNoise::Fixed { precision: 25.0 });
+    for family in [Family::gaussian().diagonal(), Family::skew().diagonal()] {
+        let (rmse, density) = predictions_of(family, noise, &plan)?;
+        assert!(rmse < 0.3 && density > -0.3, "{family}: {rmse}, {density}");
+    }
     Ok(())
 }
 
