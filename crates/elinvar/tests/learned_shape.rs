@@ -3,7 +3,7 @@
 mod subjects;
 
 use elinvar::block::{Full, LocationBlock, ScaleMatrix};
-use elinvar::estimate::{ShapeEstimator, shape_slope_by_traces};
+use elinvar::estimate::{Curvature, ShapeEstimator, shape_slope_by_traces};
 use elinvar::family::{AnyApproximation, Approximation, BlockState, DrawPlan, Kind, State, StepRequest, StudentT};
 use elinvar::law::{Forms, InverseGamma, MixingLaw};
 use elinvar::model::LogisticRegression;
@@ -154,8 +154,12 @@ fn the_slope_is_unbiased_under_every_prior() {
     let parts: Vec<f64> = traces.chunks(256).map(|part| shape_slope_by_traces(a, part)).collect();
     for prior in priors {
         let target = Under(logistic(40, dim), prior);
-        for estimator in [ShapeEstimator::Exact, ShapeEstimator::Ratio] {
-            let plan = DrawPlan { shape: estimator, ..DrawPlan::independent(256) };
+        for (estimator, kind) in [
+            (ShapeEstimator::Exact, Curvature::Hessian),
+            (ShapeEstimator::Ratio, Curvature::Hessian),
+            (ShapeEstimator::Exact, Curvature::GradientFree),
+        ] {
+            let plan = DrawPlan { shape: estimator, curvature: kind, ..DrawPlan::independent(256) };
             let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
             let mut evaluations = Evaluations::new(dim, batch.draws.len());
             let mut curvature = vec![0.0; dim * dim];
@@ -191,7 +195,7 @@ fn the_slope_is_unbiased_under_every_prior() {
             let error = (variance + other).sqrt();
             // The ratio has a bias of order 1/256.
             let bias = if estimator == ShapeEstimator::Ratio { 0.02 * slope.abs() } else { 0.0 };
-            assert!((mean - expected).abs() < 4.5 * error + bias, "{prior:?}: {mean} and {expected} ± {error}");
+            assert!((mean - expected).abs() < 4.5 * error + bias, "{prior:?} {kind}: {mean} and {expected} ± {error}");
         }
     }
 }

@@ -162,6 +162,11 @@ impl MixingLaw for InverseGamma {
         inverse_gamma_derivative(self.a, w)
     }
 
+    /// −1/w − log w − m_a.
+    fn shape_score(&self, w: f64) -> f64 {
+        log1p_minus(1.0 / w - 1.0) - digamma_minus_log(self.a)
+    }
+
     /// (1 − w)/w² ∂_a w.
     fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
         (1.0 - w) / (w * w) * path_derivative

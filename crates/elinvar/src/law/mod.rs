@@ -186,6 +186,11 @@ pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
         let _ = w;
         0.0
     }
+    /// ∂ log q(w)/∂a.
+    fn shape_score(&self, w: f64) -> f64 {
+        let _ = w;
+        0.0
+    }
     /// ∂t(w)/∂w ∂w/∂a of the statistic t whose natural parameter the constant is: its mean is F (spec 02 §2.3).
     fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
         let _ = (w, path_derivative);

@@ -3,7 +3,7 @@
 use super::MeanVarianceMixture;
 use super::draw::MixtureWork;
 use crate::block::{LocationGradient, Move, ScaleMatrix};
-use crate::estimate::ShapeEstimator;
+use crate::estimate::{Curvature, ShapeEstimator};
 use crate::family::{Batch, StepRequest, Taken};
 use crate::law::{InverseGamma, MixingLaw, ShapeSlopes};
 use crate::linalg::dot;
@@ -44,6 +44,10 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         out: &mut LocationGradient,
     ) {
         let Some(slopes) = self.learned() else { return };
+        if work.plan.curvature == Curvature::GradientFree {
+            out.shape += self.shape_by_values(evaluations, prior, work, batch, slopes);
+            return;
+        }
         let mu = self.block.column(0);
         let literal = work.plan.shape == ShapeEstimator::PaperLiteral;
         let (mut target, mut known, mut information) = (0.0, 0.0, 0.0);
@@ -75,6 +79,30 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
             }
             _ => ratio * target + known,
         };
+    }
+
+    /// The same from values of log p alone: E[(g − b) ∂_a log q(w)], b the mean of g over the other draws.
+    fn shape_by_values(
+        &self,
+        evaluations: &Evaluations,
+        prior: Prior,
+        work: &MixtureWork,
+        batch: &Batch,
+        slopes: ShapeSlopes,
+    ) -> f64 {
+        let value = |s: usize| match prior {
+            Prior::StudentT { .. } => evaluations.log_p()[s],
+            _ => evaluations.log_p()[s] + prior.log_density(batch.draws.get(s)) - batch.log_q[s],
+        };
+        let kept = || (0..batch.n).filter(|s| work.weight[*s] > 0.0);
+        let n = batch.n_kept() as f64;
+        let mean: f64 = kept().map(|s| work.weight[s] * value(s)).sum();
+        let sum: f64 = kept().map(|s| work.weight[s] * (value(s) - mean) * self.law.shape_score(work.w[s])).sum();
+        let pull = match prior {
+            Prior::StudentT { a, .. } => (a - self.law.parameter().unwrap_or(a)) * slopes.fisher,
+            _ => 0.0,
+        };
+        if n > 1.0 { sum * n / (n - 1.0) + pull } else { pull }
     }
 
     /// F_a(a − a₋): what momentum adds to ∂L/∂a.
