@@ -5,15 +5,17 @@ mod subjects;
 
 use std::ops::ControlFlow;
 
+use elinvar::block::LogWeights;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::Sampling;
-use elinvar::family::{AnyApproximation, Approximation, BlockState, DrawPlan, Mcef, State};
+use elinvar::family::{AnyApproximation, Approximation, BlockState, DrawPlan, EfMixture, Mcef, State};
 use elinvar::model::{Direction, PoissonRate, Proportion};
 use elinvar::random::{Noise, Purpose};
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Checkpoint;
 use elinvar::target::{
     Draws, Evaluations, Pointwise, PointwiseSecondOrder, PointwiseTarget, Prior, Rows, Support, Target, TargetError,
+    from_values,
 };
 use elinvar::{Error, Family, Plan, Posterior};
 use subjects::Member;
@@ -182,6 +184,9 @@ fn families_live_where_the_target_does() {
     assert!(sentence.contains("which lives on positive numbers, for a target on all real numbers"), "{sentence}");
     let start = member("gamma", 2, &[1.0], &[&[1.0, 1.0, 1.0, 1.0]]);
     assert!(subjects::open(&real, start, &Plan::default()).is_err());
+    let values = from_values(1, |z| -z[0]).on(Support::Positive);
+    let sentence = elinvar::fit(&values, gamma, &Plan::default()).unwrap_err().to_string();
+    assert!(sentence.contains("its steps need a gradient"), "{sentence}");
 }
 
 /// A density of two dependent positive numbers, z₁ + z₂ around 3.
@@ -274,6 +279,23 @@ fn damaged_states_are_refused() {
     spoilt(&|state| state.log_weights.truncate(1));
     let text = serde_json::to_string(&good).unwrap();
     assert_eq!(serde_json::from_str::<State>(&text).unwrap(), good);
+
+    // A state has the parameters from which every natural parameter is made again, bit by bit.
+    for name in ComponentKind::NAMES {
+        let standard = ComponentKind::new(name, None).unwrap().standard();
+        for size in [1e-3, 0.3, 2.0, 20.0] {
+            let chart = standard.chart();
+            let moved = standard.with_chart(std::array::from_fn(|j| {
+                if j < standard.n_free() { chart[j] + size * (1.0 + j as f64).sin() } else { 0.0 }
+            }));
+            let Some(q) = moved.and_then(|member| EfMixture::new(LogWeights::uniform(1), vec![member]).ok()) else {
+                assert!(size > 10.0, "{name}");
+                continue;
+            };
+            let again = EfMixture::from_state(&q.state()).unwrap();
+            assert_eq!((again.natural(), again.state()), (q.natural(), q.state()), "{name}");
+        }
+    }
 }
 
 #[test]

@@ -30,10 +30,8 @@ impl BirnbaumSaundersLearned {
     }
 
     fn from_log_odds(mu: f64, v: f64, log_odds: f64) -> Option<Self> {
-        // Beyond that p(1−p) underflows.
-        let valid = log_odds.abs() < 700.0;
-        let law = BirnbaumSaunders::with_weights(sigmoid(log_odds), sigmoid(-log_odds), mu, v)?;
-        valid.then_some(Self { law, log_odds })
+        // By way of p, which files hold: what is read is what was saved. Beyond ±30 too few digits of 1 − p are left.
+        if log_odds.abs() < 30.0 { Self::new(mu, v, sigmoid(log_odds)) } else { None }
     }
 
     /// Var(I\[w = 0\]) = p(1−p).

@@ -29,6 +29,13 @@ pub(super) fn ef_mixture(
     components: usize,
     plan: &Plan,
 ) -> Result<Start, Error> {
+    if !target.has_gradient() {
+        return Err(Error::Unsupported {
+            wanted: format!("`{}` from values of the log density alone", Family::ef_mixture(component, components)),
+            instead: "its steps need a gradient: give the target one, or put it on all real numbers and fit `mog`"
+                .into(),
+        });
+    }
     let free = FreeScale::new(target);
     let gaussians = if target.support() == Support::Circle {
         around_the_circle(&free, components, plan.seed)?
