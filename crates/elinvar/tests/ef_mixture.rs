@@ -46,7 +46,7 @@ fn grid(support: Support) -> Vec<(f64, f64)> {
                 (z, z * 160.0 / n as f64)
             }
             Support::Unit => {
-                let y = 160.0 * (u - 0.5);
+                let y: f64 = 160.0 * (u - 0.5);
                 let z = 1.0 / (1.0 + (-y).exp());
                 (z, z / (1.0 + y.exp()) * 160.0 / n as f64)
             }
