@@ -8,6 +8,7 @@ mod subjects;
 
 mod example;
 mod formulas;
+mod large;
 mod moments;
 mod network;
 mod recovery;
