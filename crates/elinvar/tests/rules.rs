@@ -11,7 +11,7 @@ mod optimum;
 #[path = "rules/squared_gradients.rs"]
 mod squared_gradients;
 
-use elinvar::family::Family;
+use elinvar::family::{Family, Kind};
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Root, Rule};
 use elinvar::target::Covariance;
 
@@ -34,6 +34,7 @@ fn rules() -> Vec<Rule> {
 
 /// Whether the family has a step by this rule.
 fn takes(family: Family, rule: Rule) -> bool {
-    let single = family.name() != "mog" && family.kind != Family::student_t_learned().kind;
+    let product = matches!(family.kind, Kind::ScaleMixture { product: true, .. });
+    let single = family.name() != "mog" && family.kind != Family::student_t_learned().kind && !product;
     !matches!(rule, Rule::AdamLike(_)) || (family.covariance == Covariance::Diagonal && single)
 }

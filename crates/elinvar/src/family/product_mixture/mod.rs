@@ -18,10 +18,22 @@ use crate::target::{Contraction, Covariance, Evaluations, Prior};
 /// weights s_i cannot be contracted with Hessians of the target, so that the curvature is p_i E[(z_i − μ_i) ∂_i f].
 ///
 /// Paper: §4.2.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct ProductMixture {
     law: ScaleLaw,
     block: LocationBlock<Diagonal>,
+}
+
+impl Clone for ProductMixture {
+    fn clone(&self) -> Self {
+        Self { law: self.law, block: self.block.clone() }
+    }
+
+    /// Allocates nothing where the shapes agree.
+    fn clone_from(&mut self, source: &Self) {
+        self.law = source.law;
+        self.block.clone_from(&source.block);
+    }
 }
 
 impl ProductMixture {
