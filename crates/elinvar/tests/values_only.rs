@@ -122,8 +122,9 @@ fn what_values_cannot_do_is_said_in_a_sentence() {
         let plan = Plan { curvature, ..Plan::default() };
         refused(Family::gaussian(), plan, ["without a gradient", "`gradient_free`"]);
     }
-    refused(Family::auto(), Plan::default(), ["auto", "name a family"]);
-    refused(Family::mog_auto(), Plan::default(), ["mog", "number of components"]);
+    for family in [Family::auto(), Family::mog_auto(), Family::student_t_learned()] {
+        refused(family, Plan::default(), ["values of the log density alone", "number of components"]);
+    }
     refused(Family::gaussian(), Plan { n_draws: 3, ..Plan::default() }, ["n_draws", "four draws"]);
     let adam = Plan { rule: Rule::AdamLike(AdamLike::default()), ..Plan::default() };
     refused(Family::gaussian().diagonal(), adam, ["adam_like", "squared gradients"]);

@@ -3,7 +3,7 @@
 use super::{Counts, Run};
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::family::Approximation;
+use crate::family::{Approximation, Family};
 use crate::target::{Rows, Target};
 
 /// Whether the family and the target agree about gradients.
@@ -15,13 +15,19 @@ pub(super) fn check_values<A: Approximation>(
     if curvature == Curvature::GradientFree && !start.takes_values_alone()
         || !target.has_gradient() && curvature != Curvature::GradientFree
     {
-        return Err(Error::Unsupported {
-            wanted: format!("`{}` from values of the log density alone", start.family()),
-            instead: "give the target a gradient, or fit `gaussian`, `student_t`, `skew`, `emg`, `nig`, `snig`, `rank_k` or `mog`"
-                .into(),
-        });
+        return Err(not_from_values(start.family()));
     }
     Ok(())
+}
+
+/// What to say where a family needs gradients and there are none.
+pub(super) fn not_from_values(family: Family) -> Error {
+    Error::Unsupported {
+        wanted: format!("`{family}` from values of the log density alone"),
+        instead: "give the target a gradient, or fit `gaussian`, `student_t` with a given, `skew`, `emg`, `nig`, `snig`, `rank_k`, `matrix` or \
+                  `mog` with its number of components"
+            .into(),
+    }
 }
 
 impl<A: Approximation> Run<'_, A> {

@@ -178,8 +178,9 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
         S::COVARIANCE
     }
 
+    /// A learned shape moves by gradients.
     fn takes_values_alone(&self) -> bool {
-        true
+        !self.law.is_learned()
     }
 
     fn n_blocks(&self) -> usize {

@@ -14,6 +14,7 @@ pub(super) use bend::bend;
 use over_modes::{gaussian_state, heavy, over_modes};
 
 use super::search::{Found, Mode, gaussian_prior, search};
+use super::values::not_from_values;
 use super::{Counts, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
@@ -50,6 +51,9 @@ pub struct Start {
 pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, Error> {
     family.check()?;
     check_support(family, family.support(), target.support())?;
+    if !target.has_gradient() && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
+        return Err(not_from_values(family));
+    }
     if let Kind::EfMixture { component, components } = family.kind {
         return ef_mixture::ef_mixture(target, component, components, plan);
     }
@@ -64,7 +68,7 @@ pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, 
     }
     let found = match target.has_gradient() {
         true => search(target, covariance, plan.seed)?,
-        false => search_by_values(target, family, covariance, plan.seed)?,
+        false => search_by_values(target, covariance, plan.seed)?,
     };
     let stand_in;
     let target = match target.prior() {
@@ -95,13 +99,7 @@ fn agreement(found: &Found) -> Agreement {
 }
 
 /// The search for a target without a gradient, by differences.
-fn search_by_values(target: &dyn Target, family: Family, covariance: Covariance, seed: u64) -> Result<Found, Error> {
-    if matches!(family.kind, Kind::Auto | Kind::MogAuto) {
-        return Err(Error::Unsupported {
-            wanted: format!("`{family}` for a target without a gradient"),
-            instead: "name a family, and of a mixture the number of components".into(),
-        });
-    }
+fn search_by_values(target: &dyn Target, covariance: Covariance, seed: u64) -> Result<Found, Error> {
     let by_differences = ByDifferences::new(target);
     let mut found = search(&by_differences, covariance, seed)?;
     found.counts = as_values(found.counts, &by_differences);
