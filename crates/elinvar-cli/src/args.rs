@@ -123,6 +123,13 @@ pub(crate) enum Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dims(pub(crate) Vec<Vec<usize>>);
 
+impl std::fmt::Display for Dims {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let group = |lengths: &Vec<usize>| lengths.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+        f.write_str(&self.0.iter().map(group).collect::<Vec<_>>().join(","))
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     /// logistic (target 0/1), linear (any number) or poisson (counts); for one column rate (counts), proportion (0/1) or

@@ -213,6 +213,12 @@ fn plan(args: &FitArgs) -> Plan {
 }
 
 fn check_size(args: &FitArgs, family: &Family, dim: usize, n_rows: usize) -> Result<(), Failure> {
+    if let Some(dims) = &args.dims {
+        let total: usize = dims.0.iter().map(|group| group.iter().product::<usize>()).sum();
+        if total != dim {
+            return Err(Failure::input(format!("--dims {dims} has {total} parameters; the model has {dim}")));
+        }
+    }
     if let Some(size) = args.minibatch.filter(|size| *size > n_rows) {
         return Err(Failure::input(format!("--minibatch {size}: the table has {n_rows} rows; give at most {n_rows}")));
     }

@@ -71,7 +71,8 @@ fn families_on_other_supports() {
 fn rules_by_their_words() {
     let story = Story::new();
     let fit = |rest: &str| story.json_good_or_not(&rest.split(' ').collect::<Vec<_>>())["elbo"].as_f64().unwrap();
-    let best = fit("fit --family gaussian");
+    let full = fit("fit --family gaussian");
+    let diagonal = fit("fit --family gaussian --covariance diagonal");
     for rest in [
         "--rule natural_gradient",
         "--rule natural_momentum --step-size 0.3",
@@ -81,7 +82,8 @@ fn rules_by_their_words() {
         "--curvature stein",
     ] {
         let elbo = fit(&format!("fit --family gaussian {rest}"));
-        let most = if rest.contains("diagonal") { 2.0 } else { 0.1 };
+        // Squared gradients of items are not the curvature of the model that made them: 0.3 nats here.
+        let (best, most) = if rest.contains("diagonal") { (diagonal, 0.5) } else { (full, 0.1) };
         assert!((best - elbo) < most, "{rest}: {elbo}, not {best}");
     }
 }
@@ -104,7 +106,7 @@ fn what_does_not_fit_is_said() {
         ("fit --family scale_mixture --law laplace", "infinite"),
         ("fit --family scale_mixture --law logistc", "did you mean logistic?"),
         ("fit --family matrix", "needs the shape of the parameters, such as --dims 3x4"),
-        ("fit --family matrix --dims 3x4", "coordinates of the layout of `matrix`"),
+        ("fit --family matrix --dims 3x4", "--dims 3x4 has 12 parameters; the model has 11"),
         ("fit --family matrix --dims 3y4", "give lengths such as 3x4"),
         ("fit --law logistic", "--law belongs to --family scale_mixture and means nothing for auto"),
         ("fit rate t.csv --target a", "is no count"),
