@@ -214,7 +214,8 @@ fn plan(args: &FitArgs) -> Plan {
 
 fn check_size(args: &FitArgs, family: &Family, dim: usize, n_rows: usize) -> Result<(), Failure> {
     if let Some(dims) = &args.dims {
-        let total: usize = dims.0.iter().map(|group| group.iter().product::<usize>()).sum();
+        let size = |group: &Vec<usize>| group.iter().fold(1usize, |size, length| size.saturating_mul(*length));
+        let total = dims.0.iter().fold(0usize, |total, group| total.saturating_add(size(group)));
         if total != dim {
             return Err(Failure::input(format!("--dims {dims} has {total} parameters; the model has {dim}")));
         }
