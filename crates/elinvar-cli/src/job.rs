@@ -116,7 +116,9 @@ fn data(args: &FitArgs, model: ModelName) -> Result<RegressionData, Failure> {
         ModelName::Logistic => Outcome::Binary,
         ModelName::Linear => Outcome::Real,
         ModelName::Poisson => Outcome::Count,
-        ModelName::Rate | ModelName::Proportion | ModelName::Direction => return single_column(args, model),
+        ModelName::Rate => return single_column(args, model, Outcome::Count),
+        ModelName::Proportion => return single_column(args, model, Outcome::Binary),
+        ModelName::Direction => return single_column(args, model, Outcome::Real),
     };
     let Some(file) = &args.file else {
         if args.model.is_some() {
@@ -157,7 +159,7 @@ fn data(args: &FitArgs, model: ModelName) -> Result<RegressionData, Failure> {
 }
 
 /// The column of a model without coefficients; a rate has its exposures as the one feature.
-fn single_column(args: &FitArgs, model: ModelName) -> Result<RegressionData, Failure> {
+fn single_column(args: &FitArgs, model: ModelName, outcome: Outcome) -> Result<RegressionData, Failure> {
     let (Some(file), Some(target)) = (&args.file, &args.target) else {
         return Err(Failure::input(format!(
             "{0} needs a table and a column: elinvar fit {0} FILE.csv --target COLUMN",
@@ -165,7 +167,7 @@ fn single_column(args: &FitArgs, model: ModelName) -> Result<RegressionData, Fai
         )));
     };
     let names: Vec<String> = std::iter::once(target).chain(&args.exposure).cloned().collect();
-    Ok(RegressionData::columns(&Table::read(file, &Columns::Only(names))?)?)
+    Ok(RegressionData::columns(&Table::read(file, &Columns::Only(names))?, outcome)?)
 }
 
 fn model(data: RegressionData, about: &About) -> Result<Box<dyn Target>, Failure> {

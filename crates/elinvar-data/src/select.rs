@@ -163,18 +163,28 @@ impl RegressionData {
         Ok(RegressionData { features, names, y, target: selection.target.clone(), fingerprint })
     }
 
-    /// The first column of a table as the target, as it stands, and the others as features.
+    /// The first column of a table as the target and the others as features, for a model of a single quantity: a target may be
+    /// the same in every row, and two classes are given out as 0 and 1.
     ///
     /// # Errors
     ///
-    /// A value is beyond ±1e100, or a column has the name of one that comes with draws.
-    pub fn columns(table: &Table) -> Result<Self, Error> {
+    /// The target does not hold what the outcome asks for, a value is beyond ±1e100, or a column has the name of one that comes
+    /// with draws.
+    pub fn columns(table: &Table, outcome: Outcome) -> Result<Self, Error> {
         check_size(table, 0..table.n_cols())?;
         check_names(table, &(0..table.n_cols()).collect::<Vec<_>>())?;
         let n_features = table.n_cols() - 1;
         let mut features = Vec::with_capacity(n_features * table.n_rows());
         table.values().chunks_exact(table.n_cols()).for_each(|row| features.extend_from_slice(&row[1..]));
-        let y: Vec<f64> = table.column(0).collect();
+        let mut y: Vec<f64> = table.column(0).collect();
+        match outcome {
+            Outcome::Real => {}
+            Outcome::Count => check_counts(table, 0, &y)?,
+            Outcome::Binary => match lower_class(table, 0, &y) {
+                Ok(_) | Err(Error::OneClass { .. }) => y.iter_mut().for_each(|v| *v = v.max(0.0)),
+                Err(error) => return Err(error),
+            },
+        }
         let all_names = table.names().iter().map(String::as_str);
         let fingerprint = fingerprint(all_names, features.iter().chain(&y).copied());
         let (target, names) = (table.names()[0].clone(), table.names()[1..].to_vec());
@@ -229,9 +239,16 @@ fn check_beside_intercept(table: &Table, kept: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<Vec<f64>, Error> {
+fn check_counts(table: &Table, target: usize, y: &[f64]) -> Result<(), Error> {
     /// From here on not every whole number is an `f64`.
     const COUNT_LIMIT: f64 = 9_007_199_254_740_992.0;
+    match y.iter().position(|&v| !(0.0..=COUNT_LIMIT).contains(&v) || v.fract() != 0.0) {
+        Some(i) => Err(Error::NotACount { place: table.place(i, target), value: y[i] }),
+        None => Ok(()),
+    }
+}
+
+fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<Vec<f64>, Error> {
     let mut y: Vec<f64> = table.column(target).collect();
     match outcome {
         Outcome::Real => {
@@ -240,9 +257,7 @@ fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<Vec<f64>, E
             }
         }
         Outcome::Count => {
-            if let Some(i) = y.iter().position(|&v| !(0.0..=COUNT_LIMIT).contains(&v) || v.fract() != 0.0) {
-                return Err(Error::NotACount { place: table.place(i, target), value: y[i] });
-            }
+            check_counts(table, target, &y)?;
             if y.iter().all(|&v| v == 0.0) {
                 return Err(constant_target(table, target, 0.0));
             }
@@ -308,6 +323,21 @@ mod tests {
         for text in ["x,y\n1,0\n2,1\n3,0\n", "x,y\n1,-1\n2,1\n3,-1\n"] {
             assert_eq!(RegressionData::from_table(&table(text), &selection).unwrap().y, [-1.0, 1.0, -1.0]);
         }
+    }
+
+    #[test]
+    fn a_single_column_may_be_constant_and_is_checked_all_the_same() {
+        let of = |text: &str, outcome| RegressionData::columns(&table(text), outcome);
+        let counts = of("n,hours\n3,0.5\n3,1.5\n", Outcome::Count).unwrap();
+        assert_eq!(
+            (counts.y, counts.features, counts.names),
+            (vec![3.0, 3.0], vec![0.5, 1.5], vec!["hours".to_string()])
+        );
+        assert_eq!(of("y\n1\n1\n", Outcome::Binary).unwrap().y, [1.0, 1.0]);
+        assert_eq!(of("y\n-1\n1\n", Outcome::Binary).unwrap().y, [0.0, 1.0]);
+        assert!(matches!(of("n\n2\n2.5\n", Outcome::Count), Err(Error::NotACount { .. })));
+        assert!(matches!(of("y\n0\n2\n", Outcome::Binary), Err(Error::NotBinary { .. })));
+        assert!(matches!(of("lp__\n0.5\n", Outcome::Real), Err(Error::NameTaken { .. })));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Targets that lie inside a family: its own members, as normalised densities.
 
 use elinvar::block::{Full, ScaleMatrix};
-use elinvar::family::{AnyApproximation, BlockState, Family, State};
+use elinvar::family::{AnyApproximation, BlockState, Family, Kind, State};
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Support, Target,
@@ -21,6 +21,48 @@ impl Inside {
         let support = with_approximation!(&member, q => q.support());
         Self { member, support }
     }
+
+    /// The member itself.
+    pub(crate) fn member(&self) -> &AnyApproximation {
+        &self.member
+    }
+}
+
+/// A start that knows nothing of the target: locations near zero, unit scale matrices, components around the standard one.
+pub(crate) fn plain(family: Family, dim: usize) -> Result<AnyApproximation, String> {
+    let stream = &mut Stream::open(5, Purpose::Sample, 8, 0);
+    let k = family.n_components();
+    let identity = |n: usize| match family.covariance {
+        Covariance::Diagonal => vec![1.0; n],
+        Covariance::Full => (0..n * n).map(|e| f64::from(u8::from(e % (n + 1) == 0))).collect(),
+    };
+    let block = |c: usize| match family.kind {
+        Kind::EfMixture { component, .. } => {
+            let standard = component.standard();
+            let offset = if k > 1 { c as f64 - 0.5 * (k - 1) as f64 } else { 0.0 };
+            let mut chart = standard.chart();
+            chart[..standard.n_free()].iter_mut().for_each(|v| *v += offset);
+            let parameters = standard.with_chart(chart).unwrap_or(standard).parameters();
+            let one = &parameters[..standard.n_free()];
+            BlockState { b: (0..dim).flat_map(|_| one.iter().copied()).collect(), precision: Vec::new() }
+        }
+        _ => BlockState {
+            b: (0..dim * family.n_columns()).map(|_| if k > 1 { 1.0 } else { 0.1 } * stream.normal()).collect(),
+            precision: identity(dim),
+        },
+    };
+    let blocks = match family.kind {
+        Kind::Matrix { layout, .. } => {
+            let of = |lengths: &[u32]| BlockState {
+                b: vec![0.0; lengths.iter().map(|n| *n as usize).product()],
+                precision: lengths.iter().flat_map(|n| identity(*n as usize)).collect(),
+            };
+            layout.groups().map(of).collect()
+        }
+        _ => (0..k).map(block).collect(),
+    };
+    let log_weights = vec![-(k as f64).ln(); k];
+    AnyApproximation::from_state(&State { family, dim, blocks, log_weights }).map_err(|e| e.to_string())
 }
 
 impl Target for Inside {

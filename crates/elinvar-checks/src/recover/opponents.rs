@@ -1,19 +1,19 @@
 //! Natural gradients against ordinary ones: the same draws, the same targets, the same starts.
 
 use elinvar::family::AnyApproximation;
+use elinvar::law::Logistic;
 use elinvar::target::Target;
 use elinvar::{Error, Family, Plan};
 
 use super::cases::Case;
-use super::race::{Opponent, elbo_of, evaluations_to_reach};
+use super::inside::plain;
+use super::race::{Opponent, bounds, evaluations_to_reach};
 use crate::page::Table;
 use crate::problems::regressions::breast_cancer_model;
 use crate::threads;
 
-/// How close to the optimum of the family, in nats.
-const WITHIN: f64 = 0.01;
 /// Gradients after which a run has not reached it.
-const BUDGET: u64 = 300_000;
+const BUDGET: u64 = 200_000;
 /// Times the evaluations of the natural gradient after which the baseline is given up.
 const MOST_RATIO: u64 = 100;
 const SEEDS: u64 = 3;
@@ -21,12 +21,13 @@ const SEEDS: u64 = 3;
 const INTRODUCTION: &str = "
 ## Against ordinary gradients
 
-Gradients until the bound is within 0.01 nats of the family's optimum, median of three seeds; the start is the same for both and not
-counted. *Natural*: the default plan. *Black box*: the rule `euclidean_adam`, that is pathwise (or implicit) gradients of the same bound
-in unconstrained coordinates with Adam, 16 draws of the same noise, with the best of five learning rates from 0.3 to 0.003, constant or
-decaying, with and without the target's Hessian in the gradient of the scale matrix: tuned for each row, while the natural gradient is
-not. The setting is chosen by the first seed. A state is looked at whenever the evaluations have grown by 20 %; a baseline is
-given up after 300 000 gradients or a hundred times as many as ours.
+Gradients until the bound is within 0.01 nats of the family's optimum, median of three seeds. Both begin at the same plain state:
+locations near zero and unit scale matrices, or standard components (our own start would leave nothing to compare). *Natural*: the
+default plan, reviews included. *Black box*: the rule `euclidean_adam`, that is pathwise (or implicit) gradients of the same bound in
+unconstrained coordinates with Adam, 16 draws of the same noise, with the best of five learning rates from 0.3 to 0.003, constant or
+decaying, with and without the target's Hessian in the gradient of the scale matrix: tuned for each row by its first seed, while the
+natural gradient is not tuned. A state is looked at whenever the evaluations have grown by 20 %, with the same noise as the optimum; a
+baseline is given up after 200 000 gradients or a hundred times as many as ours.
 
 ";
 
@@ -48,28 +49,28 @@ fn row(
     name: &str,
     target: &dyn Target,
     family: Family,
-    optimum: Option<f64>,
+    best: Option<&AnyApproximation>,
 ) -> Result<Row, String> {
-    let say = |e: elinvar::Error| e.to_string();
-    let optimum = match optimum {
-        Some(value) => value,
+    let say = |e: Error| e.to_string();
+    let best = match best {
+        Some(member) => bounds(member, target),
         None => {
-            let best = elinvar::fit(target, family, &Plan { max_draws: 4_096, ..Plan::thorough() }).map_err(say)?;
-            elbo_of(best.approximation(), target, 100_000).map_err(say)?.0
+            let plan = Plan { max_draws: 4_096, ..Plan::thorough() };
+            bounds(elinvar::fit(target, family, &plan).map_err(say)?.approximation(), target)
         }
     };
-    let goal = optimum - WITHIN;
-    let start = elinvar::run::start(target, family, &Plan::default()).map_err(say)?.approximation;
+    let best = best.map_err(say)?;
+    let start = plain(family, target.dim())?;
     let natural = (1..=SEEDS).map(|seed| {
-        let first = evaluations_to_reach(target, &start, &Plan { seed, ..Plan::default() }, goal, BUDGET)?;
+        let first = evaluations_to_reach(target, &start, &Plan { seed, ..Plan::default() }, best, BUDGET)?;
         match first {
             Some(n) => Ok(Some(n)),
             // The default plan stops within 0.01 nats by its own estimate, which need not be within 0.01 by ours.
-            None => evaluations_to_reach(target, &start, &Plan { seed, ..Plan::thorough() }, goal, BUDGET),
+            None => evaluations_to_reach(target, &start, &Plan { seed, ..Plan::thorough() }, best, BUDGET),
         }
     });
     let ours = median(natural.collect::<Result<_, _>>().map_err(say)?);
-    let theirs = best_opponent(target, &start, goal, ours).map_err(say)?;
+    let theirs = best_opponent(target, &start, best, ours).map_err(say)?;
     eprintln!("{problem} {name}: {ours:?} against {theirs:?}");
     Ok(Row { problem, family: name.to_string(), ours, theirs })
 }
@@ -78,20 +79,20 @@ fn row(
 fn best_opponent(
     target: &dyn Target,
     start: &AnyApproximation,
-    goal: f64,
+    best: [f64; 2],
     ours: Option<u64>,
 ) -> Result<Option<(u64, String)>, Error> {
     let budget = ours.map_or(BUDGET, |n| BUDGET.min(n.max(1_000).saturating_mul(MOST_RATIO)));
-    let mut best: Option<(u64, Opponent)> = None;
+    let mut winner: Option<(u64, Opponent)> = None;
     for opponent in Opponent::all(target.second_order().is_some()) {
         // No need to carry on an opponent that is worse than another.
-        let budget = best.as_ref().map_or(budget, |(n, _)| *n);
-        if let Some(n) = evaluations_to_reach(target, start, &opponent.plan(1), goal, budget)? {
-            best = Some((n, opponent));
+        let budget = winner.as_ref().map_or(budget, |(n, _)| *n);
+        if let Some(n) = evaluations_to_reach(target, start, &opponent.plan(1), best, budget)? {
+            winner = Some((n, opponent));
         }
     }
-    let Some((first, opponent)) = best else { return Ok(None) };
-    let others = (2..=SEEDS).map(|seed| evaluations_to_reach(target, start, &opponent.plan(seed), goal, BUDGET));
+    let Some((first, opponent)) = winner else { return Ok(None) };
+    let others = (2..=SEEDS).map(|seed| evaluations_to_reach(target, start, &opponent.plan(seed), best, BUDGET));
     let mut runs = others.collect::<Result<Vec<_>, _>>()?;
     runs.push(Some(first));
     Ok(median(runs).map(|n| (n, opponent.to_string())))
@@ -104,11 +105,14 @@ fn on_regression() -> Vec<Family> {
         Family::gaussian().diagonal(),
         Family::mog(3),
         Family::student_t(3.0),
+        Family::student_t_learned(),
         Family::skew(),
         Family::emg(),
         Family::nig(2.0),
         Family::snig(2.0),
         Family::rank_k(2),
+        Family::scale_mixture(Logistic),
+        Family::scale_mixture(Logistic).product(),
     ]
 }
 
@@ -116,11 +120,14 @@ fn on_regression() -> Vec<Family> {
 pub(super) fn section(cases: &[Case]) -> Result<String, String> {
     let regression = breast_cancer_model();
     let families = on_regression();
+    // A diagonal member and a single component say the same as their neighbours.
+    let told = |case: &&Case| !case.name.ends_with("diagonal") && !case.name.contains(" of 1 ");
+    let cases: Vec<&Case> = cases.iter().filter(told).collect();
     let rows = threads::for_each(families.len() + cases.len(), |i| match families.get(i) {
         Some(family) => row("Breast-Cancer", &crate::families::label(*family), &regression, *family, None),
         None => {
-            let case = &cases[i - families.len()];
-            row("own member", &case.name, &case.target, case.family, Some(0.0))
+            let case = cases[i - families.len()];
+            row("own member", &case.name, &case.target, case.family, Some(case.target.member()))
         }
     });
     let mut table = Table::new(["target", "family", "natural", "black box", "its best setting", "ratio"]);

@@ -12,6 +12,9 @@ use elinvar::{Error, Plan};
 const LOOKS: [usize; 2] = [2_048, 32_768];
 /// A state is looked at whenever the evaluations have grown by this factor.
 const GROWTH: f64 = 1.2;
+/// How close to the best of the family, in nats, a state must come in each look.
+const WITHIN: f64 = 0.01;
+const QUICKLY_WITHIN: f64 = 0.1;
 
 /// Memory for the bound at states of one family, from `n` independent draws.
 struct Look<A: Approximation> {
@@ -41,53 +44,56 @@ impl<A: Approximation> Look<A> {
     }
 }
 
-/// The bound at any state.
-pub(crate) fn elbo_of(q: &AnyApproximation, target: &dyn Target, n: usize) -> Result<(f64, f64), Error> {
-    with_approximation!(q, q => Look::new(q, n).elbo(q, target))
+/// The bounds of the best member of the family in both looks. Draws come from the same noise as those of every state that is
+/// compared with it, so that the difference is known far better than either.
+pub(crate) fn bounds(best: &AnyApproximation, target: &dyn Target) -> Result<[f64; 2], Error> {
+    let mut bounds = [0.0; 2];
+    for (bound, n) in bounds.iter_mut().zip(LOOKS) {
+        *bound = with_approximation!(best, q => Look::new(q, n).elbo(q, target))?.0;
+    }
+    Ok(bounds)
 }
 
 /// Two looks at a state: a quick one, and a close one where the first is promising.
 struct Goal<'t, A: Approximation> {
     target: &'t dyn Target,
-    value: f64,
+    best: [f64; 2],
     looks: [Look<A>; 2],
 }
 
 impl<A: Approximation> Goal<'_, A> {
     fn is_reached(&mut self, q: &A) -> Result<bool, Error> {
-        let mut value = f64::NAN;
-        for look in &mut self.looks {
-            let (bound, error) = look.elbo(q, self.target)?;
-            if bound.is_nan() || bound + 4.0 * error < self.value {
+        for ((look, best), within) in self.looks.iter_mut().zip(self.best).zip([QUICKLY_WITHIN, WITHIN]) {
+            let (bound, _) = look.elbo(q, self.target)?;
+            if bound.is_nan() || bound < best - within {
                 return Ok(false);
             }
-            value = bound;
         }
-        Ok(value >= self.value)
+        Ok(true)
     }
 }
 
-/// Gradients until the iterate, or the best average so far, has a bound of at least `goal`; `None` if `budget` gradients do not
-/// suffice. The evaluations of the looks do not count, and neither does the start.
+/// Gradients until the iterate, or the best average so far, is within 0.01 nats of the best member; `None` if `budget` gradients do
+/// not suffice. The evaluations of the looks do not count.
 pub(crate) fn evaluations_to_reach(
     target: &dyn Target,
     start: &AnyApproximation,
     plan: &Plan,
-    goal: f64,
+    best: [f64; 2],
     budget: u64,
 ) -> Result<Option<u64>, Error> {
-    with_approximation!(start.clone(), q => run_until(target, q, plan, goal, budget))
+    with_approximation!(start.clone(), q => run_until(target, q, plan, best, budget))
 }
 
 fn run_until<A: Approximation>(
     target: &dyn Target,
     start: A,
     plan: &Plan,
-    goal: f64,
+    best: [f64; 2],
     budget: u64,
 ) -> Result<Option<u64>, Error> {
     let looks = LOOKS.map(|n| Look::new(&start, n));
-    let mut goal = Goal { target, value: goal, looks };
+    let mut goal = Goal { target, best, looks };
     if goal.is_reached(&start)? {
         return Ok(Some(0));
     }
