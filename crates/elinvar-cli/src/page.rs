@@ -34,6 +34,13 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
     };
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
     line("Pareto k\u{302}", pareto(diagnostics, *few_draws_dominate));
+    if let Some(tail) = posterior.tail_index() {
+        let degrees = tail.standard_error.map_or_else(
+            || significant(tail.degrees_of_freedom),
+            |error| with_error(tail.degrees_of_freedom, 2.0 * error),
+        );
+        line("tail", format!("{degrees} degrees of freedom, learned"));
+    }
     if let [_] = posterior.rungs() {
         line("ladder", only_rung(judgement).into());
     }

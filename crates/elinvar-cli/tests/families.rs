@@ -30,6 +30,9 @@ fn kept_and_sampled(story: &Story, name: &str, arguments: &str, n_parameters: us
     let config: toml::Table = story.read(&format!("{folder}/config.toml")).parse().unwrap();
     assert_eq!(config["family"]["name"].as_str(), Some(name), "{arguments}");
     let page = story.run(&words[..words.len() - 4]);
+    let has_tail =
+        page.stdout.lines().any(|line| line.starts_with("tail ") && line.ends_with("degrees of freedom, learned"));
+    assert_eq!(has_tail, arguments.contains("learn"), "{arguments}\n{}", page.stdout);
     assert!(page.stdout.starts_with("Logistic") || n_parameters == 1, "{arguments}\n{}", page.stdout);
 }
 
