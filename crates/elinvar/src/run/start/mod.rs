@@ -3,6 +3,7 @@
 mod bend;
 mod ef_mixture;
 mod free_scale;
+mod network;
 mod over_modes;
 mod skewness;
 #[cfg(test)]
