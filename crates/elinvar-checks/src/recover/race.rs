@@ -9,7 +9,7 @@ use elinvar::target::{Evaluations, Rows, Target};
 use elinvar::{Error, Plan};
 
 /// Draws of the first look at a state, and of the second where the first is promising.
-const LOOKS: [usize; 2] = [2_048, 32_768];
+const LOOKS: [usize; 2] = [1_024, 16_384];
 /// A state is looked at whenever the evaluations have grown by this factor.
 const GROWTH: f64 = 1.2;
 /// How close to the best of the family, in nats, a state must come in each look.
@@ -127,18 +127,11 @@ pub(crate) struct Opponent {
 }
 
 impl Opponent {
-    /// All that are tried; the best counts.
+    /// All that are tried; the best counts. Where the target has a Hessian it is used: that was always better than without.
     pub(crate) fn all(has_hessian: bool) -> Vec<Self> {
-        let mut all = Vec::new();
-        for curvature in [Curvature::Stein { control_variate: false }, Curvature::Hessian] {
-            if curvature == Curvature::Hessian && !has_hessian {
-                continue;
-            }
-            for decays in [false, true] {
-                all.extend([0.3, 0.1, 0.03, 0.01, 0.003].map(|rate| Self { rate, decays, curvature }));
-            }
-        }
-        all
+        let curvature = if has_hessian { Curvature::Hessian } else { Curvature::Stein { control_variate: false } };
+        let rates = [0.3, 0.1, 0.03, 0.01, 0.003];
+        rates.into_iter().flat_map(|rate| [true, false].map(|decays| Self { rate, decays, curvature })).collect()
     }
 
     /// The plan with as many draws and the same noise as ours.
@@ -158,6 +151,6 @@ impl Opponent {
 
 impl std::fmt::Display for Opponent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}{}, {}", self.rate, if self.decays { " decaying" } else { "" }, self.curvature)
+        write!(f, "{}{}", self.rate, if self.decays { " decaying" } else { "" })
     }
 }
