@@ -30,7 +30,7 @@ impl BirnbaumSaunders {
     }
 
     /// As [`BirnbaumSaunders::new`], with 1 − p given, which may be smaller than the rounding of p.
-    fn with_weights(p: f64, rest: f64, mu: f64, v: f64) -> Option<Self> {
+    pub(super) fn with_weights(p: f64, rest: f64, mu: f64, v: f64) -> Option<Self> {
         let base = InverseGaussian::new(mu, v)?;
         (p >= 0.0 && rest >= 0.0).then_some(Self { base, p, rest })
     }

@@ -30,8 +30,9 @@ impl BirnbaumSaundersLearned {
     }
 
     fn from_log_odds(mu: f64, v: f64, log_odds: f64) -> Option<Self> {
-        // By way of p, which files hold: what is read is what was saved. Beyond ±30 too few digits of 1 − p are left.
-        if log_odds.abs() < 30.0 { Self::new(mu, v, sigmoid(log_odds)) } else { None }
+        // Beyond ±30 the law cannot be told from that of one label.
+        let law = BirnbaumSaunders::with_weights(sigmoid(log_odds), sigmoid(-log_odds), mu, v)?;
+        (log_odds.abs() < 30.0).then_some(Self { law, log_odds })
     }
 
     /// Var(I\[w = 0\]) = p(1−p).
@@ -47,7 +48,7 @@ impl BirnbaumSaundersLearned {
 impl ExponentialFamily for BirnbaumSaundersLearned {
     const NAME: &'static str = "birnbaum_saunders_learned";
     const SUPPORT: Support = Support::Positive;
-    const PARAMETERS: &'static [&'static str] = &["mu", "v", "p"];
+    const PARAMETERS: &'static [&'static str] = &["mu", "v", "log_odds"];
     const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
@@ -59,11 +60,12 @@ impl ExponentialFamily for BirnbaumSaundersLearned {
     }
 
     fn parameters(&self) -> Parameters {
-        [self.law.mu(), self.law.v(), self.law.p()]
+        // Not p itself: near 1 it has lost the digits of 1 − p.
+        [self.law.mu(), self.law.v(), self.log_odds]
     }
 
     fn with_parameters(&self, parameters: Parameters) -> Option<Self> {
-        Self::new(parameters[0], parameters[1], parameters[2])
+        Self::from_log_odds(parameters[0], parameters[1], parameters[2])
     }
 
     fn natural(&self) -> Parameters {
