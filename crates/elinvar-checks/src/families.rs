@@ -9,6 +9,7 @@ pub(crate) fn label(family: Family) -> String {
     let name = match family.kind {
         Kind::Mog { components } => format!("mog {components}"),
         Kind::MogAuto => "mog auto".to_string(),
+        Kind::StudentT { learn: true, .. } => "student_t, a learned".to_string(),
         Kind::StudentT { a, .. } => format!("student_t {a}"),
         Kind::Nig { lambda } | Kind::Snig { lambda } => format!("{} {lambda}", family.name()),
         Kind::RankK { rank } => format!("rank_k {rank}"),

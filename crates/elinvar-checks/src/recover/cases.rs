@@ -32,7 +32,7 @@ fn located(family: Family, dim: usize) -> Result<Case, String> {
 /// A Student-t whose tail is not told to the fit.
 fn learned(a: f64, dim: usize) -> Result<Case, String> {
     let case = Case::new(Family::student_t_learned(), random_member(Family::student_t(a), dim, 20 + dim as u64)?);
-    Ok(Case { name: "student_t, a learned".into(), shape: Some(a), ..case })
+    Ok(Case { shape: Some(a), ..case })
 }
 
 /// A Gaussian with a Kronecker covariance.

@@ -127,10 +127,10 @@ pub(crate) struct Opponent {
 }
 
 impl Opponent {
-    /// All that are tried; the best counts. Where the target has a Hessian it is used: that was always better than without.
+    /// All that are tried; the best counts. Where the target has a Hessian it is used, which makes the opponent stronger.
     pub(crate) fn all(has_hessian: bool) -> Vec<Self> {
         let curvature = if has_hessian { Curvature::Hessian } else { Curvature::Stein { control_variate: false } };
-        let rates = [0.3, 0.1, 0.03, 0.01, 0.003];
+        let rates = [1.0, 0.3, 0.1, 0.03, 0.01, 0.003];
         rates.into_iter().flat_map(|rate| [true, false].map(|decays| Self { rate, decays, curvature })).collect()
     }
 
