@@ -112,7 +112,7 @@ fn what_does_not_fit_is_said() {
         ("fit --family matrix --dims 3x4", "--dims 3x4 has 12 parameters; the model has 11"),
         ("fit --family matrix --dims 3y4", "give lengths such as 3x4"),
         ("fit --law logistic", "--law belongs to --family scale_mixture and means nothing for auto"),
-        ("fit rate t.csv --target a", "t.csv, line 2, column 1 (\"a\")"),
+        ("fit rate t.csv --target a", "t.csv, line 2, column 1 (a): "),
         ("fit rate t.csv", "rate needs a table and a column"),
         ("fit rate t.csv --target count --prior-sd 2", "means nothing for rate: leave it out"),
         ("fit --family ef_mixture --component gama", "did you mean gamma?"),
