@@ -26,7 +26,7 @@ impl Weibull {
         Self::new(self.shape, rate)
     }
 
-    /// log E[zⁿ] = −(n/k) log ρ + log Γ(1 + n/k).
+    /// log E\[zⁿ\] = −(n/k) log ρ + log Γ(1 + n/k).
     fn log_moment(&self, n: f64) -> f64 {
         let power = n / self.shape;
         ln_gamma(1.0 + power) - power * self.rate.ln()

@@ -5,7 +5,7 @@ use crate::Error;
 
 /// q(z | η) = b(z) exp{f(z, η) − A(η)} with η = (η_1, …, η_K) and f linear in each block given the others (spec 00 §0.7).
 ///
-/// Each block given the others is an exponential family: f = ⟨η_k, t_k(z, η_−k)⟩ + rest, with m_k = E[t_k] = ∇_{η_k} A and
+/// Each block given the others is an exponential family: f = ⟨η_k, t_k(z, η_−k)⟩ + rest, with m_k = E\[t_k\] = ∇_{η_k} A and
 /// F_k = ∂m_k/∂η_k. The natural gradient of a block is its gradient in m_k, the others fixed; Fisher terms between blocks are left
 /// out of it. Vectors of a symmetric block hold its lower triangle column by column (its diagonal, when it is diagonal);
 /// statistics and expectations are in the dual coordinates, in which ⟨t, η⟩ is a plain sum of products.

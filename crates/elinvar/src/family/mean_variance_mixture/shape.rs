@@ -30,7 +30,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
 
     /// Adds ∂L/∂a.
     ///
-    /// Pathwise, ∇_aE[g] = ½E[(∂_aw/w)(z − μ)ᵀ∇g(z)]. For a prior on z alone this is taken with g = log p + log prior − log q, for
+    /// Pathwise, ∇_aE\[g\] = ½E[(∂_aw/w)(z − μ)ᵀ∇g(z)]. For a prior on z alone this is taken with g = log p + log prior − log q, for
     /// which E[∂_a log q] = 0 leaves nothing out: no term is left to chance where q is the target (spec 02 §2.4). A t prior that
     /// shares w has −(a − a₀)F_a in place of the last two (spec 02 §2.2), and −log q is a control variate with the mean ∂_aH.
     ///
