@@ -26,6 +26,14 @@ impl Unit {
             Unit::Row => "row",
         }
     }
+
+    /// The place of a row in words.
+    pub(crate) fn at(self, number: u64) -> String {
+        match self {
+            Unit::Line => format!("line {number}"),
+            Unit::Row => format!("row {number} (counted from 0)"),
+        }
+    }
 }
 
 /// A cell of a file.
@@ -45,12 +53,8 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (word, from) = match self.unit {
-            Unit::Line => ("line", ""),
-            Unit::Row => ("row", " (counted from 0)"),
-        };
-        let (file, column) = (self.file.display(), shortened(&self.column));
-        write!(f, "{file}, {word} {}{from}, column {} ({column})", self.line, self.number)
+        let (file, at, column) = (self.file.display(), self.unit.at(self.line), shortened(&self.column));
+        write!(f, "{file}, {at}, column {} ({column})", self.number)
     }
 }
 

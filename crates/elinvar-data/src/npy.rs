@@ -137,11 +137,17 @@ pub(crate) fn read_numbers(
     let mut bytes = vec![0; AT_ONCE * header.number.size];
     let mut numbers = Vec::with_capacity(AT_ONCE);
     let (mut row, mut column) = (0, 0);
+    let in_order = slots.iter().enumerate().all(|(k, slot)| *slot == Some(k));
+    let in_place = in_order && width == n_cols && !header.fortran_order;
     for start in (0..total).step_by(AT_ONCE) {
         let bytes = &mut bytes[..AT_ONCE.min(total - start) * header.number.size];
         from.read_exact(bytes).map_err(|_| format!("the array of {n_rows} × {n_cols} numbers is cut off"))?;
         numbers.clear();
         decode(header.number, bytes, &mut numbers);
+        if in_place {
+            values[start..start + numbers.len()].copy_from_slice(&numbers);
+            continue;
+        }
         for &value in &numbers {
             if let Some(slot) = slots[column] {
                 values[row * width + slot] = value;

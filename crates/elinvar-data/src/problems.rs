@@ -19,14 +19,13 @@ pub(crate) fn problems(table: &Table, columns: &[ColumnDescription]) -> Vec<Prob
         let mut add = |what: String, remedy: &str| {
             found.push(Problem { column: Some(column.name.clone()), found: what, remedy: remedy.into() });
         };
-        let at = |row: usize| format!("{} {}", table.unit.word(), table.lines[row]);
+        let at = |row: usize| table.unit.at(table.lines[row]);
         if column.kind == ColumnKind::Missing {
             add("no cell has a value".into(), "leave the column out");
             continue;
         }
         if let Some(first) = table.column(j).position(f64::is_nan) {
-            let what =
-                format!("{} of {} cells are missing, the first in {}", column.n_missing, table.n_rows(), at(first));
+            let what = format!("{} missing, the first in {}", cells(column.n_missing, table), at(first));
             add(what, "fill them in, drop the rows by --missing drop or leave the column out");
         }
         if column.kind == ColumnKind::Constant {
@@ -34,14 +33,12 @@ pub(crate) fn problems(table: &Table, columns: &[ColumnDescription]) -> Vec<Prob
         }
         if let Some(first) = table.column(j).position(f64::is_infinite) {
             let n = table.column(j).filter(|value| value.is_infinite()).count();
-            let what = format!("{n} of {} cells are infinite, the first in {}", table.n_rows(), at(first));
+            let what = format!("{} infinite, the first in {}", cells(n, table), at(first));
             add(what, "correct them, remove the rows or leave the column out");
         }
         if let Some((n_texts, first)) = slips(table, j) {
             let text = excerpt(&table.levels[j][table.row(first)[j] as usize]);
-            let n_rows = table.n_rows();
-            let what =
-                format!("{n_texts} of {n_rows} cells are texts among numbers, the first {text} in {}", at(first));
+            let what = format!("{} no number, the first {text} in {}", cells(n_texts, table), at(first));
             add(what, "correct them, or the column is taken as a category");
         } else if column.n_levels > MANY_LEVELS && 2 * column.n_levels > table.n_rows() - column.n_missing {
             add(format!("{} different texts in {}", column.n_levels, rows(table.n_rows())), "leave the column out");
@@ -56,6 +53,10 @@ pub(crate) fn problems(table: &Table, columns: &[ColumnDescription]) -> Vec<Prob
     found.extend(same_columns(table));
     found.extend(scales(columns));
     found
+}
+
+fn cells(n: usize, table: &Table) -> String {
+    format!("{n} of {} cells {}", table.n_rows(), if n == 1 { "is" } else { "are" })
 }
 
 /// In a category most rows of which have a number: how many have a text, and the first of them.

@@ -42,8 +42,8 @@ Problems:
   seven: every row has the same value; leave the column out
   rate: 2 of 4 cells are missing, the first in line 3; fill them in, drop the rows by --missing drop or leave the column out
   none: no cell has a value; leave the column out
-  income: 1 of 4 cells are infinite, the first in line 4; correct them, remove the rows or leave the column out
-  slip: 1 of 4 cells are texts among numbers, the first \"x\" in line 3; correct them, or the column is taken as a category
+  income: 1 of 4 cells is infinite, the first in line 4; correct them, remove the rows or leave the column out
+  slip: 1 of 4 cells is no number, the first \"x\" in line 3; correct them, or the column is taken as a category
   again: it is the same as \"age\" in every row; leave one of them out
   standard deviations go from 0.5303 (\"rate\") to 1.291e9 (\"big\"); use --standardize, so that one prior suits all coefficients
 ";
