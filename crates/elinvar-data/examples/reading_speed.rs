@@ -26,8 +26,8 @@ fn cell(i: usize, j: usize) -> f64 {
     z ^= z >> 31;
     match j {
         0..10 => (z % 400_000) as f64 / 100.0 - 500.0,
-        10..54 => f64::from(u8::from(z % 22 == 0)),
-        _ => f64::from(u8::from(z % 2 == 0)),
+        10..54 => f64::from(u8::from(z.is_multiple_of(22))),
+        _ => f64::from(u8::from(z.is_multiple_of(2))),
     }
 }
 

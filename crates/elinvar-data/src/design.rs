@@ -112,7 +112,7 @@ impl RegressionData {
         if selection.intercept == Intercept::First {
             check_beside_intercept(&table, &kept)?;
         }
-        let (sources, names, columns) = design_columns(&table, &kept, selection.intercept)?;
+        let Design { sources, names, columns } = design(&table, &kept, selection.intercept)?;
         let Table { values, n_dropped, kept_rows, names: table_names, .. } = table;
         let features = rows_of(&sources, values, table_names.len());
         let all_names: Vec<&str> = names.iter().chain([&selection.target]).map(String::as_str).collect();
@@ -156,24 +156,32 @@ impl RegressionData {
     }
 }
 
-fn design_columns(
-    table: &Table,
-    kept: &[usize],
-    intercept: Intercept,
-) -> Result<(Vec<Source>, Vec<String>, Vec<DesignColumn>), Error> {
-    let (mut sources, mut names, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+/// The columns of a design matrix before it is filled.
+#[derive(Default)]
+struct Design {
+    sources: Vec<Source>,
+    names: Vec<String>,
+    columns: Vec<DesignColumn>,
+}
+
+impl Design {
+    fn push(&mut self, source: Source, name: String, column: DesignColumn) {
+        self.sources.push(source);
+        self.names.push(name);
+        self.columns.push(column);
+    }
+}
+
+fn design(table: &Table, kept: &[usize], intercept: Intercept) -> Result<Design, Error> {
+    let mut design = Design::default();
     let mut needs_reference = intercept == Intercept::First;
     if needs_reference {
-        sources.push(Source::One);
-        names.push("intercept".to_string());
-        columns.push(DesignColumn::Intercept);
+        design.push(Source::One, "intercept".into(), DesignColumn::Intercept);
     }
     for &k in kept {
         let column = &table.names[k];
         let Some(levels) = table.levels(k) else {
-            sources.push(Source::Number(k));
-            names.push(column.clone());
-            columns.push(DesignColumn::Number);
+            design.push(Source::Number(k), column.clone(), DesignColumn::Number);
             continue;
         };
         let reference = needs_reference.then(|| levels[0].clone());
@@ -181,19 +189,18 @@ fn design_columns(
             let name = format!("{column}={}", on_one_line(level));
             let is_name_of_a_column =
                 kept.iter().any(|&other| table.levels[other].is_empty() && table.names[other] == name);
-            if is_name_of_a_column || names.contains(&name) {
+            if is_name_of_a_column || design.names.contains(&name) {
                 let (file, number, column) = (table.file.clone(), table.numbers[k], column.clone());
                 return Err(Error::IndicatorTaken { file, number, column, name });
             }
-            sources.push(Source::Indicator(k, position as f64));
-            names.push(name);
             let (column, level) = (column.clone(), level.clone());
-            columns.push(DesignColumn::Indicator { column, level, reference: reference.clone() });
+            let indicator = DesignColumn::Indicator { column, level, reference: reference.clone() };
+            design.push(Source::Indicator(k, position as f64), name, indicator);
         }
         // Indicators of all levels add up to an intercept, so a second full set would be redundant.
         needs_reference = true;
     }
-    Ok((sources, names, columns))
+    Ok(design)
 }
 
 /// Control characters are escaped: names go into tables and files of lines.

@@ -36,7 +36,7 @@ impl Header {
     }
 
     /// Bytes of all numbers.
-    fn n_bytes(&self) -> Option<u64> {
+    pub(crate) fn n_bytes(&self) -> Option<u64> {
         let n = self.shape.iter().try_fold(self.number.size, |n, &side| n.checked_mul(side))?;
         Some(n as u64)
     }

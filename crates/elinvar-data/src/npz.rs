@@ -44,6 +44,10 @@ fn arrays(path: &Path, file: &mut File) -> Result<Vec<Array>, Error> {
         let Some(name) = part.name.strip_suffix(".npy").map(str::to_string) else { continue };
         let mut reader = zip::open(file, &part).map_err(unreadable)?;
         let Ok(header) = read_header(&mut reader) else { continue };
+        let is_whole = header.n_bytes().is_some_and(|bytes| bytes <= part.size);
+        if !is_whole {
+            return Err(of_array(path, &name, "it is cut off"));
+        }
         if let Some((n_rows, n_cols)) = header.size() {
             drop(reader);
             arrays.push(Array { name, part, header, n_rows, n_cols });

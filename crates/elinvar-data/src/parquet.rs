@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_array::array::AnyDictionaryArray;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
@@ -58,6 +59,24 @@ fn texts<'a>(
     Ok(())
 }
 
+/// The cells of a column that has its values in a dictionary; what the dictionary holds beside them does not matter.
+fn dictionary(array: &dyn AnyDictionaryArray, levels: Option<&mut Levels>, out: &mut Vec<f64>) -> Result<(), Refused> {
+    let (mut own_levels, may_be_text, mut of_key) = (Levels::default(), levels.is_some(), Vec::new());
+    decode(array.values().as_ref(), Some(levels.unwrap_or(&mut own_levels)), &mut of_key)?;
+    if of_key.is_empty() {
+        out.resize(array.len(), f64::NAN);
+        return Ok(());
+    }
+    out.extend(array.normalized_keys().into_iter().map(|key| of_key[key]));
+    let is_text = |row: &usize| !array.is_null(*row) && !out[*row].is_nan();
+    match (0..out.len()).find(is_text) {
+        Some(row) if !may_be_text && !own_levels.is_empty() => {
+            Err(Refused::Text(row, excerpt(own_levels.text(out[row]))))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The cells of a column as numbers: levels of texts as their codes, null as NaN.
 fn decode(array: &dyn Array, levels: Option<&mut Levels>, out: &mut Vec<f64>) -> Result<(), Refused> {
     out.clear();
@@ -85,13 +104,7 @@ fn decode(array: &dyn Array, levels: Option<&mut Levels>, out: &mut Vec<f64>) ->
     } else if let Some(array) = array.as_string_view_opt() {
         return texts(array.iter(), levels, out);
     } else if let Some(array) = array.as_any_dictionary_opt() {
-        let mut of_key = Vec::new();
-        decode(array.values().as_ref(), levels, &mut of_key)?;
-        if of_key.is_empty() {
-            out.resize(array.len(), f64::NAN);
-        } else {
-            out.extend(array.normalized_keys().into_iter().map(|key| of_key[key]));
-        }
+        dictionary(array, levels, out)?;
     } else if array.as_any().is::<NullArray>() {
         out.resize(array.len(), f64::NAN);
     } else {

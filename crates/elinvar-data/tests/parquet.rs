@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use arrow_array::types::Int8Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int16Array,
-    Int32Array, Int64Array, NullArray, RecordBatch, StringArray, UInt8Array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int8Array,
+    Int16Array, Int32Array, Int64Array, NullArray, RecordBatch, StringArray, UInt8Array,
 };
 use elinvar_data::{Categorical, Columns, Missing, Outcome, Reading, RegressionData, Selection, Table};
 use parquet::arrow::ArrowWriter;
@@ -111,6 +111,26 @@ fn texts_are_categories_and_nulls_are_missing() {
     let table = Table::read_with(&path, &Reading { columns, ..refuse }).unwrap();
     assert_eq!(table.levels(0).unwrap(), ["Bergen", "Oslo", "Tromsø"]);
     assert_eq!(table.column(0).collect::<Vec<_>>(), [1.0, 0.0, 2.0, 1.0]);
+}
+
+#[test]
+fn only_values_of_a_dictionary_that_rows_have_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = Int8Array::from(vec![None, Some(2), Some(1), Some(2)]);
+    let colours = DictionaryArray::new(keys, Arc::new(StringArray::from(vec!["unused", "blue", "red"])) as ArrayRef);
+    let keys = Int8Array::from(vec![1, 0, 1, 1]);
+    let numbers = DictionaryArray::new(keys, Arc::new(Float64Array::from(vec![2.5, -1.0])) as ArrayRef);
+    let columns: Vec<(&str, ArrayRef)> = vec![("x", Arc::new(numbers)), ("colour", Arc::new(colours))];
+    let path = write(&folder, Compression::SNAPPY, columns);
+    assert_eq!(
+        problem(&path, &Reading::default()),
+        "row 1 (counted from 0), column 2 (colour): \"red\" is not a number; \
+         write numbers (a class as 0 or 1) or leave the column out"
+    );
+    let how = Reading { categorical: Categorical::Indicators, missing: Missing::Drop, ..Reading::default() };
+    let table = Table::read_with(&path, &how).unwrap();
+    assert_eq!((table.levels(0), table.levels(1).unwrap()), (None, ["blue".to_string(), "red".to_string()].as_slice()));
+    assert_eq!(table.values(), [2.5, 1.0, -1.0, 0.0, -1.0, 1.0]);
 }
 
 #[test]
