@@ -68,8 +68,13 @@ fn write_npy(path: &Path, n: usize, by_columns: bool) -> Result<()> {
     Ok(out.flush()?)
 }
 
+#[cfg(not(feature = "parquet"))]
+fn write_parquet(_: &Path, _: usize) -> Result<bool> {
+    Ok(false)
+}
+
 #[cfg(feature = "parquet")]
-fn write_parquet(path: &Path, n: usize) -> Result<()> {
+fn write_parquet(path: &Path, n: usize) -> Result<bool> {
     use std::sync::Arc;
 
     use arrow_array::{ArrayRef, Float64Array, RecordBatch};
@@ -89,7 +94,7 @@ fn write_parquet(path: &Path, n: usize) -> Result<()> {
         writer.write(&batch(start)?)?;
     }
     writer.close()?;
-    Ok(())
+    Ok(true)
 }
 
 /// Largest memory of this process so far, in MB.
@@ -134,9 +139,7 @@ fn main() -> Result<()> {
     write_npy(&at("rows.npy"), n, false)?;
     write_npy(&at("columns.npy"), n, true)?;
     let mut files = vec![("t.csv", "y"), ("t.libsvm", "y"), ("rows.npy", "x55"), ("columns.npy", "x55")];
-    #[cfg(feature = "parquet")]
-    {
-        write_parquet(&at("t.parquet"), n)?;
+    if write_parquet(&at("t.parquet"), n)? {
         files.push(("t.parquet", "y"));
     }
     println!("{n} rows of {N_FEATURES} features and a target, best of {REPEATS}");
