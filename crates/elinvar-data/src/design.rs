@@ -32,7 +32,7 @@ pub struct RegressionData {
     /// Names of the columns of the design matrix; `column=level` for an indicator.
     pub names: Vec<String>,
     /// What the columns of the design matrix are.
-    pub columns: Vec<DesignColumn>,
+    pub kinds: Vec<DesignColumn>,
     /// The target; −1 and 1 for [`Outcome::Binary`](crate::Outcome::Binary).
     pub y: Vec<f64>,
     /// Name of the target.
@@ -112,13 +112,13 @@ impl RegressionData {
         if selection.intercept == Intercept::First {
             check_beside_intercept(&table, &kept)?;
         }
-        let Design { sources, names, columns } = design(&table, &kept, selection.intercept)?;
+        let Design { sources, names, kinds } = design(&table, &kept, selection.intercept)?;
         let Table { values, n_dropped, kept_rows, names: table_names, .. } = table;
         let features = rows_of(&sources, values, table_names.len());
         let all_names: Vec<&str> = names.iter().chain([&selection.target]).map(String::as_str).collect();
         let fingerprint = fingerprint(all_names.into_iter(), features.iter().chain(&y).copied());
         let target = selection.target.clone();
-        Ok(RegressionData { features, names, columns, y, target, fingerprint, n_dropped, kept_rows })
+        Ok(RegressionData { features, names, kinds, y, target, fingerprint, n_dropped, kept_rows })
     }
 
     /// The first column of a table as the target, as it stands, and the others as features.
@@ -135,9 +135,9 @@ impl RegressionData {
         let all_names = table.names().iter().map(String::as_str);
         let fingerprint = fingerprint(all_names, features.iter().chain(&y).copied());
         let (target, names) = (table.names()[0].clone(), table.names()[1..].to_vec());
-        let columns = vec![DesignColumn::Number; n_features];
+        let kinds = vec![DesignColumn::Number; n_features];
         let (n_dropped, kept_rows) = (table.n_dropped, table.kept_rows.clone());
-        Ok(RegressionData { features, names, columns, y, target, fingerprint, n_dropped, kept_rows })
+        Ok(RegressionData { features, names, kinds, y, target, fingerprint, n_dropped, kept_rows })
     }
 
     /// Number of rows.
@@ -161,14 +161,14 @@ impl RegressionData {
 struct Design {
     sources: Vec<Source>,
     names: Vec<String>,
-    columns: Vec<DesignColumn>,
+    kinds: Vec<DesignColumn>,
 }
 
 impl Design {
-    fn push(&mut self, source: Source, name: String, column: DesignColumn) {
+    fn push(&mut self, source: Source, name: String, kind: DesignColumn) {
         self.sources.push(source);
         self.names.push(name);
-        self.columns.push(column);
+        self.kinds.push(kind);
     }
 }
 
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(data.row(2), [1.0, 0.0, 1.0, 7.0, 0.0]);
         let reference = Some("Bergen".to_string());
         let oslo = DesignColumn::Indicator { column: "city".into(), level: "Oslo".into(), reference };
-        assert_eq!(data.columns[..2], [DesignColumn::Intercept, oslo]);
+        assert_eq!(data.kinds[..2], [DesignColumn::Intercept, oslo]);
 
         let data = with_categories(text, Intercept::None);
         assert_eq!(data.names, ["city=Bergen", "city=Oslo", "city=Tromsø", "a", "size=small"]);

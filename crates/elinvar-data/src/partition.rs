@@ -101,11 +101,11 @@ impl RegressionData {
     fn with_rows(&self, features: Vec<f64>, y: Vec<f64>) -> RegressionData {
         let all_names: Vec<&str> = self.names.iter().chain([&self.target]).map(String::as_str).collect();
         let fingerprint = fingerprint(all_names.into_iter(), features.iter().chain(&y).copied());
-        let (names, columns, target) = (self.names.clone(), self.columns.clone(), self.target.clone());
+        let (names, kinds, target) = (self.names.clone(), self.kinds.clone(), self.target.clone());
         RegressionData {
             features,
             names,
-            columns,
+            kinds,
             y,
             target,
             fingerprint,

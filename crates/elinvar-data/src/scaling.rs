@@ -37,7 +37,7 @@ impl Scaling {
     ///
     /// [`Error::ShiftWithoutIntercept`] for [`Scaling::Standardize`] without an intercept.
     pub fn transforms(self, train: &RegressionData) -> Result<Vec<ColumnTransform>, Error> {
-        if self == Scaling::Standardize && train.columns.first() != Some(&DesignColumn::Intercept) {
+        if self == Scaling::Standardize && train.kinds.first() != Some(&DesignColumn::Intercept) {
             return Err(Error::ShiftWithoutIntercept);
         }
         let (shifts, scales) = match self {
@@ -45,9 +45,9 @@ impl Scaling {
             Scaling::Standardize => means_and_sds(train),
             Scaling::Scale => (vec![0.0; train.n_cols()], largest(train)),
         };
-        let parts = train.names.iter().zip(&train.columns).zip(shifts.into_iter().zip(scales));
+        let parts = train.names.iter().zip(&train.kinds).zip(shifts.into_iter().zip(scales));
         Ok(parts
-            .map(|((name, column), (shift, scale))| match column {
+            .map(|((name, kind), (shift, scale))| match kind {
                 DesignColumn::Number => {
                     ColumnTransform { name: name.clone(), shift, scale: if scale > 0.0 { scale } else { 1.0 } }
                 }
@@ -122,7 +122,8 @@ impl RegressionData {
 pub fn coefficients_to_original(transforms: &[ColumnTransform], coefficients: &mut [f64]) {
     assert!(coefficients.len() >= transforms.len(), "a coefficient for each column");
     coefficients.iter_mut().zip(transforms).for_each(|(beta, t)| *beta /= t.scale);
-    coefficients[0] -= shift_of_intercept(transforms, coefficients);
+    let shift = shift_of_intercept(transforms, coefficients);
+    coefficients.iter_mut().take(1).for_each(|intercept| *intercept -= shift);
 }
 
 /// Turns coefficients of the columns as they were into those of transformed columns; undone by
@@ -133,7 +134,8 @@ pub fn coefficients_to_original(transforms: &[ColumnTransform], coefficients: &m
 /// If there are fewer coefficients than transformations.
 pub fn coefficients_to_transformed(transforms: &[ColumnTransform], coefficients: &mut [f64]) {
     assert!(coefficients.len() >= transforms.len(), "a coefficient for each column");
-    coefficients[0] += shift_of_intercept(transforms, coefficients);
+    let shift = shift_of_intercept(transforms, coefficients);
+    coefficients.iter_mut().take(1).for_each(|intercept| *intercept += shift);
     coefficients.iter_mut().zip(transforms).for_each(|(beta, t)| *beta *= t.scale);
 }
 
