@@ -1,75 +1,17 @@
 //! Reading CSV text: one pass over the bytes, no allocation per cell.
 
-use std::ffi::OsStr;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::str::Utf8Error;
+use std::path::Path;
 
 use ::csv::{ByteRecord, ReaderBuilder};
 
-use crate::error::{Place, excerpt};
-use crate::nearest::nearest;
-use crate::{Columns, Error, Table};
-
-/// The text of a file, without a byte-order mark.
-pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
-    let bytes = fs::read(path).map_err(|source| cannot_open(path, source))?;
-    let mut text = String::from_utf8(bytes).map_err(|error| not_utf8(path, error.as_bytes(), error.utf8_error()))?;
-    if text.starts_with(BYTE_ORDER_MARK) {
-        text.remove(0);
-    }
-    Ok(text)
-}
-
-/// The bytes as text, without a byte-order mark.
-pub(crate) fn check_text<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, Error> {
-    let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(path, bytes, error))?;
-    Ok(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
-}
-
-const BYTE_ORDER_MARK: char = '\u{feff}';
-
-fn not_utf8(path: &Path, bytes: &[u8], error: Utf8Error) -> Error {
-    Error::NotUtf8 { file: path.into(), line: 1 + count_newlines(&bytes[..error.valid_up_to()], b'\n') }
-}
-
-fn cannot_open(path: &Path, source: io::Error) -> Error {
-    if path.is_dir() {
-        return Error::Folder { file: path.into(), example: first_csv(path) };
-    }
-    if source.kind() == io::ErrorKind::NotFound {
-        return Error::NotFound { file: path.into(), similar: similar_file(path) };
-    }
-    Error::Unreadable { file: path.into(), source }
-}
-
-fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let entries = fs::read_dir(listed).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> =
-        entries.filter(|entry| entry.path().is_file()).map(|entry| folder.join(entry.file_name())).collect();
-    files.sort();
-    files
-}
-
-fn first_csv(folder: &Path) -> Option<PathBuf> {
-    let is_table =
-        |path: &PathBuf| path.extension().and_then(OsStr::to_str).is_some_and(|e| matches!(e, "csv" | "tsv"));
-    files_in(folder).into_iter().find(is_table)
-}
-
-fn similar_file(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent()?;
-    let wanted = path.file_name()?.to_str()?;
-    let files = files_in(folder);
-    let names = files.iter().filter_map(|file| file.file_name()?.to_str());
-    nearest(wanted, names).map(|name| folder.join(name))
-}
-
-fn count_newlines(bytes: &[u8], newline: u8) -> u64 {
-    bytes.iter().filter(|&&byte| byte == newline).count() as u64
-}
+use crate::category::Levels;
+use crate::cell::{Fault, is_missing_sign, number, number_or_infinity};
+use crate::draft::Draft;
+use crate::error::{Place, Unit};
+use crate::format::Format;
+use crate::open::count_newlines;
+use crate::sentence::excerpt;
+use crate::{Error, Reading, Table};
 
 /// Turns byte offsets, asked for in increasing order, into line numbers.
 ///
@@ -130,92 +72,130 @@ fn without_quotes(cell: &[u8]) -> &[u8] {
     cell.strip_suffix(b"\"").unwrap_or(cell)
 }
 
-/// A cell, or why it is none.
-enum Fault {
-    Missing,
-    NotFinite,
-    NotANumber,
-}
-
-#[inline]
-fn number(cell: &[u8]) -> Result<f64, Fault> {
-    match fast_float2::parse::<f64, _>(cell) {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => unusual_number(cell),
-    }
-}
-
-#[cold]
-fn unusual_number(cell: &[u8]) -> Result<f64, Fault> {
-    let cell = cell.trim_ascii();
-    let missing: [&[u8]; 10] = [b"", b"na", b"n/a", b"#n/a", b"nan", b"none", b"null", b"?", b".", b"-"];
-    if missing.iter().any(|sign| cell.eq_ignore_ascii_case(sign)) {
-        return Err(Fault::Missing);
-    }
-    match fast_float2::parse::<f64, _>(cell) {
-        Ok(value) if value.is_finite() => Ok(value),
-        Ok(value) if value.is_nan() => Err(Fault::Missing),
-        Ok(_) => Err(Fault::NotFinite),
-        Err(_) => Err(Fault::NotANumber),
-    }
-}
-
 fn as_text(cell: &[u8]) -> &str {
     // The whole file is valid UTF-8, and every delimiter and quote is one byte.
     std::str::from_utf8(cell).unwrap_or("?").trim()
 }
 
-/// Reads CSV text that is valid UTF-8 and has no byte-order mark.
-pub(crate) fn parse(path: &Path, text: &[u8], columns: &Columns) -> Result<Table, Error> {
-    let delimiter = delimiter(text);
-    let mut reader = ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(text);
-    let mut lines = Lines::new(text);
-    let mut record = ByteRecord::new();
-    let mut header: Option<Vec<String>> = None;
-    let mut table =
-        Table { file: path.into(), names: Vec::new(), numbers: Vec::new(), values: Vec::new(), lines: Vec::new() };
-    let mut header_line = 1;
-    let mut kept: Vec<usize> = Vec::new();
+/// Reads CSV text that is valid UTF-8 and has no byte-order mark; `lenient` keeps infinite numbers.
+pub(crate) fn parse(path: &Path, text: &[u8], reading: &Reading, lenient: bool) -> Result<Draft, Error> {
+    let mut texts = Vec::new();
     loop {
-        let offset = reader.position().byte() as usize;
-        let more = reader
-            .read_byte_record(&mut record)
-            .map_err(|error| Error::Unreadable { file: path.into(), source: error.into() })?;
-        if !more {
-            break;
+        let attempt = Attempt { path, text, reading, lenient, delimiter: delimiter(text) };
+        match attempt.parse(&texts)? {
+            Parsed::Table(draft) => return Ok(draft),
+            Parsed::TextsIn(columns) => texts.extend(columns),
         }
-        let (start, line) = lines.start(offset);
-        // A quoted empty cell is a missing value, not a blank line.
-        if record.len() == 1 && record[0].trim_ascii().is_empty() && text[start] != b'"' {
-            continue;
-        }
-        let Some(header) = &header else {
-            check_header_line(path, line, &text[start..], delimiter)?;
-            let names = header_names(path, line, &record)?;
-            kept = columns.positions(path, &names)?;
-            table.names = kept.iter().map(|&k| names[k].clone()).collect();
-            table.numbers = kept.iter().map(|&k| k + 1).collect();
-            header_line = line;
-            header = Some(names);
-            continue;
-        };
-        if record.len() != header.len() {
-            return Err(field_count(path, line, header.len(), &record, text, start));
-        }
-        for &k in &kept {
-            let value = number(&record[k]).map_err(|fault| {
-                let place = Place { file: path.into(), line, number: k + 1, column: header[k].clone() };
-                bad_cell(place, fault, as_text(&record[k]), delimiter, header.len())
-            })?;
-            table.values.push(value);
-        }
-        table.lines.push(line);
     }
-    match (header, table.lines.is_empty()) {
-        (None, _) => Err(Error::Empty { file: path.into() }),
-        (Some(_), true) => Err(Error::HeaderOnly { file: path.into(), line: header_line }),
-        (Some(_), false) => Ok(table),
+}
+
+/// A table, or columns (positions in the file) that turned out to hold texts, so that reading begins again.
+enum Parsed {
+    Table(Draft),
+    TextsIn(Vec<usize>),
+}
+
+struct Attempt<'a> {
+    path: &'a Path,
+    text: &'a [u8],
+    reading: &'a Reading,
+    lenient: bool,
+    delimiter: u8,
+}
+
+impl Attempt<'_> {
+    /// One pass over the text, in which the columns `texts` are categories.
+    fn parse(&self, texts: &[usize]) -> Result<Parsed, Error> {
+        let Attempt { path, text, delimiter, .. } = *self;
+        let mut reader = ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(text);
+        let mut lines = Lines::new(text);
+        let mut record = ByteRecord::new();
+        let mut header: Option<Vec<String>> = None;
+        let mut table = Table::without_columns(path, Unit::Line);
+        let mut header_line = 1;
+        let mut kept: Vec<usize> = Vec::new();
+        let mut levels: Vec<Option<Levels>> = Vec::new();
+        let mut first_missing = None;
+        loop {
+            let offset = reader.position().byte() as usize;
+            let more = reader
+                .read_byte_record(&mut record)
+                .map_err(|error| Error::Unreadable { file: path.into(), source: error.into() })?;
+            if !more {
+                break;
+            }
+            let (start, line) = lines.start(offset);
+            // A quoted empty cell is a missing value, not a blank line.
+            if record.len() == 1 && record[0].trim_ascii().is_empty() && text[start] != b'"' {
+                continue;
+            }
+            let Some(header) = &header else {
+                check_header_line(path, line, &text[start..], delimiter)?;
+                let names = header_names(path, line, &record)?;
+                kept = self.reading.columns.positions(path, &names)?;
+                levels = kept.iter().map(|k| texts.contains(k).then(Levels::default)).collect();
+                table.set_columns(kept.iter().map(|&k| (names[k].clone(), k + 1)));
+                table.values.reserve(kept.len() * count_newlines(&text[start..], lines.newline) as usize);
+                header_line = line;
+                header = Some(names);
+                continue;
+            };
+            if record.len() != header.len() {
+                return Err(field_count(path, line, header.len(), &record, text, start));
+            }
+            for (&k, levels) in kept.iter().zip(&mut levels) {
+                let cell = match levels {
+                    Some(levels) => code(&record[k], levels),
+                    None => number(&record[k]),
+                };
+                let value = match cell {
+                    Ok(value) => value,
+                    Err(Fault::Missing) => {
+                        first_missing.get_or_insert_with(|| missing_sign(as_text(&record[k])));
+                        f64::NAN
+                    }
+                    Err(Fault::NotFinite) if self.lenient => number_or_infinity(&record[k]).unwrap_or(f64::NAN),
+                    Err(Fault::NotANumber) if self.reading.may_be_text(&header[k]) => {
+                        return Ok(Parsed::TextsIn(self.texts_in(&record, header, &kept, texts)));
+                    }
+                    Err(fault) => {
+                        let column = header[k].clone();
+                        let place = Place { file: path.into(), line, unit: Unit::Line, number: k + 1, column };
+                        return Err(bad_cell(place, fault, as_text(&record[k]), delimiter, header.len()));
+                    }
+                };
+                table.values.push(value);
+            }
+            table.lines.push(line);
+        }
+        for (j, levels) in levels.into_iter().enumerate() {
+            if let Some(levels) = levels {
+                table.set_levels(j, levels);
+            }
+        }
+        let format = Format::Csv { delimiter: char::from(delimiter) };
+        match (header, table.lines.is_empty()) {
+            (None, _) => Err(Error::Empty { file: path.into() }),
+            (Some(_), true) => Err(Error::HeaderOnly { file: path.into(), line: header_line }),
+            (Some(_), false) => Ok(Parsed::Table(Draft { table, format, first_missing })),
+        }
     }
+
+    /// The columns in which this row has the first text.
+    fn texts_in(&self, record: &ByteRecord, header: &[String], kept: &[usize], known: &[usize]) -> Vec<usize> {
+        let is_text = |k: usize| number(&record[k]) == Err(Fault::NotANumber) && self.reading.may_be_text(&header[k]);
+        kept.iter().copied().filter(|k| !known.contains(k) && is_text(*k)).collect()
+    }
+}
+
+/// The number of a level; a cell that is no number is a text.
+fn code(cell: &[u8], levels: &mut Levels) -> Result<f64, Fault> {
+    let text = as_text(cell);
+    if is_missing_sign(text.as_bytes()) { Err(Fault::Missing) } else { Ok(levels.code(text)) }
+}
+
+fn missing_sign(cell: &str) -> String {
+    if cell.is_empty() { "empty cell".into() } else { excerpt(cell) }
 }
 
 /// Refuses a comment or Excel's `sep=;` where the header should be.
@@ -275,8 +255,7 @@ fn field_count(path: &Path, line: u64, expected: usize, record: &ByteRecord, tex
 fn bad_cell(place: Place, fault: Fault, cell: &str, delimiter: u8, n_columns: usize) -> Error {
     let text = excerpt(cell);
     match fault {
-        Fault::Missing if cell.is_empty() => Error::Missing { place, text: "empty cell".into() },
-        Fault::Missing => Error::Missing { place, text },
+        Fault::Missing => Error::Missing { place, text: missing_sign(cell) },
         Fault::NotFinite => Error::NotFinite { place, text },
         Fault::NotANumber => {
             let with_point = cell.replacen(',', ".", 1);
@@ -295,10 +274,10 @@ fn bad_cell(place: Place, fault: Fault, cell: &str, delimiter: u8, n_columns: us
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Columns;
 
     fn read(text: &str) -> Table {
-        parse(Path::new("t.csv"), check_text(Path::new("t.csv"), text.as_bytes()).unwrap().as_bytes(), &Columns::All)
-            .unwrap()
+        Table::from_csv("t.csv", text.as_bytes(), &Columns::All).unwrap()
     }
 
     #[test]
@@ -343,9 +322,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_correctly_rounded() {
-        for cell in ["0.1", "1e-320", "-0", "9007199254740993", "2.2250738585072011e-308", "179769313486231570e291"] {
-            assert_eq!(number(cell.as_bytes()).ok(), cell.parse::<f64>().ok(), "{cell}");
-        }
+    fn a_late_text_makes_the_whole_column_a_category() {
+        let how = Reading { categorical: crate::Categorical::Indicators, ..Reading::default() };
+        let table = Table::from_csv_with("t.csv", b"a,b,c\n1,2,3\n10,x,4\n9,2,u\nNine,2,3\n", &how).unwrap();
+        assert_eq!(table.levels(0).unwrap(), ["1", "10", "9", "Nine"]);
+        assert_eq!(table.levels(1).unwrap(), ["2", "x"]);
+        assert_eq!(table.levels(2).unwrap(), ["3", "4", "u"]);
+        assert_eq!(table.column(0).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
     }
 }

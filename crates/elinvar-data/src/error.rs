@@ -4,13 +4,47 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::sentence::{
+    did_you_mean_column, did_you_mean_file, fields, for_example, name_it, quoted, recode, recode_texts, rows, short,
+    shortened, some_of, values_and_places,
+};
+
+/// What the rows of a file are counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Lines of a text, from 1, as an editor counts them.
+    #[default]
+    Line,
+    /// Rows of a file that is no text, from 0, as numpy and files of row numbers count them.
+    Row,
+}
+
+impl Unit {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Unit::Line => "line",
+            Unit::Row => "row",
+        }
+    }
+
+    /// The place of a row in words.
+    pub(crate) fn at(self, number: u64) -> String {
+        match self {
+            Unit::Line => format!("line {number}"),
+            Unit::Row => format!("row {number} (counted from 0)"),
+        }
+    }
+}
+
 /// A cell of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file, as it was named.
     pub file: PathBuf,
-    /// The line on which the row begins, as an editor counts it.
+    /// The line on which the row begins, or the row.
     pub line: u64,
+    /// What `line` counts.
+    pub unit: Unit,
     /// Number of the column, counted from 1.
     pub number: usize,
     /// Name of the column.
@@ -19,7 +53,8 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}, column {} ({})", self.file.display(), self.line, self.number, shortened(&self.column))
+        let (file, at, column) = (self.file.display(), self.unit.at(self.line), shortened(&self.column));
+        write!(f, "{file}, {at}, column {} ({column})", self.number)
     }
 }
 
@@ -69,6 +104,19 @@ pub enum Error {
     /// A cell is empty or holds a sign for a missing value.
     #[error("{place}: the value is missing ({text}); fill it in, remove the row or leave the column out")]
     Missing { place: Place, text: String },
+    /// Several cells are empty or hold a sign for a missing value.
+    #[error(
+        "{place}: the value is missing ({text}), the first of {n_cells} missing cells in {}; \
+         fill them in, drop the rows by --missing drop or leave the column out",
+        rows(*.n_rows)
+    )]
+    MissingCells { place: Place, text: String, n_cells: usize, n_rows: usize },
+    /// Every row has a missing cell.
+    #[error(
+        "{file}: each of the {n_rows} rows has a missing cell, so that --missing drop leaves none; \
+         leave out the columns with missing cells"
+    )]
+    AllRowsMissing { file: PathBuf, n_rows: usize },
     /// A cell is not a number.
     #[error("{place}: {text} is not a number; {remedy}")]
     NotANumber { place: Place, text: String, remedy: &'static str },
@@ -96,9 +144,9 @@ pub enum Error {
     /// A binary target holds something else than 0 and 1, or −1 and 1.
     #[error(
         "{file}, column {number} ({}): a binary target holds 0 and 1, or -1 and 1, but this one holds {}; {}",
-        shortened(.column), values_and_lines(.found, *.n_distinct), recode(.found, *.n_distinct)
+        shortened(.column), values_and_places(.found, *.n_distinct, *.unit), recode(.found, *.n_distinct)
     )]
-    NotBinary { file: PathBuf, number: usize, column: String, found: Vec<(f64, u64)>, n_distinct: usize },
+    NotBinary { file: PathBuf, number: usize, column: String, found: Vec<(f64, u64)>, n_distinct: usize, unit: Unit },
     /// A binary target holds one class only.
     #[error(
         "{file}, column {number} ({}): every row has the class {value}, and a binary target needs two; \
@@ -125,6 +173,45 @@ pub enum Error {
         shortened(.column), short(*.value)
     )]
     ConstantColumn { file: PathBuf, number: usize, column: String, value: f64 },
+    /// A category has one level only.
+    #[error(
+        "{file}, column {number} ({}): every row has the level {}, so that there is nothing to compare; leave the column out",
+        shortened(.column), quoted(.level)
+    )]
+    OneLevel { file: PathBuf, number: usize, column: String, level: String },
+    /// A category has nearly as many levels as there are rows.
+    #[error(
+        "{file}, column {number} ({}): {n_levels} different values in {} are too many for a category; leave the column out",
+        shortened(.column), rows(*.n_rows)
+    )]
+    TooManyLevels { file: PathBuf, number: usize, column: String, n_levels: usize, n_rows: usize },
+    /// The target is a category.
+    #[error(
+        "{file}, column {number} ({}): the target holds texts ({}); {}",
+        shortened(.column), some_of(.levels, *.n_levels), recode_texts(.levels, *.n_levels)
+    )]
+    TextTarget { file: PathBuf, number: usize, column: String, levels: Vec<String>, n_levels: usize },
+    /// The indicator of a level has the name of another column.
+    #[error(
+        "{file}, column {number} ({}): its indicator {} has the name of another column; rename one of them",
+        shortened(.column), quoted(.name)
+    )]
+    IndicatorTaken { file: PathBuf, number: usize, column: String, name: String },
+    /// A column holds something that is neither numbers nor texts.
+    #[error("{file}, column {number} ({}): the column holds {found}; {remedy}", shortened(.column))]
+    ColumnType { file: PathBuf, number: usize, column: String, found: String, remedy: &'static str },
+    /// A piece of a LIBSVM line is not what it should be.
+    #[error("{file}, line {line}: {token} {problem}; {remedy}")]
+    Token { file: PathBuf, line: u64, token: String, problem: &'static str, remedy: &'static str },
+    /// The content is not what its kind of file holds.
+    #[error("{file}: {problem}; {remedy}")]
+    Content { file: PathBuf, problem: String, remedy: String },
+    /// This build does not read the kind of file.
+    #[error(
+        "{file}: this is a parquet file, which this build does not read; \
+         build with --features parquet, or save the table as CSV or npy"
+    )]
+    ParquetLeftOut { file: PathBuf },
     /// A feature has the name of the intercept.
     #[error(
         "{file}, column {number} (intercept): the name is taken by the model's own intercept; rename the column or use --no-intercept"
@@ -138,6 +225,23 @@ pub enum Error {
     /// More training rows than rows, or none.
     #[error("{n_train} of {n_rows} rows cannot be taken for training; take between 1 and {n_rows}")]
     TrainTooLarge { n_train: usize, n_rows: usize },
+    /// A share of the rows that leaves no row to train or none to test.
+    #[error(
+        "{fraction} of {n_rows} rows cannot be taken for training; take a part between 0 and 1 that leaves rows on both sides"
+    )]
+    BadFraction { fraction: f64, n_rows: usize },
+    /// The training rows have one value of the target only.
+    #[error(
+        "the target {} has the value {} in each of the {n_train} training rows; take more training rows or another seed",
+        quoted(.target), short(*.value)
+    )]
+    ConstantTraining { target: String, value: f64, n_train: usize },
+    /// A mean cannot be subtracted without an intercept that takes it up.
+    #[error(
+        "--standardize subtracts the mean of each column, and without an intercept that changes the model; \
+         keep the intercept or use --scale"
+    )]
+    ShiftWithoutIntercept,
     /// A line of a file of row numbers holds something else.
     #[error("{file}, line {line}: {text} is not a row number; write one number per line, the first row being 0")]
     NotARowNumber { file: PathBuf, line: u64, text: String },
@@ -150,104 +254,4 @@ pub enum Error {
     /// A file of row numbers holds none.
     #[error("{file}: the file holds no row numbers; write one number per line, the first row being 0")]
     NoRowNumbers { file: PathBuf },
-}
-
-/// Longest piece of a file that a message repeats, in characters.
-const EXCERPT_CHARS: usize = 40;
-
-/// `text` with control characters escaped, cut after 40 characters.
-fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(EXCERPT_CHARS).flat_map(char::escape_debug).collect();
-    if text.chars().nth(EXCERPT_CHARS).is_some() {
-        short.push('…');
-    }
-    short
-}
-
-/// [`shortened`] without escaped quotes, in double quotes.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", shortened(text).replace("\\\"", "\"").replace("\\'", "'"))
-}
-
-/// A piece of a file as messages show it.
-pub(crate) fn excerpt(text: &str) -> String {
-    quoted(text)
-}
-
-/// A number as it is, or with four digits in scientific notation where that would be long.
-fn short(value: f64) -> String {
-    const LONGEST: usize = 12;
-    let plain = value.to_string();
-    if plain.len() <= LONGEST {
-        return plain;
-    }
-    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-    format!("{rounded:e}")
-}
-
-fn name_it(number: usize) -> &'static str {
-    if number == 1 { "name it, or save the table without its index" } else { "name it in the header or remove it" }
-}
-
-fn fields(n: usize) -> String {
-    if n == 1 { "1 field".into() } else { format!("{n} fields") }
-}
-
-fn did_you_mean_file(similar: Option<&PathBuf>) -> String {
-    similar.map_or("check the path".into(), |path| format!("did you mean {}?", path.display()))
-}
-
-fn for_example(example: Option<&PathBuf>) -> String {
-    example.map_or(String::new(), |path| format!(", for example {}", path.display()))
-}
-
-fn did_you_mean_column(similar: Option<&String>, available: &[String]) -> String {
-    const SHOWN: usize = 8;
-    if let Some(name) = similar {
-        return format!("did you mean {}?", quoted(name));
-    }
-    let shown: Vec<String> = available.iter().take(SHOWN).map(|name| quoted(name)).collect();
-    let more = available.len().saturating_sub(SHOWN);
-    let and_more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("the columns are {}{and_more}", shown.join(", "))
-}
-
-fn values_and_lines(found: &[(f64, u64)], n_distinct: usize) -> String {
-    let shown: Vec<String> = found.iter().map(|(value, line)| format!("{} (line {line})", short(*value))).collect();
-    let more = n_distinct - found.len();
-    if more > 0 {
-        return format!("{} and {more} more values", shown.join(", "));
-    }
-    match shown.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => shown.concat(),
-    }
-}
-
-fn recode(found: &[(f64, u64)], n_distinct: usize) -> String {
-    match found {
-        [(a, _), (b, _)] if n_distinct == 2 => {
-            format!("write 0 for {} and 1 for {}", short(a.min(*b)), short(a.max(*b)))
-        }
-        _ => "recode it to two classes or choose a model for such a target".into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn excerpts_are_short_and_on_one_line() {
-        assert_eq!(excerpt("a\nb\t\"c\" d'e"), "\"a\\nb\\t\"c\" d'e\"");
-        let long = excerpt(&"é".repeat(1000));
-        assert_eq!(long.chars().count(), EXCERPT_CHARS + 3);
-        assert!(long.ends_with("…\""));
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let shown = [3.0, -0.5, 123456789.0, 1e300, -1.23456789e-20].map(short);
-        assert_eq!(shown, ["3", "-0.5", "123456789", "1e300", "-1.235e-20"]);
-    }
 }

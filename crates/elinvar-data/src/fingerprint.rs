@@ -37,13 +37,18 @@ pub(crate) fn fingerprint<'a>(
 
 impl Table {
     /// A hash of the column names and the bits of all values: 16 hexadecimal digits, the same on every machine and in
-    /// every version, and the same for a file however it is delimited, quoted or spaced.
+    /// every version, and the same for a file however it is delimited, quoted or spaced. Levels of categories count as
+    /// names.
     ///
     /// ```
     /// assert_eq!(elinvar_data::breast_cancer().fingerprint().len(), 16);
     /// ```
     pub fn fingerprint(&self) -> String {
-        fingerprint(self.names().iter().map(String::as_str), self.values().iter().copied())
+        let mut names = self.names.clone();
+        for (name, levels) in self.names.iter().zip(&self.levels) {
+            names.extend(levels.iter().map(|level| format!("{name}={level}")));
+        }
+        fingerprint(names.iter().map(String::as_str), self.values().iter().copied())
     }
 }
 

@@ -1,8 +1,11 @@
 //! Tables from files as design matrices, with errors that say where and what to do.
 //!
-//! [`Table`] reads a CSV file (comma, semicolon or tab, found by itself; a header is required) into row-major `f64`.
+//! [`Table`] reads a file into row-major `f64`: CSV (comma, semicolon or tab, found by itself; a header is required),
+//! LIBSVM, npy, npz and, with the feature `parquet`, parquet. The content tells which; [`Reading`] says what becomes of
+//! missing cells and of texts.
 //! [`RegressionData`] takes the target and the features out of it and checks what a regression model needs.
-//! [`split()`] and [`read_row_numbers`] make training and test rows.
+//! [`split()`], [`split_fraction`] and [`read_row_numbers`] make training and test rows, [`Scaling`] brings columns to one
+//! scale and coefficients back, [`log_loss`] and its like score predictions, and [`describe()`] says what is in a file.
 //!
 //! ```
 //! use elinvar_data::{Outcome, RegressionData, Selection};
@@ -28,18 +31,56 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod category;
+mod cell;
+mod check;
+mod columns;
 mod csv;
+mod describe;
+mod design;
+mod draft;
 mod embedded;
 mod error;
 mod fingerprint;
+mod format;
+mod libsvm;
+mod listing;
+mod metrics;
 mod nearest;
+mod npy;
+mod npz;
+mod open;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod partition;
+mod problems;
+mod reading;
+mod scaling;
 mod select;
+mod sentence;
 mod split;
 mod table;
+mod zip;
 
+pub use columns::Columns;
+pub use describe::{ColumnDescription, ColumnKind, Description, Level, Problem, Range, describe};
+pub use design::{DesignColumn, RegressionData};
 pub use embedded::breast_cancer;
-pub use error::{Error, Place};
+pub use error::{Error, Place, Unit};
+pub use format::Format;
+pub use metrics::{
+    CalibrationBin, Link, Score, accuracy, brier, calibration, calibration_error, log_loss, log_loss_bits,
+    mean_predictions, rmse,
+};
 pub use nearest::nearest;
-pub use select::{Columns, Intercept, Outcome, RegressionData, Selection};
+pub use partition::split_fraction;
+pub use reading::{Categorical, Missing, Reading};
+pub use scaling::{
+    ColumnTransform, Scaling, coefficients_to_original, coefficients_to_transformed, covariance_to_original,
+};
+pub use select::{Intercept, Outcome, Selection};
 pub use split::{Split, read_row_numbers, split};
 pub use table::Table;
+
+/// Names of the columns that come before the parameters wherever draws are written.
+const DRAWS_COLUMNS: [&str; 3] = ["lp__", "log_p__", "log_g__"];

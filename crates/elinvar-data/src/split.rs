@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::csv::read_text;
-use crate::error::excerpt;
+use crate::open::read_text;
+use crate::sentence::excerpt;
 use crate::{Error, Table};
 
 /// Which rows train and which test, as zero-based row numbers in the order of the rule.
@@ -89,7 +89,9 @@ impl Table {
     pub fn rows(&self, rows: &[usize]) -> Table {
         let values = rows.iter().flat_map(|&i| self.row(i)).copied().collect();
         let lines = rows.iter().map(|&i| self.line(i)).collect();
-        Table { values, lines, ..self.without_rows() }
+        let file_row = |&i: &usize| self.kept_rows.get(i).copied();
+        let kept_rows = rows.iter().filter_map(file_row).collect();
+        Table { values, lines, kept_rows, ..self.without_rows() }
     }
 }
 

@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Place;
+use crate::category::Levels;
+use crate::error::{Place, Unit};
 use crate::nearest::nearest;
-use crate::{Columns, Error, csv};
+use crate::open::check_text;
+use crate::{Columns, Error, Reading, csv, format};
 
 /// Numbers with named columns, in row-major order, with the line of the file each row came from.
 ///
-/// Every value is finite: a file with a missing or infinite value is not read.
+/// Every value is finite: a file with an infinite value is not read, rows with missing cells are refused or dropped. In a
+/// column that is a category each value is the position of its level, see [`Table::levels`].
 ///
 /// ```
 /// use elinvar_data::{Columns, Table};
@@ -27,17 +30,32 @@ pub struct Table {
     pub(crate) numbers: Vec<usize>,
     pub(crate) values: Vec<f64>,
     pub(crate) lines: Vec<u64>,
+    pub(crate) unit: Unit,
+    /// The levels of each column; none for a column of numbers.
+    pub(crate) levels: Vec<Vec<String>>,
+    pub(crate) n_dropped: usize,
+    /// Zero-based number in the file of each row; empty if no row was dropped.
+    pub(crate) kept_rows: Vec<usize>,
 }
 
 impl Table {
-    /// Reads the columns of a CSV file. Columns that are left out may hold anything.
+    /// Reads columns of numbers from a file: CSV, LIBSVM, npy, npz or (feature `parquet`) parquet, told by its content.
+    /// Columns that are left out may hold anything.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is not a CSV file with a header, or has a cell that is not a finite number; see [`Error`].
+    /// The file cannot be read, is not a table of these kinds, or has a cell that is not a finite number; see [`Error`].
     pub fn read(path: impl AsRef<Path>, columns: &Columns) -> Result<Table, Error> {
-        let path = path.as_ref();
-        csv::parse(path, csv::read_text(path)?.as_bytes(), columns)
+        Table::read_with(path, &columns.into())
+    }
+
+    /// Reads a file as `reading` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::read`]; besides, a category may have too many levels, or every row a missing cell.
+    pub fn read_with(path: impl AsRef<Path>, reading: &Reading) -> Result<Table, Error> {
+        format::read(path.as_ref(), reading, false)?.settle(reading)
     }
 
     /// Reads the columns of CSV text; `name` stands for the file in errors.
@@ -46,8 +64,48 @@ impl Table {
     ///
     /// As [`Table::read`].
     pub fn from_csv(name: impl AsRef<Path>, text: &[u8], columns: &Columns) -> Result<Table, Error> {
+        Table::from_csv_with(name, text, &columns.into())
+    }
+
+    /// Reads CSV text as `reading` says; `name` stands for the file in errors.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::read_with`].
+    pub fn from_csv_with(name: impl AsRef<Path>, text: &[u8], reading: &Reading) -> Result<Table, Error> {
         let path = name.as_ref();
-        csv::parse(path, csv::check_text(path, text)?.as_bytes(), columns)
+        csv::parse(path, check_text(path, text)?.as_bytes(), reading, false)?.settle(reading)
+    }
+
+    /// A table of no rows and no columns.
+    pub(crate) fn without_columns(file: &Path, unit: Unit) -> Table {
+        Table {
+            file: file.into(),
+            names: Vec::new(),
+            numbers: Vec::new(),
+            values: Vec::new(),
+            lines: Vec::new(),
+            unit,
+            levels: Vec::new(),
+            n_dropped: 0,
+            kept_rows: Vec::new(),
+        }
+    }
+
+    /// Sets names and one-based numbers of the columns of a table without rows.
+    pub(crate) fn set_columns(&mut self, columns: impl Iterator<Item = (String, usize)>) {
+        (self.names, self.numbers) = columns.unzip();
+        self.levels = vec![Vec::new(); self.names.len()];
+    }
+
+    /// Makes column `j`, which holds the codes given out by `levels`, a category with sorted levels.
+    pub(crate) fn set_levels(&mut self, j: usize, levels: Levels) {
+        let (levels, positions) = levels.sorted();
+        let n_cols = self.n_cols();
+        for value in self.values.iter_mut().skip(j).step_by(n_cols).filter(|value| !value.is_nan()) {
+            *value = positions[*value as usize];
+        }
+        self.levels[j] = levels;
     }
 
     /// Number of rows.
@@ -81,7 +139,18 @@ impl Table {
         self.values.iter().skip(j).step_by(self.n_cols()).copied()
     }
 
-    /// The line of the file on which row `i` begins, as an editor counts it: the header is on line 1.
+    /// The levels of column `j` in their order if it is a category; its values are positions in this list.
+    pub fn levels(&self, j: usize) -> Option<&[String]> {
+        Some(self.levels[j].as_slice()).filter(|levels| !levels.is_empty())
+    }
+
+    /// Rows of the file that were dropped because a cell was missing.
+    pub fn n_dropped(&self) -> usize {
+        self.n_dropped
+    }
+
+    /// The line of the file on which row `i` begins, as an editor counts it: a header is on line 1. In files that are
+    /// no text, the number of the row, counted from 0.
     pub fn line(&self, i: usize) -> u64 {
         self.lines[i]
     }
@@ -104,6 +173,7 @@ impl Table {
         Place {
             file: self.file.clone(),
             line: self.lines[row],
+            unit: self.unit,
             number: self.numbers[column],
             column: self.names[column].clone(),
         }
@@ -111,11 +181,11 @@ impl Table {
 
     pub(crate) fn without_rows(&self) -> Table {
         Table {
-            file: self.file.clone(),
             names: self.names.clone(),
             numbers: self.numbers.clone(),
-            values: Vec::new(),
-            lines: Vec::new(),
+            levels: self.levels.clone(),
+            n_dropped: self.n_dropped,
+            ..Table::without_columns(&self.file, self.unit)
         }
     }
 }

@@ -1,0 +1,260 @@
+//! Columns brought to one scale, and coefficients brought back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DesignColumn, Error, RegressionData};
+
+/// What is done to the columns of numbers of a design matrix; intercept and indicators of categories stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scaling {
+    /// Nothing.
+    #[default]
+    None,
+    /// The mean is subtracted and the rest divided by the standard deviation (with n − 1): mean 0, sd 1.
+    Standardize,
+    /// Division by the largest absolute value: all values in [−1, 1], zeros stay.
+    Scale,
+}
+
+/// What was done to one column of a design matrix: x became (x − shift) / scale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnTransform {
+    /// Name of the column.
+    pub name: String,
+    /// What was subtracted; 0 for an intercept.
+    pub shift: f64,
+    /// What the rest was divided by; never 0, and 1 for an intercept.
+    pub scale: f64,
+}
+
+impl Scaling {
+    /// The transformation of each column, computed from the rows of `train`.
+    ///
+    /// A column that is constant in these rows is shifted as others are and divided by 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShiftWithoutIntercept`] for [`Scaling::Standardize`] without an intercept.
+    pub fn transforms(self, train: &RegressionData) -> Result<Vec<ColumnTransform>, Error> {
+        if self == Scaling::Standardize && train.kinds.first() != Some(&DesignColumn::Intercept) {
+            return Err(Error::ShiftWithoutIntercept);
+        }
+        let (shifts, scales) = match self {
+            Scaling::None => (vec![0.0; train.n_cols()], vec![1.0; train.n_cols()]),
+            Scaling::Standardize => means_and_sds(train),
+            Scaling::Scale => (vec![0.0; train.n_cols()], largest(train)),
+        };
+        let parts = train.names.iter().zip(&train.kinds).zip(shifts.into_iter().zip(scales));
+        Ok(parts
+            .map(|((name, kind), (shift, scale))| match kind {
+                DesignColumn::Number => {
+                    ColumnTransform { name: name.clone(), shift, scale: if scale > 0.0 { scale } else { 1.0 } }
+                }
+                _ => ColumnTransform { name: name.clone(), shift: 0.0, scale: 1.0 },
+            })
+            .collect())
+    }
+}
+
+fn means_and_sds(data: &RegressionData) -> (Vec<f64>, Vec<f64>) {
+    let n = data.n_rows() as f64;
+    let mut means = vec![0.0; data.n_cols()];
+    let mut squares = vec![0.0; data.n_cols()];
+    for row in data.features.chunks_exact(data.n_cols()) {
+        means.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
+    means.iter_mut().for_each(|sum| *sum /= n);
+    for row in data.features.chunks_exact(data.n_cols()) {
+        squares.iter_mut().zip(row.iter().zip(&means)).for_each(|(sum, (x, mean))| *sum += (x - mean).powi(2));
+    }
+    let sds = squares.into_iter().zip(&means).map(|(sum, mean)| {
+        let sd = (sum / (n - 1.0).max(1.0)).sqrt();
+        // What rounding leaves of a constant column is no spread.
+        if sd <= 1e-13 * mean.abs() { 0.0 } else { sd }
+    });
+    let sds = sds.collect();
+    (means, sds)
+}
+
+fn largest(data: &RegressionData) -> Vec<f64> {
+    let mut largest = vec![0.0_f64; data.n_cols()];
+    for row in data.features.chunks_exact(data.n_cols()) {
+        largest.iter_mut().zip(row).for_each(|(most, x)| *most = most.max(x.abs()));
+    }
+    largest
+}
+
+impl RegressionData {
+    /// Transforms the columns; the fingerprint stays that of the values that were read.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many transformations as columns.
+    pub fn transform(&mut self, transforms: &[ColumnTransform]) {
+        assert_eq!(transforms.len(), self.n_cols(), "one transformation for each column");
+        if transforms.iter().all(|t| t.shift == 0.0 && t.scale == 1.0) {
+            return;
+        }
+        for row in self.features.chunks_exact_mut(transforms.len()) {
+            row.iter_mut().zip(transforms).for_each(|(x, t)| *x = (*x - t.shift) / t.scale);
+        }
+    }
+}
+
+/// Turns coefficients of transformed columns into those of the columns as they were: βⱼ/scaleⱼ, and the intercept takes up
+/// −Σ βⱼ·shiftⱼ/scaleⱼ. Predictions stay the same. Parameters behind the coefficients stay as they are.
+///
+/// Where a shift is not 0, the first column is the intercept.
+///
+/// ```
+/// use elinvar_data::{ColumnTransform, coefficients_to_original};
+///
+/// let of = |name: &str, shift, scale| ColumnTransform { name: name.into(), shift, scale };
+/// let mut coefficients = [1.0, 6.0];
+/// coefficients_to_original(&[of("intercept", 0.0, 1.0), of("age", 40.0, 12.0)], &mut coefficients);
+/// assert_eq!(coefficients, [1.0 - 40.0 * 0.5, 0.5]);
+/// ```
+///
+/// # Panics
+///
+/// If there are fewer coefficients than transformations.
+pub fn coefficients_to_original(transforms: &[ColumnTransform], coefficients: &mut [f64]) {
+    assert!(coefficients.len() >= transforms.len(), "a coefficient for each column");
+    coefficients.iter_mut().zip(transforms).for_each(|(beta, t)| *beta /= t.scale);
+    let shift = shift_of_intercept(transforms, coefficients);
+    coefficients.iter_mut().take(1).for_each(|intercept| *intercept -= shift);
+}
+
+/// Turns coefficients of the columns as they were into those of transformed columns; undone by
+/// [`coefficients_to_original`].
+///
+/// # Panics
+///
+/// If there are fewer coefficients than transformations.
+pub fn coefficients_to_transformed(transforms: &[ColumnTransform], coefficients: &mut [f64]) {
+    assert!(coefficients.len() >= transforms.len(), "a coefficient for each column");
+    let shift = shift_of_intercept(transforms, coefficients);
+    coefficients.iter_mut().take(1).for_each(|intercept| *intercept += shift);
+    coefficients.iter_mut().zip(transforms).for_each(|(beta, t)| *beta *= t.scale);
+}
+
+/// Σ βⱼ·shiftⱼ with coefficients of the columns as they were.
+fn shift_of_intercept(transforms: &[ColumnTransform], coefficients: &[f64]) -> f64 {
+    coefficients.iter().zip(transforms).map(|(beta, t)| beta * t.shift).sum()
+}
+
+/// Turns a covariance of coefficients (row after row, `dim × dim`) as [`coefficients_to_original`] turns coefficients.
+///
+/// # Panics
+///
+/// If `covariance` is not `dim × dim` or `dim` is less than the number of transformations.
+pub fn covariance_to_original(transforms: &[ColumnTransform], covariance: &mut [f64], dim: usize) {
+    assert!(covariance.len() == dim * dim && dim >= transforms.len(), "a covariance of all coefficients");
+    covariance.chunks_exact_mut(dim).for_each(|row| coefficients_to_original(transforms, row));
+    let mut column = vec![0.0; dim];
+    for j in 0..dim {
+        (0..dim).for_each(|i| column[i] = covariance[i * dim + j]);
+        coefficients_to_original(transforms, &mut column);
+        (0..dim).for_each(|i| covariance[i * dim + j] = column[i]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Intercept, Outcome, Selection, Table};
+
+    fn data(intercept: Intercept) -> RegressionData {
+        let how = crate::Reading { categorical: crate::Categorical::Indicators, ..Default::default() };
+        let text = b"a,b,c,y\n1,1000,u,1\n2,-3000,v,0\n4,500.5,w,2\n-7,20,u,5\n0.5,1e3,v,3\n";
+        let table = Table::from_csv_with("t.csv", text, &how).unwrap();
+        let selection = Selection { intercept, ..Selection::new("y", Outcome::Real) };
+        RegressionData::from_table(&table, &selection).unwrap()
+    }
+
+    fn predictions(data: &RegressionData, beta: &[f64]) -> Vec<f64> {
+        (0..data.n_rows()).map(|i| data.row(i).iter().zip(beta).map(|(x, b)| x * b).sum()).collect()
+    }
+
+    #[test]
+    fn columns_have_the_scale_that_is_promised() {
+        let mut standard = data(Intercept::First);
+        let names = standard.names.clone();
+        assert_eq!(names, ["intercept", "a", "b", "c=v", "c=w"]);
+        standard.transform(&Scaling::Standardize.transforms(&standard).unwrap());
+        for j in [1, 2] {
+            let column: Vec<f64> = (0..5).map(|i| standard.row(i)[j]).collect();
+            let mean = column.iter().sum::<f64>() / 5.0;
+            let variance = column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 4.0;
+            assert!(mean.abs() < 1e-15 && (variance - 1.0).abs() < 1e-14, "{mean} {variance}");
+        }
+        let mut scaled = data(Intercept::None);
+        scaled.transform(&Scaling::Scale.transforms(&scaled).unwrap());
+        assert_eq!((scaled.row(3)[0], scaled.row(1)[1]), (-1.0, -1.0));
+        for j in [0, 3, 4] {
+            assert_eq!(standard.row(1)[j], data(Intercept::First).row(1)[j]);
+        }
+    }
+
+    #[test]
+    fn predictions_are_the_same_with_coefficients_of_either_kind() {
+        for (scaling, intercept) in [
+            (Scaling::None, Intercept::First),
+            (Scaling::Standardize, Intercept::First),
+            (Scaling::Scale, Intercept::First),
+            (Scaling::Scale, Intercept::None),
+        ] {
+            let original = data(intercept);
+            let transforms = scaling.transforms(&original).unwrap();
+            let mut transformed = original.clone();
+            transformed.transform(&transforms);
+            let fitted: Vec<f64> = (0..original.n_cols()).map(|j| 0.7 - 0.9 * j as f64).chain([42.0]).collect();
+            let mut undone = fitted.clone();
+            coefficients_to_original(&transforms, &mut undone);
+            let pairs = predictions(&transformed, &fitted).into_iter().zip(predictions(&original, &undone));
+            for (a, b) in pairs {
+                assert!((a - b).abs() < 1e-13, "{scaling:?}: {a} and {b}");
+            }
+            assert_eq!(undone.last(), Some(&42.0));
+            coefficients_to_transformed(&transforms, &mut undone);
+            let worst = undone.iter().zip(&fitted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(worst < 1e-13, "{scaling:?}: {worst}");
+        }
+    }
+
+    #[test]
+    fn covariance_follows_the_coefficients() {
+        let original = data(Intercept::First);
+        let transforms = Scaling::Standardize.transforms(&original).unwrap();
+        // Σ = Σ_k v_k v_kᵀ must become Σ_k (A v_k)(A v_k)ᵀ.
+        let directions = [[1.0, 2.0, -1.0, 0.5, 0.0], [0.3, -0.2, 4.0, 1.0, -2.0], [0.0, 1.0, 1.0, 0.0, 7.0]];
+        let outer =
+            |v: &[[f64; 5]]| -> Vec<f64> { (0..25).map(|k| v.iter().map(|v| v[k / 5] * v[k % 5]).sum()).collect() };
+        let mut covariance = outer(&directions);
+        covariance_to_original(&transforms, &mut covariance, 5);
+        let mapped = directions.map(|mut v| {
+            coefficients_to_original(&transforms, &mut v);
+            v
+        });
+        for (a, b) in covariance.iter().zip(outer(&mapped)) {
+            assert!((a - b).abs() <= 1e-12 * (1.0 + b.abs()), "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn rows_that_were_not_there_do_not_matter_and_constants_stay_finite() {
+        let whole = data(Intercept::First);
+        let mut part = whole.clone();
+        part.features.truncate(2 * whole.n_cols());
+        part.y.truncate(2);
+        let transforms = Scaling::Standardize.transforms(&part).unwrap();
+        assert_eq!((transforms[1].shift, transforms[2].shift), (1.5, -1000.0));
+        part.features[1] = 2.0;
+        let constant = Scaling::Standardize.transforms(&part).unwrap();
+        assert_eq!((constant[1].shift, constant[1].scale), (2.0, 1.0));
+        let json = serde_json::to_string(&transforms[1]).unwrap();
+        assert!(json.starts_with("{\"name\":\"a\",\"shift\":1.5,\"scale\":0.707"), "{json}");
+        assert_eq!(serde_json::from_str::<ColumnTransform>(&json).unwrap(), transforms[1]);
+    }
+}
