@@ -16,9 +16,11 @@ pub(crate) struct Plane {
     pub values: Vec<f64>,
 }
 
-/// Kernel widths of a pair: those of each alone, for the slower rate of two dimensions.
+/// Kernel widths of a pair: those of each alone, for the slower rate of two dimensions, and a little more, because outlines far
+/// out rest on few draws.
 pub(crate) fn widths(x: &Sample, y: &Sample) -> (f64, f64) {
-    let slower = x.effective_len().powf(1.0 / 5.0 - 1.0 / 6.0);
+    const CALM: f64 = 1.2;
+    let slower = CALM * x.effective_len().powf(1.0 / 5.0 - 1.0 / 6.0);
     (slower * bandwidth(x), slower * bandwidth(y))
 }
 

@@ -1,6 +1,6 @@
 //! How far draws are from a Gaussian, and which parameters are worth a look first.
 
-use crate::content::{Content, Draws};
+use crate::content::{Content, Draws, Parameter};
 
 /// Skewness² / 12 + (excess kurtosis)² / 48: the first terms of the divergence from a Gaussian, in nats.
 pub(crate) fn non_gaussianity(values: &[f64], weights: &[f64]) -> f64 {
@@ -15,6 +15,14 @@ pub(crate) fn non_gaussianity(values: &[f64], weights: &[f64]) -> f64 {
     if score.is_finite() { score } else { 0.0 }
 }
 
+/// About the divergence, in nats, between Gaussians with the means and sds before and after importance weights.
+fn moved(parameter: &Parameter) -> f64 {
+    let shift = parameter.shift().unwrap_or(0.0);
+    let log_sd = parameter.corrected.map_or(0.0, |p| (p.sd / parameter.summary.sd).ln());
+    let log_sd = if log_sd.is_finite() { log_sd } else { 0.0 };
+    0.5 * shift * shift + log_sd * log_sd
+}
+
 /// The parameters that have draws, those first whose marginal is least Gaussian or moves most under importance weights.
 pub(crate) fn by_interest(content: &Content) -> Vec<usize> {
     let score = |draws: &Draws, i: usize| draws.columns.get(i).map_or(0.0, |c| non_gaussianity(c, &draws.weights));
@@ -22,8 +30,7 @@ pub(crate) fn by_interest(content: &Content) -> Vec<usize> {
     let mut scored: Vec<(usize, f64)> = (0..n)
         .map(|i| {
             let shape = content.corrected_draws.as_ref().map_or(0.0, |p| score(p, i)).max(score(&content.draws, i));
-            let shift = content.parameters[i].shift().unwrap_or(0.0);
-            (i, shape + 0.5 * shift * shift)
+            (i, shape + moved(&content.parameters[i]))
         })
         .collect();
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -33,6 +40,22 @@ pub(crate) fn by_interest(content: &Content) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::Summary;
+
+    #[test]
+    fn what_moves_comes_first() {
+        let parameter = |mean: f64, sd: f64| Parameter {
+            summary: Summary { mean: 0.0, sd: 1.0, ..Summary::default() },
+            corrected: Some(Summary { mean, sd, ..Summary::default() }),
+            ..Parameter::default()
+        };
+        let content = Content {
+            parameters: vec![parameter(0.0, 1.0), parameter(0.1, 1.0), parameter(0.0, 2.0)],
+            draws: Draws { columns: vec![vec![0.0, 1.0]; 3], weights: Vec::new() },
+            ..Content::default()
+        };
+        assert_eq!(by_interest(&content), [2, 1, 0]);
+    }
 
     #[test]
     fn known_shapes() {

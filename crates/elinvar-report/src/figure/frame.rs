@@ -62,7 +62,7 @@ impl Frame {
         let y = self.bottom();
         marks.group("axis-x", "", |marks| {
             marks.line("base", (self.left, y), (self.right(), y));
-            for (value, text) in self.x.marks(target) {
+            for (value, text) in self.x.marks_with_room(target) {
                 let x = self.x.at(value);
                 marks.line("base", (x, y), (x, y + 4.0));
                 marks.text("tick", (x, y + 16.0), Anchor::Middle, &text);

@@ -1,7 +1,7 @@
 //! The density of one parameter: q filled, what importance weights make of it as a line.
 
 use super::frame::{Frame, Margins};
-use super::scale::Scale;
+use super::scale::{Scale, text_width};
 use super::svg::{self, Anchor, Drawing, Marks};
 use crate::content::{Content, Parameter};
 use crate::estimate::bandwidth::bandwidth;
@@ -63,9 +63,9 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
 fn axis(frame: &Frame, marks: &mut Marks) {
     let y = frame.bottom();
     marks.line("base", (frame.left, y), (frame.right(), y));
-    for (value, text) in frame.x.marks(4) {
+    for (value, text) in frame.x.marks_with_room(4) {
         let x = frame.x.at(value);
-        let half = 3.2 * text.chars().count() as f64;
+        let half = 0.5 * text_width(&text);
         let anchor = match x {
             x if x - half < 0.0 => Anchor::Start,
             x if x + half > SIZE.0 => Anchor::End,

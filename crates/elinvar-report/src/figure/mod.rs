@@ -9,6 +9,7 @@ pub(crate) mod marginal;
 mod name;
 pub(crate) mod pair;
 pub(crate) mod scale;
+mod series;
 pub(crate) mod style;
 pub(crate) mod svg;
 pub(crate) mod tail;

@@ -46,6 +46,17 @@ impl Scale {
         value >= self.domain.0 && value <= self.domain.1
     }
 
+    /// The marks of a horizontal axis, as many as have room for their labels.
+    pub(crate) fn marks_with_room(&self, target: usize) -> Vec<(f64, String)> {
+        const GAP: f64 = 10.0;
+        let fits = |marks: &Vec<(f64, String)>| {
+            let widest = marks.iter().map(|(_, text)| text_width(text)).fold(0.0, f64::max);
+            let places: Vec<f64> = marks.iter().map(|(v, _)| self.at(*v)).collect();
+            marks.len() < 2 || places.windows(2).all(|w| (w[1] - w[0]).abs() > widest + GAP)
+        };
+        (1..=target).rev().map(|target| self.marks(target)).find(fits).unwrap_or_else(|| self.marks(1))
+    }
+
     /// The marks of the axis and their labels.
     pub(crate) fn marks(&self, target: usize) -> Vec<(f64, String)> {
         let (low, high) = self.domain;
@@ -60,6 +71,11 @@ impl Scale {
         };
         marks.into_iter().zip(labels).collect()
     }
+}
+
+/// About how wide a text is, in the small size of figures.
+pub(crate) fn text_width(text: &str) -> f64 {
+    6.4 * text.chars().count() as f64
 }
 
 /// Smallest and largest of the finite numbers, with a share of the span added at both ends.

@@ -9,7 +9,8 @@ use crate::number;
 const SIZE: (f64, f64) = (440.0, 270.0);
 /// Ratios that are drawn one by one; of more, fewer and fewer towards the many small ones.
 const DOTS: usize = 240;
-const LN_10: f64 = std::f64::consts::LN_10;
+/// Log of the smallest ratio that is shown.
+const LOWEST: f64 = -600.0;
 
 /// `None` if there are too few ratios to draw.
 pub(crate) fn draw(tail: &Tail, threshold: f64) -> Option<Drawing> {
@@ -18,9 +19,9 @@ pub(crate) fn draw(tail: &Tail, threshold: f64) -> Option<Drawing> {
         return None;
     }
     let n = tail.n_draws as f64;
-    let lowest = ratios[ratios.len() - 1];
-    // Ratios far below the largest may leave the range of numbers: the axis is that of their logarithm.
-    let x = Scale::linear((lowest / LN_10, 0.06 * (-lowest / LN_10).max(0.05)), (0.0, 1.0));
+    // Far below the largest, ratios would leave the range of numbers.
+    let lowest = ratios[ratios.len() - 1].max(LOWEST);
+    let x = Scale::log((lowest.exp(), (-0.06 * lowest.min(-0.1)).exp()), (0.0, 1.0));
     let y = Scale::log((0.6 / n, 1.6 * ratios.len() as f64 / n), (0.0, 1.0));
     let frame = Frame::inside(SIZE, Margins { top: 30.0, right: 14.0, bottom: 40.0, left: 52.0 }, x, y);
 
@@ -28,15 +29,15 @@ pub(crate) fn draw(tail: &Tail, threshold: f64) -> Option<Drawing> {
     frame.y_axis(&mut marks, 5, "share of draws with a larger ratio");
     frame.clipped(&mut marks, |marks| {
         if let Some(fit) = tail.fit {
-            let cutoff = frame.x.at(fit.log_cutoff / LN_10);
+            let cutoff = frame.x.at(fit.log_cutoff.exp());
             marks.line("reference", (cutoff, frame.top), (cutoff, frame.bottom()));
             marks.path("p-line", &svg::path(fitted(&fit, n, &frame), false));
         }
         for rank in shown_ranks(ratios.len()) {
-            marks.circle("q-dot", frame.at(ratios[rank] / LN_10, (rank as f64 + 0.5) / n), 2.0);
+            marks.circle("q-dot", frame.at(ratios[rank].max(LOWEST).exp(), (rank as f64 + 0.5) / n), 2.0);
         }
     });
-    x_axis(&frame, &mut marks);
+    frame.x_axis(&mut marks, 5, "importance ratio p/q, relative to the largest");
     let words = match tail.fit {
         Some(fit) => {
             let words = verdict(fit.shape, threshold);
@@ -68,13 +69,13 @@ fn verdict(shape: f64, threshold: f64) -> String {
 /// The places of the fitted share above each ratio.
 fn fitted(fit: &ParetoFit, n: f64, frame: &Frame) -> impl Iterator<Item = (f64, f64)> {
     const STEPS: usize = 80;
-    let (start, end) = (fit.log_cutoff / LN_10, frame.x.domain.1);
+    let (start, end) = (fit.log_cutoff.max(LOWEST), frame.x.domain.1.ln());
     let (fit, frame) = (*fit, *frame);
     (0..=STEPS).map_while(move |i| {
         let at = start + (end - start) * i as f64 / STEPS as f64;
-        let excess = (at * LN_10).exp() - fit.log_cutoff.exp();
+        let excess = at.exp() - fit.log_cutoff.exp();
         let share = fit.len as f64 / n * survival(excess, fit.shape, fit.scale);
-        (share > 0.0).then(|| frame.at(at, share))
+        (share > 0.0).then(|| frame.at(at.exp(), share))
     })
 }
 
@@ -93,23 +94,6 @@ fn shown_ranks(n: usize) -> Vec<usize> {
     ranks.dedup();
     ranks.retain(|rank| *rank < n);
     ranks
-}
-
-/// Powers of ten along the lower edge, whose scale is that of log₁₀.
-fn x_axis(frame: &Frame, marks: &mut Marks) {
-    let y = frame.bottom();
-    marks.line("base", (frame.left, y), (frame.right(), y));
-    for (value, _) in frame.x.marks(5) {
-        let x = frame.x.at(value);
-        let text = match value {
-            0.0 => "1".into(),
-            v if v.fract().abs() < 1e-9 => number::power_of_ten(10f64.powf(v), 0),
-            v => number::significant(10f64.powf(v), 2),
-        };
-        marks.line("base", (x, y), (x, y + 4.0));
-        marks.text("tick", (x, y + 16.0), Anchor::Middle, &text);
-    }
-    marks.text("label", (frame.right(), y + 33.0), Anchor::End, "importance ratio p/q, relative to the largest");
 }
 
 #[cfg(test)]

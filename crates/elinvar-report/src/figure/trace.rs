@@ -3,12 +3,13 @@
 use super::frame::{Frame, Margins};
 use super::marginal::shortened;
 use super::scale::{Scale, extent};
+use super::series::{LONG, Point, running_median, thin};
 use super::svg::{self, Anchor, Drawing, Marks};
 use crate::content::{Content, TraceRow};
 use crate::number;
 
 const LARGE: (f64, f64) = (480.0, 290.0);
-const SMALL: (f64, f64) = (340.0, 210.0);
+const SMALL: (f64, f64) = (290.0, 200.0);
 /// At least this share of the height belongs to the later half of the ELBO; what lies below is cut off and said.
 const LATER_SHARE: f64 = 0.4;
 
@@ -90,12 +91,6 @@ impl Along {
     }
 }
 
-struct Point {
-    x: f64,
-    y: f64,
-    low: f64,
-    high: f64,
-}
 
 /// `None` if fewer than two rows have the quantity.
 pub(crate) fn draw(content: &Content, quantity: Quantity, along: Along) -> Option<Drawing> {
@@ -114,16 +109,22 @@ pub(crate) fn draw(content: &Content, quantity: Quantity, along: Along) -> Optio
     marks.text("label strong", (1.0, 13.0), Anchor::Start, quantity.label());
     stages(content, along, &frame, &mut marks);
     frame.clipped(&mut marks, |marks| {
-        let place = |p: &Point, y: f64| frame.at(p.x, y);
-        let thinned = thin(&points, &frame);
+        let smooth = if quantity.is_stairs() { None } else { running_median(&points) };
+        let line = thin(smooth.as_deref().unwrap_or(&points), &frame);
         if points.iter().any(|p| p.low < p.high) {
-            let up = thinned.iter().map(|p| place(p, p.high));
-            let down = thinned.iter().rev().map(|p| place(p, p.low));
+            let up = line.iter().map(|p| frame.at(p.x, p.high));
+            let down = line.iter().rev().map(|p| frame.at(p.x, p.low));
             marks.path("q-area band", &svg::path(up.chain(down), true));
         }
-        marks.path("q-line line", &svg::path(stairs(&thinned, quantity, &frame).into_iter(), false));
+        if !quantity.is_stairs() {
+            let raw = if smooth.is_some() { thin(&points, &frame) } else { Vec::new() };
+            // Without marks it is empty, for a script to fill.
+            let d = svg::path(raw.iter().map(|p| frame.at(p.x, p.y)), false);
+            marks.push(&format!(r#"<path class="q-faint raw" d="{d}"/>"#));
+        }
+        marks.path("q-line line", &svg::path(stairs(&line, quantity, &frame).into_iter(), false));
         if quantity == Quantity::Elbo {
-            references(content, &frame, marks);
+            references(content, &points, &frame, marks);
         }
     });
     if quantity == Quantity::Elbo {
@@ -147,13 +148,19 @@ pub(crate) fn draw(content: &Content, quantity: Quantity, along: Along) -> Optio
     })
 }
 
+/// Whether the trace is so long that its noise is drawn apart.
+pub(crate) fn is_smoothed(content: &Content) -> bool {
+    content.trace.len() > LONG
+}
+
 fn point(row: &TraceRow, quantity: Quantity, along: Along) -> Option<Point> {
     let y = quantity.of(row)?;
     let se = match quantity {
         Quantity::Elbo => row.elbo_se.filter(|se| se.is_finite()).unwrap_or(0.0),
         _ => 0.0,
     };
-    Some(Point { x: along.of(row), y, low: y - 2.0 * se, high: y + 2.0 * se }).filter(|p| p.x.is_finite())
+    let x = along.of(row);
+    x.is_finite().then_some(Point { x, y, low: y - 2.0 * se, high: y + 2.0 * se })
 }
 
 fn y_scale(content: &Content, quantity: Quantity, points: &[Point]) -> Scale {
@@ -179,26 +186,7 @@ fn y_scale(content: &Content, quantity: Quantity, points: &[Point]) -> Scale {
     }
 }
 
-/// The smallest and the largest value of every column of pixels, in their order, with the band that holds all.
-fn thin<'a>(points: &'a [Point], frame: &Frame) -> Vec<&'a Point> {
-    let column = |p: &Point| frame.x.at(p.x).floor();
-    let mut kept: Vec<&Point> = Vec::new();
-    for run in points.chunk_by(|a, b| column(a) == column(b)) {
-        if run.len() <= 3 {
-            kept.extend(run);
-            continue;
-        }
-        let extreme = |better: fn(f64, f64) -> bool| {
-            (0..run.len()).reduce(|best, i| if better(run[i].y, run[best].y) { i } else { best }).unwrap_or(0)
-        };
-        let mut chosen = [0, extreme(|a, b| a < b), extreme(|a, b| a > b), run.len() - 1];
-        chosen.sort_unstable();
-        kept.extend(chosen.iter().map(|i| &run[*i]));
-    }
-    kept
-}
-
-fn stairs(points: &[&Point], quantity: Quantity, frame: &Frame) -> Vec<(f64, f64)> {
+fn stairs(points: &[Point], quantity: Quantity, frame: &Frame) -> Vec<(f64, f64)> {
     if !quantity.is_stairs() {
         return points.iter().map(|p| frame.at(p.x, p.y)).collect();
     }
@@ -214,23 +202,25 @@ fn stairs(points: &[&Point], quantity: Quantity, frame: &Frame) -> Vec<(f64, f64
     places
 }
 
-/// Final ELBO and log normaliser as lines with their names, one above, one below where they are close.
-fn references(content: &Content, frame: &Frame, marks: &mut Marks) {
-    let headline = &content.headline;
-    let right = frame.right() - 4.0;
-    if let Some(z) = headline.log_normaliser.filter(|z| frame.y.holds(z.value)) {
+/// Final ELBO and log normaliser as lines with their names: above at the left, where a bound that rises has not been yet, and
+/// below the end of the band at the right.
+fn references(content: &Content, points: &[Point], frame: &Frame, marks: &mut Marks) {
+    let left = frame.left + 5.0;
+    if let Some(z) = content.headline.log_normaliser.filter(|z| frame.y.holds(z.value)) {
         let y = frame.y.at(z.value);
         marks.group("rule", &format!(r#" data-at="{}""#, z.value), |marks| {
             marks.line("p-thin", (frame.left, y), (frame.right(), y));
-            marks.text("p-text", (right, y - 5.0), Anchor::End, "estimated log normaliser");
+            marks.text("p-text halo", (left, y - 5.0), Anchor::Start, "estimated log normaliser");
         });
     }
-    if let Some(elbo) = headline.elbo.filter(|elbo| frame.y.holds(elbo.value)) {
+    if let Some(elbo) = content.headline.elbo.filter(|elbo| frame.y.holds(elbo.value)) {
         let y = frame.y.at(elbo.value);
         let (value, error) = number::with_error(elbo.value, elbo.mcse);
+        let end = points[points.len() * 2 / 3..].iter().map(|p| frame.y.at(p.low)).fold(y, f64::max);
         marks.group("rule", &format!(r#" data-at="{}""#, elbo.value), |marks| {
             marks.line("reference", (frame.left, y), (frame.right(), y));
-            marks.text("q-text", (right, y + 15.0), Anchor::End, &format!("final {value} ± {error}"));
+            let at = (frame.right() - 4.0, end.min(frame.bottom() - 34.0) + 15.0);
+            marks.text("q-text halo", at, Anchor::End, &format!("final {value} ± {error}"));
         });
     }
 }
@@ -240,9 +230,9 @@ fn below(points: &[Point], frame: &Frame, marks: &mut Marks) {
     let cut = points.iter().filter(|p| p.y < frame.y.domain.0).count();
     if cut > 0 {
         let lowest = points.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
-        let steps = if cut == 1 { "step is".into() } else { format!("{} steps are", number::grouped(cut as u64)) };
+        let steps = if cut == 1 { "1 step is".into() } else { format!("{} steps are", number::grouped(cut as u64)) };
         let text = format!("{steps} lower, down to {}", number::significant(lowest, 3));
-        marks.text("tick note", (frame.right() - 4.0, frame.bottom() - 7.0), Anchor::End, &text);
+        marks.text("tick note halo", (frame.right() - 4.0, frame.bottom() - 7.0), Anchor::End, &text);
     }
 }
 
@@ -251,8 +241,8 @@ fn stages(content: &Content, along: Along, frame: &Frame, marks: &mut Marks) {
     if content.stages.len() < 2 {
         return;
     }
-    let mut free_from = f64::NEG_INFINITY;
-    for (i, stage) in content.stages.iter().enumerate() {
+    let mut free_until = frame.right() + 14.0;
+    for (i, stage) in content.stages.iter().enumerate().rev() {
         let Some(row) = content.trace.iter().find(|row| row.step >= stage.first_step) else { continue };
         let value = along.of(row);
         let x = frame.x.at(value);
@@ -262,9 +252,9 @@ fn stages(content: &Content, along: Along, frame: &Frame, marks: &mut Marks) {
             if i > 0 {
                 marks.line("stage", (x, frame.top - 12.0), (x, frame.bottom()));
             }
-            if x >= free_from && x + room < frame.right() + 14.0 {
+            if x + room < free_until {
                 marks.text("tick", (x + 3.0, frame.top - 5.0), Anchor::Start, &name);
-                free_from = x + room + 8.0;
+                free_until = x;
             }
         });
     }
@@ -286,19 +276,6 @@ mod tests {
             ..TraceRow::default()
         };
         Content { trace: (0..n).map(row).collect(), ..Content::default() }
-    }
-
-    #[test]
-    fn a_long_trace_is_thinned_and_keeps_its_extremes() {
-        let content = content(50_000, |step| if step == 31_234 { 99.0 } else { f64::from((step % 7) as u32) });
-        let points: Vec<Point> =
-            content.trace.iter().filter_map(|row| point(row, Quantity::Elbo, Along::Evaluations)).collect();
-        let x = Scale::linear((0.0, 499_990.0), (0.0, 1.0));
-        let frame = Frame::inside(LARGE, Margins { top: 0.0, right: 0.0, bottom: 0.0, left: 0.0 }, x, x);
-        let thinned = thin(&points, &frame);
-        assert!(thinned.len() <= 4 * 481, "{}", thinned.len());
-        assert!(thinned.iter().any(|p| p.y == 99.0));
-        assert!(thinned.windows(2).all(|w| w[0].x <= w[1].x));
     }
 
     #[test]

@@ -19,7 +19,8 @@ pub(super) fn marginals(content: &Content) -> Option<Section> {
     let panel = |i: usize| {
         marginal::draw(content, i).map(|drawing| figure(&drawing, &format!("m{i}"), "marginal", "")).unwrap_or_default()
     };
-    let grid = |panels: String| format!("<div class=\"panels\">{panels}</div>");
+    let class = if n <= 4 { "panels few" } else { "panels" };
+    let grid = |panels: String| format!("<div class=\"{class}\">{panels}</div>");
     let (first, rest) = if n <= ALL_AT_ONCE {
         (0..n).partition::<Vec<_>, _>(|_| true)
     } else {

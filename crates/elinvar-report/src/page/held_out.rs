@@ -14,7 +14,7 @@ pub(super) fn section(content: &Content) -> Option<Section> {
          <tbody>{rows}</tbody></table></div>"
     );
     let picture =
-        calibration::draw(&test.calibration).map(|drawing| figure(&drawing, "calibration", "", "")).unwrap_or_default();
+        calibration::draw(&test.calibration).map(|drawing| figure(&drawing, "calibration", "square", "")).unwrap_or_default();
     let bars = if picture.is_empty() { "" } else { " Bars are 95 % intervals, larger dots are more rows." };
     Some(Section {
         id: "test",

@@ -12,13 +12,16 @@ pub(super) fn bound(content: &Content) -> Option<Section> {
         .filter_map(|along| trace::draw(content, Quantity::Elbo, along).map(|drawing| (along, drawing)))
         .map(|(along, drawing)| figure(&drawing, &format!("elbo-{}", along.key()), "trace", ""))
         .collect();
+    let calm = if trace::is_smoothed(content) { " The strong line is a running median of the faint one." } else { "" };
     (!panels.is_empty()).then(|| Section {
         id: "bound",
         title: "The bound while it was fitted",
         short: "ELBO",
-        lead: "The ELBO is a lower bound of the log normaliser; the band is ± 2 standard errors of each step’s own draws.\
+        lead: format!(
+            "The ELBO is a lower bound of the log normaliser; the band is ± 2 standard errors of each step’s own \
+               draws.{calm}\
                <span class=\"with-script\"> Drag across a figure to zoom, double-click to go back.</span>"
-            .into(),
+        ),
         body: format!("<div class=\"traces\">{panels}</div>"),
     })
 }
@@ -54,7 +57,7 @@ pub(super) fn ladder(content: &Content) -> Option<Section> {
         title: "What each family bought",
         short: "Ladder",
         lead: "The gain is over the best family before; a family is kept only if it pays.".into(),
-        body: format!("<div class=\"beside\">{}{table}</div>", figure(&drawing, "ladder-figure", "", "")),
+        body: format!("<div class=\"beside rungs\">{}{table}</div>", figure(&drawing, "ladder-figure", "", "")),
     })
 }
 

@@ -61,6 +61,17 @@
     a.log ? Math.log(v / a.low) / Math.log(a.high / a.low) : (v - a.low) / (a.high - a.low);
   const value = (a, s) => (a.log ? a.low * (a.high / a.low) ** s : a.low + s * (a.high - a.low));
 
+  /* As in the page without a script: a long trace is a median over a hundredth of it. */
+  const runningMedian = (list) => {
+    if (list.length <= 300) return null;
+    const half = Math.floor(list.length / 200);
+    return list.map((p, i) => {
+      const reach = Math.min(half, i, list.length - 1 - i);
+      const middle = (of) => list.slice(i - reach, i + reach + 1).map(of).sort((a, b) => a - b)[reach];
+      return { x: p.x, y: middle((q) => q.y), low: middle((q) => q.low), high: middle((q) => q.high) };
+    });
+  };
+
   const trace = (svg) => {
     const { quantity, along, stairs } = svg.dataset;
     const [left, top, width, height] = svg.dataset.frame.split(" ").map(Number);
@@ -71,7 +82,7 @@
       const x = data[along][i];
       if (y === null || x === null || (home.y.log && y <= 0)) return;
       const se = quantity === "elbo" ? data.elbo_se[i] || 0 : 0;
-      points.push({ i, x, y, se });
+      points.push({ i, x, y, se, low: y - 2 * se, high: y + 2 * se });
     });
     if (points.length < 2) return;
     const px = (v) => left + share(view.x, v) * width;
@@ -100,21 +111,32 @@
     holder.append(over, readout);
 
     const visible = () => points.filter((p) => p.x >= view.x.low && p.x <= view.x.high);
+    /* What can be seen, and one more point on each side. */
+    const nearby = () => {
+      const first = points.findIndex((p) => p.x >= view.x.low);
+      const after = points.findIndex((p) => p.x > view.x.high);
+      return points.slice(Math.max(0, first - 1), after < 0 ? points.length : after + 1);
+    };
+    const path = (list) => {
+      let d = "";
+      list.forEach((p, i) => {
+        const x = place(px(p.x));
+        if (stairs === "1" && i) d += `L${x} ${place(py(list[i - 1].y))}`;
+        d += `${i ? "L" : "M"}${x} ${place(py(p.y))}`;
+      });
+      return d;
+    };
     const draw = () => {
       const inner = $(".plot", svg);
-      let d = "";
-      let previous = null;
-      for (const p of points) {
-        const x = place(px(p.x));
-        if (stairs === "1" && previous) d += `L${x} ${place(py(previous.y))}`;
-        d += `${previous ? "L" : "M"}${x} ${place(py(p.y))}`;
-        previous = p;
-      }
-      $(".line", inner).setAttribute("d", d);
+      const near = nearby();
+      const calm = stairs === "1" ? null : runningMedian(near);
+      $(".line", inner).setAttribute("d", path(calm || near));
+      const raw = $(".raw", inner);
+      if (raw) raw.setAttribute("d", calm ? path(near) : "");
       const band = $(".band", inner);
       if (band) {
-        const up = points.map((p) => `${place(px(p.x))} ${place(py(p.y + 2 * p.se))}`);
-        const down = points.map((p) => `${place(px(p.x))} ${place(py(p.y - 2 * p.se))}`).reverse();
+        const up = (calm || near).map((p) => `${place(px(p.x))} ${place(py(p.high))}`);
+        const down = (calm || near).map((p) => `${place(px(p.x))} ${place(py(p.low))}`).reverse();
         band.setAttribute("d", `M${up.concat(down).join("L")}Z`);
       }
       const text = (x, y, anchor, words) => {
@@ -162,8 +184,8 @@
       if (!(high - low < 0.999 * (home.x.high - home.x.low))) return reset();
       const inside = points.filter((p) => p.x >= low && p.x <= high);
       if (inside.length < 2) return;
-      let bottom = Math.min(...inside.map((p) => p.y - 2 * p.se));
-      let upper = Math.max(...inside.map((p) => p.y + 2 * p.se));
+      let bottom = Math.min(...inside.map((p) => p.low));
+      let upper = Math.max(...inside.map((p) => p.high));
       if (home.y.log) { bottom /= 1.15; upper *= 1.15; }
       else { const pad = 0.06 * (upper - bottom) || 0.5; bottom -= pad; upper += pad; }
       if (quantity === "components") bottom = 0;
@@ -283,7 +305,7 @@
         return [text, button];
       },
     );
-    holder.after(bar);
+    holder.append(bar);
   };
   all("svg[data-quantity]").forEach(trace);
 

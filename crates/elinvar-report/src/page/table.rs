@@ -22,8 +22,9 @@ pub(super) fn section(content: &Content) -> Option<Section> {
         return None;
     }
     let shown = &content.parameters[..n.min(MOST_ROWS)];
+    let mcse_decimals = shown.iter().filter_map(|p| p.mcse).map(|e| number::decimals(e).saturating_sub(1)).max();
     let columns = Columns {
-        mcse: shown.iter().any(|p| p.mcse.is_some()),
+        mcse: mcse_decimals.map(|decimals| decimals.min(UNIFORM_DECIMALS)),
         corrected: shown.iter().any(|p| p.corrected.is_some()),
     };
     let most = shown.iter().map(|p| number::decimals(p.summary.sd)).max().unwrap_or(0);
@@ -64,20 +65,21 @@ fn has_panel(content: &Content, i: usize) -> bool {
 
 #[derive(Clone, Copy)]
 struct Columns {
-    mcse: bool,
+    /// Decimals of the column, if there is one.
+    mcse: Option<usize>,
     corrected: bool,
 }
 
 impl Columns {
     fn header(self) -> String {
-        let q_columns = if self.mcse { 5 } else { 4 };
+        let q_columns = if self.mcse.is_some() { 5 } else { 4 };
         let mut groups = format!("<td></td><th scope=\"colgroup\" colspan=\"{q_columns}\" class=\"group q\">approximation q</th>");
         let column = |name: &str, title: &str| {
             format!("<th scope=\"col\" class=\"n\" data-kind=\"number\" title=\"{title}\">{name}</th>")
         };
         let mut names = String::from("<th scope=\"col\" data-kind=\"text\">parameter</th>");
         names += &column("mean", "mean");
-        if self.mcse {
+        if self.mcse.is_some() {
             names += &column("mcse", "Monte Carlo standard error of the mean");
         }
         names += &column("sd", "standard deviation");
@@ -105,8 +107,8 @@ impl Columns {
             let _ = write!(row, "<td class=\"n\"{key}>{text}</td>");
         };
         cell(Some(q.mean), decimals, Some(q.mean));
-        if self.mcse {
-            cell(parameter.mcse, parameter.mcse.map_or(3, number::decimals).saturating_sub(1), parameter.mcse);
+        if let Some(decimals) = self.mcse {
+            cell(parameter.mcse, decimals, parameter.mcse);
         }
         for value in [q.sd, q.q5, q.q95] {
             cell(Some(value), decimals, Some(value));

@@ -24,7 +24,12 @@ fn tile(name: &str, value: &str, note: &str, further: &str) -> String {
 }
 
 fn family(headline: &Headline) -> Option<String> {
-    (!headline.family.is_empty()).then(|| tile("Family", &headline.family, &headline.stopped, ""))
+    let [family, stopped] = [&headline.family, &headline.stopped].map(|text| escape::text(text));
+    (!family.is_empty()).then(|| {
+        format!(
+            "<div class=\"tile\"><dt>Family</dt><dd class=\"value words\">{family}</dd><dd class=\"note\">{stopped}</dd></div>"
+        )
+    })
 }
 
 fn bound(elbo: Estimate, log_normaliser: Option<Estimate>) -> String {
@@ -68,7 +73,7 @@ fn shift(content: &Content) -> Option<String> {
     let shifts = content.parameters.iter().filter_map(|p| p.shift().map(|shift| (p, shift)));
     let (parameter, shift) = shifts.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let value = format!("{} sd", number::fixed(shift.abs(), 2));
-    Some(tile("Largest shift of a mean", &value, &format!("{}, by importance weights", parameter.name), ""))
+    Some(tile("Largest shift", &value, &format!("of a mean, {}, by importance weights", parameter.name), ""))
 }
 
 fn cost(headline: &Headline) -> Option<String> {

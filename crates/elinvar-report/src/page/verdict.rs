@@ -16,7 +16,8 @@ pub(super) fn html(content: &Content) -> String {
     };
     let words = content.verdict.words();
     let icon = icon(content.verdict);
-    let (first, rest) = first_sentence(&content.reason);
+    let reason = with_true_minus(&content.reason);
+    let (first, rest) = first_sentence(&reason);
     let rest = if rest.is_empty() { String::new() } else { format!("<p class=\"numbers\">{}</p>", escape::text(rest)) };
     let next = content.next.as_ref().map_or(String::new(), |next| {
         format!("<p class=\"next\"><span>Next</span> {}</p>", escape::text(next))
@@ -40,6 +41,19 @@ fn first_sentence(reason: &str) -> (&str, &str) {
     }
 }
 
+/// A hyphen before a digit and after a space is a minus sign.
+fn with_true_minus(text: &str) -> String {
+    let mut words = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_minus = c == '-' && matches!(before, ' ' | '(') && rest.peek().is_some_and(char::is_ascii_digit);
+        words.push(if is_minus { '−' } else { c });
+        before = c;
+    }
+    words
+}
+
 /// A shape for each verdict, so that colour is not needed: a tick, half a disc, a cross.
 fn icon(verdict: Verdict) -> String {
     let shape = match verdict {
@@ -60,5 +74,10 @@ mod tests {
     fn the_reason_is_cut_after_its_first_sentence() {
         assert_eq!(first_sentence("Converged. k̂ is 0.45. More."), ("Converged.", "k̂ is 0.45. More."));
         assert_eq!(first_sentence("k̂ is 0.45"), ("k̂ is 0.45", ""));
+    }
+
+    #[test]
+    fn a_minus_is_told_from_a_hyphen() {
+        assert_eq!(with_true_minus("ELBO -34.3 of x-1 (-2), -x"), "ELBO −34.3 of x-1 (−2), -x");
     }
 }
