@@ -6,6 +6,7 @@
 mod sample;
 
 use std::path::PathBuf;
+use std::time::Instant;
 use std::{env, fs, io};
 
 use elinvar_report::{FigureName, figure, html};
@@ -20,8 +21,9 @@ fn main() -> io::Result<()> {
         ("hostile", sample::hostile()),
     ];
     for (name, content) in contents {
+        let start = Instant::now();
         let page = html(&content);
-        println!("{name}.html: {} kB", page.len() / 1000);
+        println!("{name}.html: {} kB in {:.0?}", page.len() / 1000, start.elapsed());
         fs::write(folder.join(format!("{name}.html")), page)?;
         for figure_name in FigureName::PLAIN {
             if let Some(svg) = figure(&content, &figure_name) {

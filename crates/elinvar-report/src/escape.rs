@@ -37,10 +37,7 @@ mod tests {
 
     #[test]
     fn no_tag_survives() {
-        assert_eq!(
-            text("<b class=\"x\">R&D's</b>"),
-            "&lt;b class=&quot;x&quot;&gt;R&amp;D&#39;s&lt;/b&gt;"
-        );
+        assert_eq!(text("<b class=\"x\">R&D's</b>"), "&lt;b class=&quot;x&quot;&gt;R&amp;D&#39;s&lt;/b&gt;");
         assert_eq!(text("a\u{0}b\u{8}c\nd"), "a\u{fffd}b\u{fffd}c\nd");
     }
 

@@ -30,7 +30,7 @@ mod page;
 mod png;
 
 pub use content::{
-    CalibrationBin, Content, Draws, Estimate, Headline, Metric, ParetoFit, Parameter, Rung, Stage, Summary, Tail, Test,
+    CalibrationBin, Content, Draws, Estimate, Headline, Metric, Parameter, ParetoFit, Rung, Stage, Summary, Tail, Test,
     TraceRow, Verdict,
 };
 pub use figure::{FigureName, UnknownFigure, figure};

@@ -51,12 +51,13 @@ fn squared_cosine_coefficients(bins: &[f64]) -> Vec<f64> {
 
 /// The smallest t with t = ξ γ(t), of the paper's equation (30); the squared bandwidth on the unit interval.
 fn fixed_point(squares: &[f64], n: f64) -> Option<f64> {
-    const STEPS: i32 = 120;
+    const STEPS: i32 = 64;
     let excess = |t: f64| t - plug_in(t, squares, n);
     let t_at = |i: i32| 1e-9 * 10f64.powf(8.0 * f64::from(i) / f64::from(STEPS));
-    let first = (0..STEPS).find(|i| excess(t_at(*i)) < 0.0 && excess(t_at(i + 1)) >= 0.0)?;
-    let (mut low, mut high) = (t_at(first), t_at(first + 1));
-    for _ in 0..40 {
+    let first_below = (0..STEPS).find(|i| excess(t_at(*i)) < 0.0)?;
+    let above = (first_below + 1..=STEPS).find(|i| excess(t_at(*i)) >= 0.0)?;
+    let (mut low, mut high) = (t_at(above - 1), t_at(above));
+    for _ in 0..20 {
         let middle = 0.5 * (low + high);
         if excess(middle) < 0.0 { low = middle } else { high = middle }
     }
@@ -66,15 +67,11 @@ fn fixed_point(squares: &[f64], n: f64) -> Option<f64> {
 /// ξ γ(t): from the norm of a high derivative at t down to that of the second, and the bandwidth that it asks for.
 fn plug_in(t: f64, squares: &[f64], n: f64) -> f64 {
     let norm = |s: i32, t: f64| -> f64 {
-        let sum: f64 = squares
-            .iter()
-            .enumerate()
-            .map(|(i, a)| {
-                let k2 = ((i + 1) * (i + 1)) as f64;
-                k2.powi(s) * a * (-k2 * PI * PI * t).exp()
-            })
-            .sum();
-        2.0 * PI.powi(2 * s) * sum
+        /// e⁻¹²⁰ makes even 255¹⁴ vanish.
+        const NEGLIGIBLE: f64 = 120.0;
+        let terms = squares.iter().enumerate().map(|(i, a)| (((i + 1) * (i + 1)) as f64, a));
+        let terms = terms.take_while(|(k2, _)| k2 * PI * PI * t < NEGLIGIBLE);
+        2.0 * PI.powi(2 * s) * terms.map(|(k2, a)| k2.powi(s) * a * (-k2 * PI * PI * t).exp()).sum::<f64>()
     };
     let mut f = norm(ORDER, t);
     for s in (2..ORDER).rev() {

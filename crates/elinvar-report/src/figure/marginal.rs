@@ -32,12 +32,8 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
     let peak = of_p.as_ref().map_or(0.0, Density::peak).max(of_q.peak());
 
     let margins = Margins { top: 24.0, right: 8.0, bottom: 22.0, left: 8.0 };
-    let frame = Frame::inside(
-        SIZE,
-        margins,
-        Scale::linear(range, (0.0, 1.0)),
-        Scale::linear((0.0, 1.06 * peak), (0.0, 1.0)),
-    );
+    let frame =
+        Frame::inside(SIZE, margins, Scale::linear(range, (0.0, 1.0)), Scale::linear((0.0, 1.06 * peak), (0.0, 1.0)));
     let mut marks = Marks::default();
     marks.text("name", (frame.left, 14.0), Anchor::Start, &shortened(&parameter.name, NAME_CHARS));
     let curve = |d: &Density| d.points().map(|(x, y)| frame.at(x, y)).collect::<Vec<_>>();
@@ -127,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_name_with_markup_stays_text_and_a_constant_has_no_panel() {
-        let parameter = |name: &str| Parameter { name: name.into(), summary: Summary::default(), ..Parameter::default() };
+        let parameter =
+            |name: &str| Parameter { name: name.into(), summary: Summary::default(), ..Parameter::default() };
         let content = Content {
             parameters: vec![parameter("</text><script>"), parameter("constant")],
             draws: Draws {

@@ -28,8 +28,7 @@ pub(crate) fn draw(content: &Content, i: usize, j: usize) -> Option<Drawing> {
     let y_range = range(&q.1, p.as_ref().map(|p| &p.2), h_q.1, (y.lower, y.upper));
 
     let margins = Margins { top: 24.0, right: 10.0, bottom: 38.0, left: 46.0 };
-    let frame =
-        Frame::inside(SIZE, margins, Scale::linear(x_range, (0.0, 1.0)), Scale::linear(y_range, (0.0, 1.0)));
+    let frame = Frame::inside(SIZE, margins, Scale::linear(x_range, (0.0, 1.0)), Scale::linear(y_range, (0.0, 1.0)));
     let mut marks = Marks::default();
     frame.y_axis(&mut marks, 4, &shortened(&y.name, 30));
     let of_q = Plane::estimate(pairs(&content.draws, i, j), h_q, x_range, y_range, GRID);

@@ -97,25 +97,30 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
+    /// Room around a figure that stands alone.
+    const EDGE: f64 = 8.0;
+
     /// Inside a page that has the style sheet; `id` is unique in it.
     pub(crate) fn inline(&self, id: &str) -> String {
         let id = escape::text(id);
-        self.write(&format!(r#" role="img" aria-labelledby="{id}-t {id}-d"{}"#, self.attributes), &id, "")
+        self.write(&format!(r#" role="img" aria-labelledby="{id}-t {id}-d"{}"#, self.attributes), &id, "", 0.0)
     }
 
     /// As a file of its own, in light colours.
     pub(crate) fn standalone(&self) -> String {
-        let [width, height] = [self.width, self.height].map(place);
-        let paper = format!(r#"<rect class="paper" width="{width}" height="{height}"/>"#);
+        let [width, height] = [self.width + 2.0 * Self::EDGE, self.height + 2.0 * Self::EDGE].map(place);
+        let edge = place(-Self::EDGE);
+        let paper = format!(r#"<rect class="paper" x="{edge}" y="{edge}" width="{width}" height="{height}"/>"#);
         let before = format!("<style>{}</style>{paper}", style::resolved());
         let namespace = r#" xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="figure-t figure-d""#;
-        self.write(namespace, "figure", &before) + "\n"
+        self.write(namespace, "figure", &before, Self::EDGE) + "\n"
     }
 
-    fn write(&self, attributes: &str, id: &str, before: &str) -> String {
-        let [width, height] = [self.width, self.height].map(place);
+    fn write(&self, attributes: &str, id: &str, before: &str, edge: f64) -> String {
+        let [width, height] = [self.width + 2.0 * edge, self.height + 2.0 * edge].map(place);
         let (title, description) = (escape::text(&self.title), escape::text(&self.description));
-        let size = format!(r#"width="{width}" height="{height}" viewBox="0 0 {width} {height}""#);
+        let start = place(-edge);
+        let size = format!(r#"width="{width}" height="{height}" viewBox="{start} {start} {width} {height}""#);
         let body = &self.marks.0;
         format!(
             r#"<svg class="fig" {size}{attributes}><title id="{id}-t">{title}</title><desc id="{id}-d">{description}</desc>{before}{body}</svg>"#
@@ -132,13 +137,13 @@ impl Drawing {
     /// Several drawings as one, in rows of `columns`, below a legend.
     pub(crate) fn grid(title: &str, panels: &[Drawing], columns: usize, legend: Option<Marks>) -> Self {
         const GAP: f64 = 14.0;
-        const EDGE: f64 = 8.0;
-        let top = if legend.is_some() { 30.0 } else { EDGE };
+        const LEGEND_WIDTH: f64 = 350.0;
+        let (top, least) = if legend.is_some() { (30.0, LEGEND_WIDTH) } else { (0.0, 0.0) };
         let cell = panels.iter().fold((0.0, 0.0), |(w, h): (f64, f64), p| (w.max(p.width), h.max(p.height)));
         let columns = columns.clamp(1, panels.len().max(1));
         let mut marks = legend.unwrap_or_default();
         for (i, panel) in panels.iter().enumerate() {
-            let x = EDGE + (i % columns) as f64 * (cell.0 + GAP);
+            let x = (i % columns) as f64 * (cell.0 + GAP);
             let y = top + (i / columns) as f64 * (cell.1 + GAP);
             let [x, y] = [x, y].map(place);
             let [width, height] = [panel.width, panel.height].map(place);
@@ -151,8 +156,8 @@ impl Drawing {
         let rows = panels.len().div_ceil(columns).max(1) as f64;
         let description = panels.iter().map(|p| p.description.as_str()).collect::<Vec<_>>().join(" ");
         Self {
-            width: 2.0 * EDGE + columns as f64 * (cell.0 + GAP) - GAP,
-            height: top + rows * (cell.1 + GAP) - GAP + EDGE,
+            width: (columns as f64 * (cell.0 + GAP) - GAP).max(least),
+            height: top + rows * (cell.1 + GAP) - GAP,
             title: title.into(),
             description,
             attributes: String::new(),
@@ -206,7 +211,8 @@ mod tests {
         };
         let svg = drawing.standalone();
         assert!(svg.contains("&lt;x&amp;&quot;") && svg.contains("a &lt; b") && svg.contains("&lt;/desc&gt;"));
-        assert!(svg.contains(r#"width="10" height="20.5" viewBox="0 0 10 20.5""#));
+        assert!(svg.contains(r#"width="26" height="36.5" viewBox="-8 -8 26 36.5""#));
+        assert!(drawing.inline("a").contains(r#"width="10" height="20.5" viewBox="0 0 10 20.5""#));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) fn draw(tail: &Tail, threshold: f64) -> Option<Drawing> {
     // Far below the largest, ratios would leave the range of numbers.
     let lowest = ratios[ratios.len() - 1].max(LOWEST);
     let x = Scale::log((lowest.exp(), (-0.06 * lowest.min(-0.1)).exp()), (0.0, 1.0));
-    let y = Scale::log((0.6 / n, 1.6 * ratios.len() as f64 / n), (0.0, 1.0));
+    let y = Scale::log((0.35 / n, 1.6 * ratios.len() as f64 / n), (0.0, 1.0));
     let frame = Frame::inside(SIZE, Margins { top: 30.0, right: 14.0, bottom: 40.0, left: 52.0 }, x, y);
 
     let mut marks = Marks::default();

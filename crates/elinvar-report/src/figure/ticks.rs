@@ -101,7 +101,10 @@ mod tests {
         for (low, high) in [(1e-9, 3e-9), (-5e7, 2e8), (0.1, 0.100001)] {
             let marks = linear(low, high, 4);
             assert!((2..=9).contains(&marks.len()), "{low} {high}: {marks:?}");
-            assert!(marks.iter().all(|v| *v >= low - 1e-9 * (high - low) && *v <= high + 1e-9 * (high - low)), "{marks:?}");
+            assert!(
+                marks.iter().all(|v| *v >= low - 1e-9 * (high - low) && *v <= high + 1e-9 * (high - low)),
+                "{marks:?}"
+            );
         }
     }
 

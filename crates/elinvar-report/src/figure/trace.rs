@@ -91,7 +91,6 @@ impl Along {
     }
 }
 
-
 /// `None` if fewer than two rows have the quantity.
 pub(crate) fn draw(content: &Content, quantity: Quantity, along: Along) -> Option<Drawing> {
     let points: Vec<Point> = content.trace.iter().filter_map(|row| point(row, quantity, along)).collect();

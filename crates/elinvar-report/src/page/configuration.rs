@@ -28,9 +28,12 @@ fn block(id: &str, title: &str, text: &str, may_be_long: bool) -> String {
         return String::new();
     }
     let copy = format!("<button type=\"button\" class=\"copy with-script\" data-copy=\"{id}\">Copy</button>");
-    let pre = format!("<pre id=\"{id}\" tabindex=\"0\" aria-label=\"{title}\"><code>{}</code></pre>", escape::text(text));
+    let pre =
+        format!("<pre id=\"{id}\" tabindex=\"0\" aria-label=\"{title}\"><code>{}</code></pre>", escape::text(text));
     match may_be_long {
-        true => format!("<details class=\"code\"><summary>{title}</summary><div class=\"block\">{copy}{pre}</div></details>"),
+        true => format!(
+            "<details class=\"code\"><summary>{title}</summary><div class=\"block\">{copy}{pre}</div></details>"
+        ),
         false => format!("<h3>{title}</h3><div class=\"block\">{copy}{pre}</div>"),
     }
 }

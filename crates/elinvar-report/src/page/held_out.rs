@@ -13,8 +13,9 @@ pub(super) fn section(content: &Content) -> Option<Section> {
          <th scope=\"col\">Metric</th><th scope=\"col\" class=\"n\">Value</th><th scope=\"col\">Meaning</th></tr></thead>\
          <tbody>{rows}</tbody></table></div>"
     );
-    let picture =
-        calibration::draw(&test.calibration).map(|drawing| figure(&drawing, "calibration", "square", "")).unwrap_or_default();
+    let picture = calibration::draw(&test.calibration)
+        .map(|drawing| figure(&drawing, "calibration", "square", ""))
+        .unwrap_or_default();
     let bars = if picture.is_empty() { "" } else { " Bars are 95 % intervals, larger dots are more rows." };
     Some(Section {
         id: "test",

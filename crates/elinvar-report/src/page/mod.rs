@@ -5,6 +5,7 @@ mod draws;
 mod head;
 mod held_out;
 mod run;
+mod script;
 mod section;
 mod table;
 mod tiles;
@@ -46,6 +47,6 @@ pub fn html(content: &Content) -> String {
         tiles = tiles::html(content),
         foot = verdict::footer(content),
         data = trace_data::html(&content.trace),
-        script = include_str!("script.js"),
+        script = script::TEXT,
     )
 }

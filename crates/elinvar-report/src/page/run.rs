@@ -2,8 +2,8 @@
 
 use super::section::{Section, figure};
 use crate::content::{Content, Estimate, Rung};
-use crate::figure::trace::{self, Along, Quantity};
 use crate::figure::ladder as ladder_figure;
+use crate::figure::trace::{self, Along, Quantity};
 use crate::{escape, number};
 
 pub(super) fn bound(content: &Content) -> Option<Section> {

@@ -21,7 +21,9 @@ impl Section {
     pub(super) fn html(&self) -> String {
         let Self { id, title, lead, body, .. } = self;
         let lead = if lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{lead}</p>\n") };
-        format!("<section id=\"{id}\" aria-labelledby=\"{id}-h\">\n<h2 id=\"{id}-h\">{title}</h2>\n{lead}{body}\n</section>\n")
+        format!(
+            "<section id=\"{id}\" aria-labelledby=\"{id}-h\">\n<h2 id=\"{id}-h\">{title}</h2>\n{lead}{body}\n</section>\n"
+        )
     }
 
     pub(super) fn link(&self) -> String {
@@ -33,7 +35,10 @@ impl Section {
 pub(super) fn figure(drawing: &Drawing, id: &str, class: &str, caption: &str) -> String {
     let caption = if caption.is_empty() { String::new() } else { format!("<figcaption>{caption}</figcaption>") };
     let id_text = escape::text(id);
-    format!("<figure id=\"{id_text}\" class=\"{class}\"><div class=\"plot\">{}</div>{caption}</figure>\n", drawing.inline(id))
+    format!(
+        "<figure id=\"{id_text}\" class=\"{class}\"><div class=\"plot\">{}</div>{caption}</figure>\n",
+        drawing.inline(id)
+    )
 }
 
 /// The key to the two kinds of draws.

@@ -73,7 +73,8 @@ struct Columns {
 impl Columns {
     fn header(self) -> String {
         let q_columns = if self.mcse.is_some() { 5 } else { 4 };
-        let mut groups = format!("<td></td><th scope=\"colgroup\" colspan=\"{q_columns}\" class=\"group q\">approximation q</th>");
+        let mut groups =
+            format!("<td></td><th scope=\"colgroup\" colspan=\"{q_columns}\" class=\"group q\">approximation q</th>");
         let column = |name: &str, title: &str| {
             format!("<th scope=\"col\" class=\"n\" data-kind=\"number\" title=\"{title}\">{name}</th>")
         };

@@ -48,7 +48,12 @@ fn pareto(headline: &Headline) -> String {
     let side = if k <= threshold { "below" } else { "above" };
     let limit = number::fixed(threshold, 2);
     let draws = number::grouped(headline.n_draws);
-    tile("Pareto k̂", &number::fixed(k, 2), &format!("{side} {limit}, the limit for {draws} draws"), &gauge(k, threshold))
+    tile(
+        "Pareto k̂",
+        &number::fixed(k, 2),
+        &format!("{side} {limit}, the limit for {draws} draws"),
+        &gauge(k, threshold),
+    )
 }
 
 /// A line from 0 to 1 with the threshold and the value on it.

@@ -25,7 +25,10 @@ pub(super) fn html(trace: &[TraceRow]) -> String {
     add("kl", &|row| row.kl);
     add("components", &|row| Some(row.components as f64));
     add("n_draws", &|row| Some(row.n_draws as f64));
-    format!("<script type=\"application/json\" id=\"trace-data\">{}</script>", escape::script_json(&Value::Object(columns)))
+    format!(
+        "<script type=\"application/json\" id=\"trace-data\">{}</script>",
+        escape::script_json(&Value::Object(columns))
+    )
 }
 
 /// Seven digits are more than a read-out shows.

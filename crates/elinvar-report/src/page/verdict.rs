@@ -19,9 +19,10 @@ pub(super) fn html(content: &Content) -> String {
     let reason = with_true_minus(&content.reason);
     let (first, rest) = first_sentence(&reason);
     let rest = if rest.is_empty() { String::new() } else { format!("<p class=\"numbers\">{}</p>", escape::text(rest)) };
-    let next = content.next.as_ref().map_or(String::new(), |next| {
-        format!("<p class=\"next\"><span>Next</span> {}</p>", escape::text(next))
-    });
+    let next = content
+        .next
+        .as_ref()
+        .map_or(String::new(), |next| format!("<p class=\"next\"><span>Next</span> {}</p>", escape::text(next)));
     format!(
         "<section class=\"verdict {class}\" aria-labelledby=\"verdict\">{icon}<div><h2 id=\"verdict\">{words}</h2>\
          <p class=\"reason\">{}</p>{rest}{next}</div></section>",

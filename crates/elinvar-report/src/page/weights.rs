@@ -33,6 +33,9 @@ pub(super) fn section(content: &Content) -> Option<Section> {
         title: "Importance ratios",
         short: "Weights",
         lead: escape::text(&meaning),
-        body: format!("<div class=\"beside\">{}<dl class=\"notes\">{notes}</dl></div>", figure(&drawing, "tail", "", "")),
+        body: format!(
+            "<div class=\"beside\">{}<dl class=\"notes\">{notes}</dl></div>",
+            figure(&drawing, "tail", "", "")
+        ),
     })
 }

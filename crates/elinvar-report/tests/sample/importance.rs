@@ -23,7 +23,8 @@ impl Importance {
         let mut sorted: Vec<f64> = ratios.iter().map(|r| r - largest).collect();
         sorted.sort_by(|a, b| b.total_cmp(a));
         let len = (3.0 * (z.len() as f64).sqrt()).ceil() as usize;
-        let tail = Tail { fit: Some(fit(&sorted, len)), n_draws: z.len() as u64, log_ratios: sorted[..4 * len].to_vec() };
+        let tail =
+            Tail { fit: Some(fit(&sorted, len)), n_draws: z.len() as u64, log_ratios: sorted[..4 * len].to_vec() };
         Self { draws: Draws { columns, weights: Vec::new() }, tail, effective }
     }
 

@@ -6,7 +6,8 @@ mod importance;
 mod random;
 
 use elinvar_report::{
-    CalibrationBin, Content, Draws, Estimate, Headline, Metric, Parameter, Rung, Stage, Summary, Test, TraceRow, Verdict,
+    CalibrationBin, Content, Draws, Estimate, Headline, Metric, Parameter, Rung, Stage, Summary, Test, TraceRow,
+    Verdict,
 };
 use importance::Importance;
 use random::Random;
@@ -21,7 +22,7 @@ pub(crate) fn logistic_11() -> Content {
     let names: Vec<String> = (0..11).map(|i| if i == 0 { "intercept".into() } else { format!("x{i}") }).collect();
     let (draws, z) = gaussian_draws(&mut random, &mean, &sd, 0.35);
     let importance = Importance::new(&draws, &z, |z| {
-        0.03 * skew(z[2]) + 0.04 * skew(-z[7]) + 0.02 * skew(z[1]) + 0.22 * z[4].powi(2).min(9.0) - 0.02 * z[7].powi(2)
+        0.03 * skew(z[2]) + 0.04 * skew(-z[7]) + 0.02 * skew(z[1]) + 0.06 * z[4].powi(2) - 0.02 * z[7].powi(2)
     });
     let elbo = Estimate { value: -34.2985, mcse: 0.0033 };
     let log_normaliser = Estimate { value: -34.2478, mcse: 0.0036 };
@@ -35,7 +36,8 @@ pub(crate) fn logistic_11() -> Content {
         seconds: 0.0369,
         ..importance.headline(&trace)
     };
-    let reason = reason("Converged, and importance weights confirm every mean and sd.", &headline, "; 8 searches found 1 mode");
+    let reason =
+        reason("Converged, and importance weights confirm every mean and sd.", &headline, "; 8 searches found 1 mode");
     Content {
         title: "Logistic regression on the embedded breast-cancer data: 341 rows, 11 parameters, prior N(0, 1)".into(),
         made: "Made by elinvar 0.1.0 on 2026-11-16, seed 1.".into(),
@@ -50,7 +52,11 @@ pub(crate) fn logistic_11() -> Content {
         tail: Some(importance.tail),
         config: CONFIG.into(),
         command: "elinvar fit --seed 1 --out run1".into(),
-        model: words("Bernoulli with a logit link", "the embedded breast-cancer data, 341 rows", "N(0, 1) on every coefficient"),
+        model: words(
+            "Bernoulli with a logit link",
+            "the embedded breast-cancer data, 341 rows",
+            "N(0, 1) on every coefficient",
+        ),
         ..Content::default()
     }
 }
@@ -60,10 +66,14 @@ pub(crate) fn logistic_61() -> Content {
     let mut random = Random::new(61);
     let mean: Vec<f64> = (0..61).map(|_| 1.2 * random.normal()).collect();
     let sd: Vec<f64> = (0..61).map(|_| 0.15 + 0.5 * random.uniform()).collect();
-    let names: Vec<String> = (0..61).map(|i| if i == 0 { "intercept".into() } else { format!("band_{i:02}") }).collect();
+    let names: Vec<String> =
+        (0..61).map(|i| if i == 0 { "intercept".into() } else { format!("band_{i:02}") }).collect();
     let (draws, z) = gaussian_draws(&mut random, &mean, &sd, 0.2);
     let tilt = |z: &[f64]| {
-        z.iter().step_by(7).map(|v| 0.004 * skew(*v)).sum::<f64>() + 0.26 * z[3].powi(2) + 0.06 * z[14].powi(2) + 0.04 * skew(z[40])
+        z.iter().step_by(7).map(|v| 0.004 * skew(*v)).sum::<f64>()
+            + 0.26 * z[3].powi(2)
+            + 0.06 * z[14].powi(2)
+            + 0.04 * skew(z[40])
     };
     let importance = Importance::new(&draws, &z, tilt);
     let elbo = Estimate { value: -178.41, mcse: 0.021 };
@@ -151,7 +161,11 @@ pub(crate) fn mixture_10() -> Content {
         seconds: 1.51,
         ..importance.headline(&trace)
     };
-    let reason = reason("Converged, and importance weights confirm every mean and sd.", &headline, "; 8 searches found 10 modes");
+    let reason = reason(
+        "Converged, and importance weights confirm every mean and sd.",
+        &headline,
+        "; 8 searches found 10 modes",
+    );
     Content {
         title: "Ten Gaussians in the plane: 2 parameters; ladder of families".into(),
         made: "Made by elinvar 0.1.0 on 2026-11-16, seed 7.".into(),
@@ -185,7 +199,8 @@ pub(crate) fn hostile() -> Content {
     content.next = Some(bad.into());
     content.parameters[1].name = bad.into();
     content.parameters[2].name = "\" onmouseover=\"alert(1)".into();
-    content.parameters[3].name = "a name that is far too long for any panel of any figure, and for the table as well".into();
+    content.parameters[3].name =
+        "a name that is far too long for any panel of any figure, and for the table as well".into();
     content.parameters[4].summary.mean = f64::NAN;
     content.parameters[5].summary.sd = f64::INFINITY;
     content.headline.pareto_k = Some(f64::INFINITY);
@@ -269,7 +284,14 @@ fn summary(column: &[f64]) -> Summary {
 }
 
 /// A bound that rises fast, then slowly, with noise that more draws make smaller.
-fn rise(random: &mut Random, n: u64, from: f64, to: f64, noise: f64, cost: impl Fn(u64) -> (u64, u64)) -> Vec<TraceRow> {
+fn rise(
+    random: &mut Random,
+    n: u64,
+    from: f64,
+    to: f64,
+    noise: f64,
+    cost: impl Fn(u64) -> (u64, u64),
+) -> Vec<TraceRow> {
     let (mut evaluations, mut seconds) = (0, 0.0);
     let row = |step: u64| {
         let (components, n_draws) = cost(step);
@@ -310,7 +332,8 @@ fn held_out(random: &mut Random) -> Test {
         let observed = (predicted + 0.09 * random.normal()).clamp(0.0, 1.0);
         CalibrationBin { predicted, observed, n: 14 + (40.0 * random.uniform()) as u64 }
     });
-    let metric = |name: &str, value, se, note: &str| Metric { name: name.into(), value, se: Some(se), note: note.into() };
+    let metric =
+        |name: &str, value, se, note: &str| Metric { name: name.into(), value, se: Some(se), note: note.into() };
     Test {
         n_rows: 42,
         metrics: vec![
