@@ -18,6 +18,8 @@ const args = [
 // Without a folder of its own given, Playwright makes a new profile for every launch.
 const browser = await chromium.launch({ executablePath, args, timeout: 120_000 });
 
+// What is left of A4 between margins of 14 mm, in pixels.
+const PAPER = 688;
 const looks = {
   light: { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
   dark: { viewport: { width: 1280, height: 800 }, colorScheme: "dark" },
@@ -43,6 +45,10 @@ for (const file of pages) {
       await sorts(page, check);
       await filters(page, check);
       await readsOut(page, check);
+      await page.emulateMedia({ media: "print" });
+      await page.setViewportSize({ width: PAPER, height: 1000 });
+      const wide = await page.evaluate(() => Math.max(...[...document.querySelectorAll("body, table, pre")].map((e) => e.getBoundingClientRect().right)));
+      check(wide <= PAPER + 1, `on paper it is ${wide} pixels wide`);
       const pdf = join(shots, `${name}.pdf`);
       await page.pdf({ path: pdf });
       check(readFileSync(pdf).subarray(0, 5).toString() === "%PDF-", "the PDF is none");
@@ -67,13 +73,18 @@ async function seen(page, check, look) {
     const folded = svg.closest("details:not([open])") !== null;
     const box = svg.getBoundingClientRect();
     const text = [...svg.querySelectorAll("text")].filter((t) => t.textContent.trim());
+    const boxes = text.map((t) => ({ words: t.textContent, box: t.getBoundingClientRect() })).filter((t) => t.box.width > 0);
     const left = box.left - 1, right = box.right + 1;
-    const out = text.filter((t) => { const b = t.getBoundingClientRect(); return b.width > 0 && (b.left < left || b.right > right); });
-    return { title: svg.querySelector("title").textContent, folded, width: box.width, height: box.height, out: out.map((t) => t.textContent) };
+    const out = boxes.filter((t) => t.box.left < left || t.box.right > right).map((t) => t.words);
+    // Line boxes are taller than letters: a third of a line of overlap is none that can be seen.
+    const cross = (a, b) => a.left < b.right && b.left < a.right && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.34 * Math.min(a.height, b.height);
+    const over = boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => cross(a.box, b.box)).map((b) => `${a.words} / ${b.words}`));
+    return { title: svg.querySelector("title").textContent, folded, width: box.width, height: box.height, out, over };
   }));
   check(figures.length > 0, "there is no figure");
   for (const figure of figures.filter((f) => !f.folded)) {
     check(figure.width > 100 && figure.height > 60, `figure without size: ${figure.title}`);
+    check(figure.over.length === 0, `text upon text in ${figure.title}: ${figure.over.join(" | ")}`);
     check(figure.out.length === 0, `text outside of ${figure.title}: ${figure.out.join(" | ")}`);
   }
   const rows = await page.locator("#parameters-table tbody tr").count();

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, Margins};
 use super::scale::Scale;
-use super::svg::{Anchor, Drawing, Marks};
+use super::svg::{Drawing, Marks};
 use crate::content::CalibrationBin;
 
 const SIZE: (f64, f64) = (320.0, 310.0);
@@ -15,15 +15,6 @@ pub(crate) fn draw(bins: &[CalibrationBin]) -> Option<Drawing> {
     let mut marks = Marks::default();
     frame.y_axis(&mut marks, 5, "observed share");
     marks.line("reference", frame.at(0.0, 0.0), frame.at(1.0, 1.0));
-    marks.text(
-        "tick",
-        {
-            let (x, y) = frame.at(0.97, 0.9);
-            (x, y)
-        },
-        Anchor::End,
-        "perfect",
-    );
     for bin in bins.iter().filter(|bin| bin.n > 0) {
         let (low, high) = wilson(bin.observed, bin.n as f64);
         marks.line("bar", frame.at(bin.predicted, low), frame.at(bin.predicted, high));

@@ -16,7 +16,11 @@ pub(super) fn section(content: &Content) -> Option<Section> {
     let picture = calibration::draw(&test.calibration)
         .map(|drawing| figure(&drawing, "calibration", "square", ""))
         .unwrap_or_default();
-    let bars = if picture.is_empty() { "" } else { " Bars are 95 % intervals, larger dots are more rows." };
+    let bars = if picture.is_empty() {
+        ""
+    } else {
+        " On the dotted line, what was predicted happened as often; bars are 95 % intervals, larger dots are more rows."
+    };
     Some(Section {
         id: "test",
         title: "Rows that were held out",

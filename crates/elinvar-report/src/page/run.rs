@@ -20,7 +20,7 @@ pub(super) fn bound(content: &Content) -> Option<Section> {
         lead: format!(
             "The ELBO is a lower bound of the log normaliser; the band is ± 2 standard errors of each step’s own \
                draws.{calm}\
-               <span class=\"with-script\"> Drag across a figure to zoom, double-click to go back.</span>"
+               <span class=\"with-script by-mouse\"> Drag across a figure to zoom, double-click to go back.</span>"
         ),
         body: format!("<div class=\"traces\">{panels}</div>"),
     })
