@@ -23,7 +23,7 @@ const PAPER = 688;
 const looks = {
   light: { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
   dark: { viewport: { width: 1280, height: 800 }, colorScheme: "dark" },
-  phone: { viewport: { width: 390, height: 844 }, colorScheme: "light", hasTouch: true },
+  phone: { viewport: { width: 390, height: 844 }, colorScheme: "light", hasTouch: true, isMobile: true },
   "no-script": { viewport: { width: 1280, height: 800 }, colorScheme: "light", javaScriptEnabled: false },
 };
 

@@ -9,8 +9,12 @@ use crate::estimate::density::{Density, density};
 use crate::estimate::sample::Sample;
 use crate::number;
 
-/// Size of a panel.
-pub(crate) const SIZE: (f64, f64) = (208.0, 132.0);
+/// Size of a panel among many.
+const SMALL: (f64, f64) = (208.0, 132.0);
+/// Size of a panel among few.
+const LARGE: (f64, f64) = (340.0, 200.0);
+/// Up to so many are few.
+pub(crate) const FEW: usize = 4;
 const POINTS: usize = 101;
 /// Longer names are cut.
 const NAME_CHARS: usize = 26;
@@ -31,9 +35,10 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
     });
     let peak = of_p.as_ref().map_or(0.0, Density::peak).max(of_q.peak());
 
-    let margins = Margins { top: 24.0, right: 8.0, bottom: 22.0, left: 8.0 };
+    let size = if content.parameters.len() <= FEW { LARGE } else { SMALL };
+    let margins = Margins { top: 24.0, right: 8.0, bottom: 22.0, left: 2.0 };
     let frame =
-        Frame::inside(SIZE, margins, Scale::linear(range, (0.0, 1.0)), Scale::linear((0.0, 1.06 * peak), (0.0, 1.0)));
+        Frame::inside(size, margins, Scale::linear(range, (0.0, 1.0)), Scale::linear((0.0, 1.06 * peak), (0.0, 1.0)));
     let mut marks = Marks::default();
     marks.text("name", (frame.left, 14.0), Anchor::Start, &shortened(&parameter.name, NAME_CHARS));
     let curve = |d: &Density| d.points().map(|(x, y)| frame.at(x, y)).collect::<Vec<_>>();
@@ -44,10 +49,10 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
     if let Some(of_p) = &of_p {
         marks.path("p-line", &svg::path(curve(of_p).into_iter(), false));
     }
-    axis(&frame, &mut marks);
+    axis(&frame, size.0, &mut marks);
     Some(Drawing {
-        width: SIZE.0,
-        height: SIZE.1,
+        width: size.0,
+        height: size.1,
         title: format!("Density of {}", parameter.name),
         description: description(parameter),
         attributes: String::new(),
@@ -56,7 +61,7 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
 }
 
 /// The axis of a small panel: marks whose labels would leave it are pulled in.
-fn axis(frame: &Frame, marks: &mut Marks) {
+fn axis(frame: &Frame, width: f64, marks: &mut Marks) {
     let y = frame.bottom();
     marks.line("base", (frame.left, y), (frame.right(), y));
     for (value, text) in frame.x.marks_with_room(4) {
@@ -64,12 +69,12 @@ fn axis(frame: &Frame, marks: &mut Marks) {
         let half = 0.5 * text_width(&text);
         let anchor = match x {
             x if x - half < 0.0 => Anchor::Start,
-            x if x + half > SIZE.0 => Anchor::End,
+            x if x + half > width => Anchor::End,
             _ => Anchor::Middle,
         };
         let at = match anchor {
-            Anchor::Start => frame.left - 6.0,
-            Anchor::End => SIZE.0 - 1.0,
+            Anchor::Start => frame.left - 2.0,
+            Anchor::End => width,
             Anchor::Middle => x,
         };
         marks.line("base", (x, y), (x, y + 4.0));

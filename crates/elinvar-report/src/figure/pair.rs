@@ -80,16 +80,48 @@ fn outline(plane: &Plane, share: f64, frame: &Frame) -> String {
     lines.iter().map(|line| svg::path(line.iter().map(place), true)).collect()
 }
 
-/// The same number of draws for every pair, those of a weighted sample that weigh most left to the lines.
+/// Draws that stand for equal shares of the weight.
 fn dots(draws: &Draws, i: usize, j: usize, frame: &Frame, marks: &mut Marks) {
-    if !draws.weights.is_empty() {
-        return;
-    }
-    let n = draws.columns[i].len();
-    let step = n.div_ceil(DOTS).max(1);
-    for (x, y, _) in pairs(draws, i, j).step_by(step) {
+    let total: f64 = pairs(draws, i, j).map(|(_, _, weight)| weight).sum();
+    let share = total / DOTS as f64;
+    let (mut sum, mut next) = (0.0, 0.5 * share);
+    for (x, y, weight) in pairs(draws, i, j) {
+        sum += weight;
+        if sum < next {
+            continue;
+        }
+        // A draw that stands for several shares is one dot.
+        next += share * (1.0 + ((sum - next) / share).floor());
         if frame.x.holds(x) && frame.y.holds(y) {
             marks.circle("p-dot", frame.at(x, y), 1.1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::Parameter;
+
+    /// Two blobs, the second of which has no weight after correction.
+    fn content(weights: Vec<f64>) -> Content {
+        let blob = |centre: f64| (0..200).map(move |k| centre + (f64::from(k) * 0.7).sin());
+        let columns: Vec<Vec<f64>> = (0..2).map(|_| blob(0.0).chain(blob(20.0)).collect()).collect();
+        Content {
+            parameters: vec![Parameter { name: "a".into(), ..Parameter::default() }, Parameter::default()],
+            draws: Draws { columns: columns.clone(), weights: Vec::new() },
+            corrected_draws: Some(Draws { columns, weights }),
+            ..Content::default()
+        }
+    }
+
+    #[test]
+    fn draws_without_weight_are_not_seen() {
+        let dots = |content: &Content| draw(content, 0, 1).map(|d| d.standalone().matches("\"p-dot\"").count());
+        assert_eq!(dots(&content(Vec::new())), Some(200));
+        let weights: Vec<f64> = (0..400).map(|k| if k < 200 { 1.0 } else { 0.0 }).collect();
+        assert_eq!(dots(&content(weights)), Some(200));
+        let single: Vec<f64> = (0..400).map(|k| if k == 7 || k == 8 { 1.0 } else { 1e-9 }).collect();
+        assert_eq!(dots(&content(single)), Some(2));
     }
 }

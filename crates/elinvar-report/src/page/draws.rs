@@ -19,7 +19,7 @@ pub(super) fn marginals(content: &Content) -> Option<Section> {
     let panel = |i: usize| {
         marginal::draw(content, i).map(|drawing| figure(&drawing, &format!("m{i}"), "marginal", "")).unwrap_or_default()
     };
-    let class = if n <= 4 { "panels few" } else { "panels" };
+    let class = if n <= marginal::FEW { "panels few" } else { "panels" };
     let grid = |panels: String| format!("<div class=\"{class}\">{panels}</div>");
     let (first, rest) = if n <= ALL_AT_ONCE {
         (0..n).partition::<Vec<_>, _>(|_| true)
@@ -71,12 +71,13 @@ pub(super) fn pairs(content: &Content) -> Option<Section> {
         })
         .collect();
     let corrected = content.corrected_draws.is_some();
+    let class = if content.parameters.len() == 2 { "pairs one" } else { "pairs" };
     let dots = if corrected { " Dots are corrected draws." } else { "" };
     (!panels.is_empty()).then(|| Section {
         id: "pairs",
         title: "Pairs of the least Gaussian parameters",
         short: "Pairs",
         lead: format!("Each outline holds 50 % or 90 % of the draws.{dots}"),
-        body: key(corrected) + "<div class=\"pairs\">" + &panels + "</div>",
+        body: key(corrected) + &format!("<div class=\"{class}\">{panels}</div>"),
     })
 }
