@@ -99,6 +99,7 @@ pub(crate) fn with_error(value: f64, error: f64) -> (String, String) {
 /// A time from milliseconds to hours.
 pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
+        s if !s.is_finite() => not_finite(s).into(),
         s if s < 1.0 => format!("{} ms", significant(1e3 * s, 3)),
         s if s < 120.0 => format!("{} s", significant(s, 3)),
         s if s < 7200.0 => format!("{:.1} min", s / 60.0),
@@ -125,5 +126,6 @@ mod tests {
         assert_eq!([fixed(f64::NAN, 1), significant(f64::NEG_INFINITY, 1)], ["not known", "−∞"]);
         assert_eq!([grouped(7), grouped(1000), grouped(1234567)], ["7", "1,000", "1,234,567"]);
         assert_eq!([duration(0.0369), duration(3.0), duration(600.0)], ["36.9 ms", "3 s", "10.0 min"]);
+        assert_eq!(duration(f64::NAN), "not known");
     }
 }

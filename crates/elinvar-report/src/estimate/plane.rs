@@ -59,7 +59,7 @@ impl Plane {
     /// Convolves every line of the grid with a Gaussian of width `h` grid steps.
     fn smooth(&mut self, h: f64, stride: usize, line_stride: usize) {
         let h = h.max(0.5);
-        let reach = (4.0 * h).ceil() as usize;
+        let reach = ((4.0 * h).ceil() as usize).min(self.len);
         let half: Vec<f64> = (0..=reach).map(|i| (-0.5 * (i as f64 / h).powi(2)).exp()).collect();
         let total = half[0] + 2.0 * half[1..].iter().sum::<f64>();
         let mut line = vec![0.0; self.len];

@@ -58,6 +58,9 @@ fn pareto(headline: &Headline) -> String {
 
 /// A line from 0 to 1 with the threshold and the value on it.
 fn gauge(k: f64, threshold: f64) -> String {
+    if threshold.is_nan() || k.is_nan() {
+        return String::new();
+    }
     let x = |v: f64| 4.0 + 112.0 * v.clamp(0.0, 1.0);
     let (limit, value) = (x(threshold), x(k));
     let class = if k <= threshold { "fine" } else { "beyond" };

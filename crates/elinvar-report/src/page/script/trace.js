@@ -170,7 +170,7 @@ const trace = (svg) => {
       line(names[quantity], quantity === "elbo" ? withError(p.y, p.se) : plain(p.y, 4)),
       line("step", grouped(data.step[p.i])),
       line("evaluations", grouped(data.evaluations[p.i])),
-      line("seconds", plain(data.seconds[p.i], 3)),
+      line("seconds", data.seconds[p.i] === null ? "–" : plain(data.seconds[p.i], 3)),
     );
     readout.hidden = false;
     const scale = svg.clientWidth / box.width;
