@@ -4,7 +4,7 @@ mod sample;
 
 use std::sync::OnceLock;
 
-use elinvar_report::{Content, FigureName, Parameter, figure, html};
+use elinvar_report::{Content, Draws, Estimate, FigureName, Parameter, ParetoFit, Tail, figure, html};
 
 struct Subject {
     name: &'static str,
@@ -135,6 +135,46 @@ fn little_is_enough_and_much_is_cut() {
     let large = Content { parameters: (0..20_000).map(parameter).collect(), ..Content::default() };
     let page = html(&large);
     assert!(page.len() < 3_000_000 && page.contains("18,500 more are in the files of the run"), "{}", page.len());
+}
+
+/// Every way to spoil a content that a broken or unusual fit might find.
+#[test]
+fn strange_content_makes_a_page_all_the_same() {
+    type Spoil = fn(&mut Content);
+    let spoils: [Spoil; 16] = [
+        |c| c.draws.columns.iter_mut().for_each(Vec::clear),
+        |c| c.draws.columns[1].truncate(7),
+        |c| c.draws.columns.truncate(2),
+        |c| c.draws.columns.iter_mut().for_each(|column| column.fill(f64::NAN)),
+        |c| c.draws.columns[0].iter_mut().for_each(|v| *v = 1e308 * v.signum()),
+        |c| c.draws.columns[0].iter_mut().for_each(|v| *v *= 1e-300),
+        |c| c.draws.weights = vec![f64::NAN; 4000],
+        |c| c.corrected_draws = Some(Draws { columns: vec![vec![1.0; 3]; 11], weights: vec![0.0; 3] }),
+        |c| (c.parameters[0].lower, c.parameters[0].upper) = (Some(9.0), Some(-9.0)),
+        |c| c.trace.iter_mut().for_each(|row| (row.seconds, row.evaluations) = (f64::NAN, 0)),
+        |c| c.trace.iter_mut().for_each(|row| (row.elbo, row.elbo_se) = (Some(-1e308), Some(1e308))),
+        |c| c.trace.iter_mut().for_each(|row| (row.kl, row.step_size) = (Some(0.0), Some(f64::INFINITY))),
+        |c| {
+            c.tail = Some(Tail { log_ratios: vec![f64::NEG_INFINITY, 0.0, f64::NAN, 1e9, -1e9], n_draws: 5, fit: None })
+        },
+        |c| {
+            let fit = ParetoFit { shape: f64::INFINITY, scale: 0.0, log_cutoff: f64::NEG_INFINITY, len: 0 };
+            c.tail.as_mut().unwrap().fit = Some(fit);
+        },
+        |c| c.headline.log_normaliser = Some(Estimate { value: f64::INFINITY, mcse: f64::NAN }),
+        |c| (c.headline.pareto_k_threshold, c.headline.seconds) = (f64::NAN, f64::NAN),
+    ];
+    for (i, spoil) in spoils.into_iter().enumerate() {
+        let mut content = subjects()[0].content.clone();
+        spoil(&mut content);
+        let page = html(&content);
+        let body = &page[..page.find("<script").unwrap()];
+        assert!(page.ends_with("</html>\n") && !body.contains("NaN") && !body.contains("\"inf"), "{i}");
+        for figure_name in FigureName::PLAIN {
+            let svg = figure(&content, &figure_name).unwrap_or_default();
+            assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{i}: {figure_name}");
+        }
+    }
 }
 
 #[test]
