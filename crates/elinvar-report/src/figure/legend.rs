@@ -1,0 +1,16 @@
+//! The key above several panels.
+
+use super::svg::{Anchor, Marks};
+
+/// What the two kinds of draws look like.
+pub(crate) fn of_draws(is_corrected: bool) -> Marks {
+    let mut marks = Marks::default();
+    marks.rect("q-area", (0.0, 6.0), (18.0, 11.0));
+    marks.line("q-line", (0.0, 6.0), (18.0, 6.0));
+    marks.text("q-text", (24.0, 16.0), Anchor::Start, "approximation q");
+    if is_corrected {
+        marks.line("p-line", (130.0, 12.0), (148.0, 12.0));
+        marks.text("p-text", (154.0, 16.0), Anchor::Start, "corrected by importance weights");
+    }
+    marks
+}
