@@ -2,14 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use elinvar::Plan;
 use elinvar::estimate::Curvature;
+use elinvar::model::Activation;
 use elinvar::rule::Rule;
+use elinvar::target::Covariance;
+use elinvar_data::{Categorical, Missing};
 
+use crate::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use crate::value::{
-    at_least_one, component_name, components, constant, curvature, diagnostic_draws, dims, family_name, lambda,
-    law_name, model_name, positive, precision, rule, scale, seed, shape, standard_deviation,
+    activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
+    diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, missing, model_name, positive,
+    precision, rule, scale, seed, shape, split_seed, standard_deviation,
 };
 
 /// The word for the ladder of families.
@@ -64,81 +69,18 @@ pub(crate) enum Command {
     Sample(SampleArgs),
 }
 
-/// A model that can be named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModelName {
-    Logistic,
-    Linear,
-    Poisson,
-    Rate,
-    Proportion,
-    Direction,
-}
-
-impl ModelName {
-    /// The word for it in commands and files.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            ModelName::Logistic => "logistic",
-            ModelName::Linear => "linear",
-            ModelName::Poisson => "poisson",
-            ModelName::Rate => "rate",
-            ModelName::Proportion => "proportion",
-            ModelName::Direction => "direction",
-        }
-    }
-}
-
-impl ModelName {
-    /// Whether the model has coefficients of columns, and not one parameter of a single column.
-    pub(crate) fn is_regression(self) -> bool {
-        matches!(self, ModelName::Logistic | ModelName::Linear | ModelName::Poisson)
-    }
-}
-
-/// The shape of the scale matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CovarianceName {
-    Full,
-    Diagonal,
-}
-
-/// How many Gaussians a mixture has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Components {
-    /// As many as the fit finds.
-    Auto,
-    Number(usize),
-}
-
-/// Half the degrees of freedom of a Student-t.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Shape {
-    /// As the fit finds them.
-    Learn,
-    Number(f64),
-}
-
-/// Groups of parameters, each with the lengths of its modes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Dims(pub(crate) Vec<Vec<usize>>);
-
-impl std::fmt::Display for Dims {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let group = |lengths: &Vec<usize>| lengths.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
-        f.write_str(&self.0.iter().map(group).collect::<Vec<_>>().join(","))
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// logistic (target 0/1), linear (any number) or poisson (counts); for one column rate (counts), proportion (0/1) or
-    /// direction (angles in radians); without it, the embedded example
+    /// logistic (target 0/1), linear (any number), poisson (counts) or network (a neural network); for one column rate
+    /// (counts), proportion (0/1) or direction (angles in radians); without it, the embedded example
     #[arg(value_parser = model_name)]
     pub(crate) model: Option<ModelName>,
-    /// The table, a CSV file
-    #[arg(value_name = "FILE.csv")]
+    /// The table: CSV, LIBSVM, npy, npz or parquet, told by its content
+    #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// Take settings from this TOML file, such as the config.toml of a run; flags have the last word
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
 
     /// Column to be explained
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
@@ -152,6 +94,39 @@ pub(crate) struct FitArgs {
     /// Leave out the column of ones
     #[arg(long, help_heading = "Data")]
     pub(crate) no_intercept: bool,
+    /// Rows with missing cells: refuse (an error that says where) or drop [default: refuse]
+    #[arg(long, value_name = "WORD", value_parser = missing, help_heading = "Data")]
+    pub(crate) missing: Option<Missing>,
+    /// Columns of texts: refuse or indicators, one for each level but the first [default: refuse]
+    #[arg(long, value_name = "WORD", value_parser = categorical, help_heading = "Data")]
+    pub(crate) categorical: Option<Categorical>,
+    /// Columns that are categories although they hold numbers
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = "Data")]
+    pub(crate) category: Option<Vec<String>>,
+    /// The array with the features, of an npz file that has several
+    #[arg(long, value_name = "NAME", help_heading = "Data")]
+    pub(crate) array: Option<String>,
+    /// Bring columns of numbers to mean 0 and standard deviation 1; coefficients are reported in the units of the file
+    #[arg(long, conflicts_with = "scale", help_heading = "Data")]
+    pub(crate) standardize: bool,
+    /// Divide columns of numbers by their largest absolute value; coefficients are reported in the units of the file
+    #[arg(long, help_heading = "Data")]
+    pub(crate) scale: bool,
+    /// Hold out this part of the rows, chosen at random, and test the fit on them
+    #[arg(
+        long, value_name = "F", value_parser = fraction, allow_hyphen_values = true,
+        conflicts_with_all = ["test_rows", "train_rows"], help_heading = "Data"
+    )]
+    pub(crate) test_fraction: Option<f64>,
+    /// Seed of the choice of rows [default: 1]
+    #[arg(long, value_name = "S", value_parser = split_seed, allow_negative_numbers = true, help_heading = "Data")]
+    pub(crate) split_seed: Option<u32>,
+    /// Hold out the rows whose numbers, counted from 0, are in this file
+    #[arg(long, value_name = "FILE", conflicts_with = "train_rows", help_heading = "Data")]
+    pub(crate) test_rows: Option<PathBuf>,
+    /// Hold out all rows but those whose numbers are in this file
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub(crate) train_rows: Option<PathBuf>,
 
     /// Column with the exposure (time, area, population) of each count, for rate
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
@@ -171,11 +146,24 @@ pub(crate) struct FitArgs {
     /// Scale of the half-Cauchy prior of sigma, for linear [default: 2.5]
     #[arg(long, value_name = "S", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) sigma_scale: Option<f64>,
+    /// Units of each hidden layer, for network [default: 50]
+    #[arg(
+        long, value_name = "N,N,…", value_delimiter = ',', value_parser = at_least_one, allow_negative_numbers = true,
+        help_heading = "Model"
+    )]
+    pub(crate) hidden: Option<Vec<usize>>,
+    /// What hidden units do, for network: relu or tanh [default: relu]
+    #[arg(long, value_name = "WORD", value_parser = activation, help_heading = "Model")]
+    pub(crate) activation: Option<Activation>,
+    /// What a network says about its target: gaussian, binary (0/1) or multiclass (0, 1, 2, …) [default: gaussian]
+    #[arg(long, value_name = "WORD", value_parser = likelihood, help_heading = "Model")]
+    pub(crate) likelihood: Option<Likelihood>,
 
     /// auto (a Gaussian; where it cannot be trusted skew, student_t and then mog), gaussian, mog, student_t, skew, emg, nig,
-    /// snig, rank_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or birnbaum_saunders
-    #[arg(long, default_value = AUTO, value_parser = family_name, help_heading = "Approximation")]
-    pub(crate) family: &'static str,
+    /// snig, rank_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or birnbaum_saunders [default: auto;
+    /// for network a diagonal gaussian]
+    #[arg(long, value_name = "WORD", value_parser = family_name, help_heading = "Approximation")]
+    pub(crate) family: Option<&'static str>,
     /// Number of components: for mog, or auto to find it [default: 3]; for ef_mixture and birnbaum_saunders [default: 1]
     #[arg(
         long, value_name = "K", value_parser = components, allow_negative_numbers = true,
@@ -215,9 +203,9 @@ pub(crate) struct FitArgs {
     /// How the parameters are cut into matrices or tensors, for matrix
     #[arg(long, value_name = "3x4,2x2,…", value_parser = dims, help_heading = "Approximation")]
     pub(crate) dims: Option<Dims>,
-    /// Scale matrix [default: full; diagonal for rank_k]
-    #[arg(long, value_enum, help_heading = "Approximation")]
-    pub(crate) covariance: Option<CovarianceName>,
+    /// Scale matrix, full or diagonal [default: full; diagonal for rank_k and for network]
+    #[arg(long, value_name = "WORD", value_parser = covariance, help_heading = "Approximation")]
+    pub(crate) covariance: Option<Covariance>,
 
     #[arg(
         help = or_default("Seed of every random number; the same seed gives the same result", Plan::default().seed),
@@ -236,6 +224,13 @@ pub(crate) struct FitArgs {
         help = or_default("Stop after so many steps", Plan::default().stop.max_steps),
         long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) max_steps: Option<usize>,
+    #[arg(
+        help = or_default("Stop after about so many gradients, such as 5e6", Plan::default().stop.max_evaluations),
+        long, value_name = "N", value_parser = count, allow_negative_numbers = true, help_heading = "Run")]
+    pub(crate) max_evals: Option<u64>,
+    /// Stop after about so many seconds; the one limit that depends on the machine
+    #[arg(long, value_name = "T", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) max_seconds: Option<f64>,
     #[arg(
         help = or_default("Stop when less than this is left to gain", Plan::default().stop.remaining_nats),
         long, value_name = "NATS", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
@@ -258,11 +253,11 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Run")]
     pub(crate) curvature: Option<Curvature>,
     /// Fresh draws for the table, the ELBO, k̂ and the verdict; up to 16 times as many where noise would decide
+    /// [default: 10000]
     #[arg(
-        long, value_name = "N", default_value = "10000", value_parser = diagnostic_draws,
-        allow_negative_numbers = true, help_heading = "Run"
+        long, value_name = "N", value_parser = diagnostic_draws, allow_negative_numbers = true, help_heading = "Run"
     )]
-    pub(crate) diagnostic_draws: usize,
+    pub(crate) diagnostic_draws: Option<usize>,
 
     /// Keep the fit in this new folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]

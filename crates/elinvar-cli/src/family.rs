@@ -6,9 +6,10 @@ use elinvar::family::Kind;
 use elinvar::law::ScaleLaw;
 use elinvar::target::{Covariance, Support};
 
-use crate::args::{AUTO, Components, CovarianceName, FitArgs, ModelName, Shape};
+use crate::args::AUTO;
 use crate::error::Failure;
 use crate::number::significant;
+use crate::settings::{Components, Dims, FamilySettings, ModelName, Shape};
 
 /// Half the degrees of freedom of a Student-t unless it is given.
 const SHAPE: f64 = 4.0;
@@ -19,9 +20,9 @@ const COMPONENTS: usize = 3;
 const RANK: usize = 1;
 const LAW: &str = "logistic";
 
-/// The family, with the constants that were given and no constant that belongs to another.
-pub(crate) fn family(args: &FitArgs, model: ModelName) -> Result<Family, Failure> {
-    let name = default_for(model, args.family);
+/// The family, with the constants that were given and no constant that belongs to another; `layers` is how a network is cut.
+pub(crate) fn family(args: &FamilySettings, model: ModelName, layers: Option<&Dims>) -> Result<Family, Failure> {
+    let name = default_for(model, args.name);
     check_owners(args, name)?;
     let lambda = args.lambda.unwrap_or(LAMBDA);
     let library = |e: elinvar::Error| Failure::input(e.to_string());
@@ -41,7 +42,7 @@ pub(crate) fn family(args: &FitArgs, model: ModelName) -> Result<Family, Failure
         "snig" => Family::snig(lambda),
         "rank_k" => Family::rank_k(args.rank.unwrap_or(RANK)),
         "matrix" => {
-            let Some(dims) = &args.dims else {
+            let Some(dims) = args.dims.as_ref().or(layers) else {
                 return Err(Failure::input(
                     "--family matrix needs the shape of the parameters, such as --dims 3x4; their product is the number of parameters",
                 ));
@@ -51,15 +52,16 @@ pub(crate) fn family(args: &FitArgs, model: ModelName) -> Result<Family, Failure
         "scale_mixture" => {
             let given: Vec<(&str, f64)> = args.constant.iter().map(|(name, value)| (name.as_str(), *value)).collect();
             let mixture = Family::scale_mixture(ScaleLaw::new(args.law.unwrap_or(LAW), &given).map_err(library)?);
-            if args.product { mixture.product() } else { mixture }
+            if args.product == Some(true) { mixture.product() } else { mixture }
         }
         "ef_mixture" | "birnbaum_saunders" => ef_mixture(args, name, model)?,
         _ => Family::gaussian(),
     };
     Ok(match args.covariance {
+        // A full precision of all weights of a network is rarely wanted and never small.
+        None if model == ModelName::Network && name != "matrix" => family.with_covariance(Covariance::Diagonal),
         None => family,
-        Some(CovarianceName::Full) => family.with_covariance(Covariance::Full),
-        Some(CovarianceName::Diagonal) => family.with_covariance(Covariance::Diagonal),
+        Some(covariance) => family.with_covariance(covariance),
     })
 }
 
@@ -69,16 +71,21 @@ pub(crate) fn support(model: ModelName) -> Support {
         ModelName::Rate => Support::Positive,
         ModelName::Proportion => Support::Unit,
         ModelName::Direction => Support::Circle,
-        ModelName::Logistic | ModelName::Linear | ModelName::Poisson => Support::Real,
+        _ => Support::Real,
     }
 }
 
-/// `auto` is a ladder of families on the real line; elsewhere it is a mixture of the usual components.
-fn default_for(model: ModelName, asked: &'static str) -> &'static str {
-    if asked == AUTO && support(model) != Support::Real { "ef_mixture" } else { asked }
+/// `auto` is a ladder of families on the real line; elsewhere it is a mixture of the usual components. A network starts from
+/// weights of its own, which a ladder would not keep.
+fn default_for(model: ModelName, asked: Option<&'static str>) -> &'static str {
+    match asked.unwrap_or(AUTO) {
+        AUTO if model == ModelName::Network => "gaussian",
+        AUTO if support(model) != Support::Real => "ef_mixture",
+        name => name,
+    }
 }
 
-fn ef_mixture(args: &FitArgs, name: &'static str, model: ModelName) -> Result<Family, Failure> {
+fn ef_mixture(args: &FamilySettings, name: &'static str, model: ModelName) -> Result<Family, Failure> {
     let component = if name == "birnbaum_saunders" {
         name
     } else {
@@ -95,13 +102,14 @@ fn ef_mixture(args: &FitArgs, name: &'static str, model: ModelName) -> Result<Fa
             return Err(Failure::input(format!("--components auto belongs to --family mog; give a number for {name}")));
         }
     };
-    let value = match args.constant.as_slice() {
-        [] => None,
-        [(_, value)] => Some(*value),
+    let mut given = args.constant.iter();
+    let value = match (given.next(), given.next()) {
+        (None, _) => None,
+        (Some((_, value)), None) => Some(*value),
         _ => return Err(Failure::input(format!("the component {component} has at most one constant"))),
     };
     let kind = ComponentKind::new(component, value).map_err(|e| Failure::input(e.to_string()))?;
-    if let (Some((given, _)), Some(known)) = (args.constant.first(), kind.constant_name())
+    if let (Some((given, _)), Some(known)) = (args.constant.iter().next(), kind.constant_name())
         && given != known
     {
         return Err(Failure::input(format!(
@@ -112,7 +120,7 @@ fn ef_mixture(args: &FitArgs, name: &'static str, model: ModelName) -> Result<Fa
 }
 
 /// Refuses a flag that belongs to another family.
-fn check_owners(args: &FitArgs, name: &str) -> Result<(), Failure> {
+fn check_owners(args: &FamilySettings, name: &str) -> Result<(), Failure> {
     let given = [
         ("--components", args.components.is_some(), &["mog", "ef_mixture", "birnbaum_saunders"][..]),
         ("--rank", args.rank.is_some(), &["rank_k"]),
@@ -120,7 +128,7 @@ fn check_owners(args: &FitArgs, name: &str) -> Result<(), Failure> {
         ("--lambda", args.lambda.is_some(), &["nig", "snig"]),
         ("--component", args.component.is_some(), &["ef_mixture"]),
         ("--law", args.law.is_some(), &["scale_mixture"]),
-        ("--product", args.product, &["scale_mixture"]),
+        ("--product", args.product.is_some(), &["scale_mixture"]),
         ("--dims", args.dims.is_some(), &["matrix"]),
         ("--constant", !args.constant.is_empty(), &["ef_mixture", "birnbaum_saunders", "scale_mixture"]),
     ];

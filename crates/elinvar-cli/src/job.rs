@@ -1,18 +1,18 @@
 //! What is to be done, checked: the model with its data, the family and the plan.
 
-use elinvar::family::Kind;
-use elinvar::model::{
-    DesignMatrix, Direction, LinearRegression, LogisticRegression, PoissonRate, PoissonRegression, Proportion,
-};
-use elinvar::rule::StepSize;
+use elinvar::family::{AnyApproximation, Kind};
+use elinvar::model::Architecture;
 use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
-use elinvar_data::{Columns, Intercept, Outcome, RegressionData, Selection, Table, breast_cancer};
+use elinvar_data::{ColumnTransform, DesignColumn};
 
-use crate::args::{Components, FitArgs, ModelName};
 use crate::error::Failure;
 use crate::family::family;
+use crate::held_out::HeldOut;
+use crate::model::{Model, model};
+use crate::rows::{Rows, check_single};
+use crate::settings::{Components, Likelihood, ModelName, Settings};
 
 const PRIOR_PRECISION: f64 = 1.0;
 const SIGMA_SCALE: f64 = 2.5;
@@ -29,6 +29,12 @@ pub(crate) struct Job {
     pub(crate) family: Family,
     pub(crate) plan: Plan,
     pub(crate) diagnostic_draws: usize,
+    /// Where the fit begins, if not where a search leads.
+    pub(crate) start: Option<AnyApproximation>,
+    /// Rows on which the fit is tested.
+    pub(crate) held_out: Option<HeldOut>,
+    /// The settings with every choice made.
+    pub(crate) resolved: Settings,
 }
 
 /// Where the model comes from.
@@ -39,57 +45,113 @@ pub(crate) struct About {
     pub(crate) target: String,
     /// Columns of the design matrix.
     pub(crate) columns: Vec<String>,
-    pub(crate) intercept: Intercept,
+    pub(crate) kinds: Vec<DesignColumn>,
+    /// What was done to these columns.
+    pub(crate) transforms: Vec<ColumnTransform>,
+    /// Rows of the fit.
     pub(crate) n_rows: usize,
+    /// Rows that were read, with those that are held out.
+    pub(crate) n_read: usize,
+    /// Rows that were dropped because a cell was missing.
+    pub(crate) n_dropped: usize,
     pub(crate) fingerprint: String,
     pub(crate) prior_precision: f64,
     pub(crate) sigma_scale: Option<f64>,
-    /// The column of exposures of a rate.
-    pub(crate) exposure: Option<String>,
     pub(crate) concentration: Option<f64>,
+    pub(crate) network: Option<Network>,
+}
+
+/// What a network is made of.
+pub(crate) struct Network {
+    pub(crate) architecture: Architecture,
+    pub(crate) likelihood: Likelihood,
+}
+
+impl About {
+    pub(crate) fn has_intercept(&self) -> bool {
+        self.kinds.first() == Some(&DesignColumn::Intercept)
+    }
+
+    /// Whether columns were shifted or scaled.
+    pub(crate) fn is_scaled(&self) -> bool {
+        self.transforms.iter().any(|t| t.shift != 0.0 || t.scale != 1.0)
+    }
 }
 
 impl Job {
     /// Checks everything that can be checked before the first draw.
-    pub(crate) fn new(args: &FitArgs) -> Result<Self, Failure> {
-        let name = args.model.unwrap_or(ModelName::Logistic);
-        let family = family(args, name)?;
-        check_owners(args, name)?;
-        let data = data(args, name)?;
-        let about = About {
-            model: name,
-            file: args.file.as_ref().map(|file| file.display().to_string()),
-            target: data.target.clone(),
-            columns: data.names.clone(),
-            intercept: intercept(args),
-            n_rows: data.n_rows(),
-            fingerprint: data.fingerprint.clone(),
-            prior_precision: prior_precision(args),
-            sigma_scale: (name == ModelName::Linear).then(|| args.sigma_scale.unwrap_or(SIGMA_SCALE)),
-            exposure: args.exposure.clone(),
-            concentration: (name == ModelName::Direction).then(|| args.concentration.unwrap_or(CONCENTRATION)),
-        };
-        let model = model(data, &about)?;
-        let plan = plan(args);
-        check_size(args, &family, model.dim(), about.n_rows)?;
-        family.check().and_then(|()| plan.resolve(&*model)).map_err(|e| Failure::input(e.to_string()))?;
-        Ok(Self { model, about, family, plan, diagnostic_draws: args.diagnostic_draws })
+    pub(crate) fn new(settings: &Settings) -> Result<Self, Failure> {
+        let name = settings.model.name.unwrap_or(ModelName::Logistic);
+        if name != ModelName::Network {
+            // What needs no data comes first.
+            family(&settings.family, name, None)?;
+        }
+        check_owners(settings, name)?;
+        let mut rows = Rows::load(settings, name)?;
+        let about = about(settings, name, &rows);
+        let test = rows.test.take();
+        let Model { target, layers, network } = model(rows.train, &about)?;
+        let family = family(&settings.family, name, layers.as_ref())?;
+        let plan = settings.plan.clone();
+        check_size(settings, &family, target.dim(), about.n_rows)?;
+        let library = |e: elinvar::Error| Failure::input(e.to_string());
+        family.check().map_err(library)?;
+        let resolved_plan = plan.resolve(&*target).map_err(library)?;
+        let start = network.as_ref().map(|network| network.start(family, plan.seed)).transpose().map_err(library)?;
+        let resolved = settings.resolved(&about, &family, &resolved_plan);
+        let held_out = test.map(|data| HeldOut::new(data, &about, network));
+        let diagnostic_draws = settings.diagnostic_draws();
+        Ok(Self { model: target, about, family, plan, diagnostic_draws, start, held_out, resolved })
     }
 }
 
-/// Refuses a flag that belongs to another model.
-fn check_owners(args: &FitArgs, name: ModelName) -> Result<(), Failure> {
-    let columns = args.features.is_some() || args.exclude.is_some() || args.no_intercept;
-    let prior = args.prior_precision.is_some() || args.prior_sd.is_some();
-    let given = [
-        ("--sigma-scale", args.sigma_scale.is_some(), name == ModelName::Linear, "the model linear"),
-        ("--exposure", args.exposure.is_some(), name == ModelName::Rate, "the model rate"),
-        ("--concentration", args.concentration.is_some(), name == ModelName::Direction, "the model direction"),
-        ("--features, --exclude or --no-intercept", columns, name.is_regression(), "a regression"),
+fn about(settings: &Settings, model: ModelName, rows: &Rows) -> About {
+    let given = &settings.model;
+    let precision = given.prior_sd.map(|sd| 1.0 / (sd * sd)).or(given.prior_precision).unwrap_or(PRIOR_PRECISION);
+    let standard = Architecture::default();
+    About {
+        model,
+        file: settings.data.file.clone(),
+        target: rows.train.target.clone(),
+        columns: rows.train.names.clone(),
+        kinds: rows.train.kinds.clone(),
+        transforms: rows.transforms.clone(),
+        n_rows: rows.train.n_rows(),
+        n_read: rows.n_read,
+        n_dropped: rows.n_dropped,
+        fingerprint: rows.fingerprint.clone(),
+        prior_precision: precision,
+        sigma_scale: (model == ModelName::Linear).then(|| given.sigma_scale.unwrap_or(SIGMA_SCALE)),
+        concentration: (model == ModelName::Direction).then(|| given.concentration.unwrap_or(CONCENTRATION)),
+        network: (model == ModelName::Network).then(|| Network {
+            architecture: Architecture {
+                hidden: given.hidden.clone().unwrap_or(standard.hidden),
+                activation: given.activation.unwrap_or(standard.activation),
+            },
+            likelihood: given.likelihood.unwrap_or(Likelihood::Gaussian),
+        }),
+    }
+}
+
+/// Refuses a setting that belongs to another model.
+fn check_owners(settings: &Settings, name: ModelName) -> Result<(), Failure> {
+    let given = &settings.model;
+    let prior = given.prior_precision.is_some() || given.prior_sd.is_some();
+    let network = given.hidden.is_some() || given.activation.is_some() || given.likelihood.is_some();
+    let is_network = name == ModelName::Network;
+    let no_intercept = settings.data.intercept == Some(false) && is_network;
+    let owners = [
+        ("--sigma-scale", given.sigma_scale.is_some(), name == ModelName::Linear, "the model linear"),
+        ("--exposure", given.exposure.is_some(), name == ModelName::Rate, "the model rate"),
+        ("--concentration", given.concentration.is_some(), name == ModelName::Direction, "the model direction"),
+        ("--hidden, --activation or --likelihood", network, is_network, "the model network"),
+        ("--no-intercept", no_intercept, false, "a model with coefficients"),
         ("--prior-precision or --prior-sd", prior, name.is_regression(), "a regression"),
-        ("--minibatch", args.minibatch.is_some(), name.is_regression(), "a regression"),
+        ("--minibatch", settings.plan.minibatch.is_some(), name.is_regression(), "a regression"),
+        ("--restarts", settings.plan.restarts > 1, !is_network, "a model whose start is searched for"),
     ];
-    match given.iter().find(|(_, is_given, owned, _)| *is_given && !owned) {
+    check_single(settings, name)?;
+    match owners.iter().find(|(_, is_given, owned, _)| *is_given && !owned) {
         Some((flag, _, _, owner)) => Err(Failure::input(format!(
             "{flag} belongs to {owner} and means nothing for {}: leave it out",
             name.name()
@@ -98,149 +160,34 @@ fn check_owners(args: &FitArgs, name: ModelName) -> Result<(), Failure> {
     }
 }
 
-fn intercept(args: &FitArgs) -> Intercept {
-    if args.no_intercept { Intercept::None } else { Intercept::First }
-}
-
-fn prior_precision(args: &FitArgs) -> f64 {
-    args.prior_sd.map(|sd| 1.0 / (sd * sd)).or(args.prior_precision).unwrap_or(PRIOR_PRECISION)
-}
-
-fn data(args: &FitArgs, model: ModelName) -> Result<RegressionData, Failure> {
-    let features = match (&args.features, &args.exclude) {
-        (Some(list), _) => Columns::Only(list.clone()),
-        (None, Some(list)) => Columns::Except(list.clone()),
-        (None, None) => Columns::All,
-    };
-    let outcome = match model {
-        ModelName::Logistic => Outcome::Binary,
-        ModelName::Linear => Outcome::Real,
-        ModelName::Poisson => Outcome::Count,
-        ModelName::Rate => return single_column(args, model, Outcome::Count),
-        ModelName::Proportion => return single_column(args, model, Outcome::Binary),
-        ModelName::Direction => return single_column(args, model, Outcome::Real),
-    };
-    let Some(file) = &args.file else {
-        if args.model.is_some() {
-            return Err(Failure::input(format!(
-                "{0} needs a table: elinvar fit {0} FILE.csv --target COLUMN",
-                model.name()
-            )));
-        }
-        if args.target.is_some() {
-            return Err(Failure::input(
-                "--target needs a model and a table: elinvar fit logistic FILE.csv --target COLUMN",
-            ));
-        }
-        let selection = Selection { features, intercept: intercept(args), ..Selection::new("y", outcome) };
-        return Ok(RegressionData::from_table(&breast_cancer(), &selection)?);
-    };
-    let Some(target) = &args.target else {
-        let columns = match Table::read(file, &Columns::Only(vec![String::new()])) {
-            Err(elinvar_data::Error::NoSuchColumn { available, .. }) => available,
-            Err(error) => return Err(error.into()),
-            Ok(table) => table.names().to_vec(),
-        };
-        let listed = columns.join(", ");
-        return Err(Failure::input(format!(
-            "{}: say which column is to be explained, --target COLUMN; the columns are {listed}",
-            file.display()
-        )));
-    };
-    let selection = Selection { features, intercept: intercept(args), ..Selection::new(target, outcome) };
-    let data = RegressionData::read(file, &selection)?;
-    if model == ModelName::Linear && data.names.iter().any(|name| name == "sigma") {
-        return Err(Failure::input(format!(
-            "{}: the name of the column \"sigma\" is taken by the noise of the model; rename the column or leave it out",
-            file.display()
-        )));
-    }
-    Ok(data)
-}
-
-/// The column of a model without coefficients; a rate has its exposures as the one feature.
-fn single_column(args: &FitArgs, model: ModelName, outcome: Outcome) -> Result<RegressionData, Failure> {
-    let (Some(file), Some(target)) = (&args.file, &args.target) else {
-        return Err(Failure::input(format!(
-            "{0} needs a table and a column: elinvar fit {0} FILE.csv --target COLUMN",
-            model.name()
-        )));
-    };
-    let names: Vec<String> = std::iter::once(target).chain(&args.exposure).cloned().collect();
-    Ok(RegressionData::columns(&Table::read(file, &Columns::Only(names))?, outcome)?)
-}
-
-fn model(data: RegressionData, about: &About) -> Result<Box<dyn Target>, Failure> {
-    let n_cols = data.n_cols();
-    let build = || -> Result<Box<dyn Target>, elinvar::Error> {
-        match about.model {
-            ModelName::Rate if n_cols == 1 => {
-                return Ok(Box::new(PoissonRate::new(data.y)?.with_exposures(&data.features)?));
-            }
-            ModelName::Rate => return Ok(Box::new(PoissonRate::new(data.y)?)),
-            ModelName::Proportion => return Ok(Box::new(Proportion::new(&data.y)?)),
-            ModelName::Direction => {
-                return Ok(Box::new(Direction::new(&data.y, about.concentration.unwrap_or(CONCENTRATION))?));
-            }
-            ModelName::Logistic | ModelName::Linear | ModelName::Poisson => {}
-        }
-        let x = DesignMatrix::new(data.features, n_cols, data.names)?;
-        Ok(match about.model {
-            ModelName::Logistic => Box::new(LogisticRegression::new(x, data.y, about.prior_precision)?),
-            ModelName::Poisson => Box::new(PoissonRegression::new(x, data.y, about.prior_precision)?),
-            _ => {
-                let scale = about.sigma_scale.unwrap_or(SIGMA_SCALE);
-                Box::new(LinearRegression::new(x, data.y, about.prior_precision)?.with_noise_scale(scale)?)
-            }
-        })
-    };
-    build().map_err(|error| Failure::Model(error.to_string()))
-}
-
-fn plan(args: &FitArgs) -> Plan {
-    let mut plan = Plan::default();
-    plan.seed = args.seed.unwrap_or(plan.seed);
-    plan.n_draws = args.draws_per_step.unwrap_or(plan.n_draws);
-    plan.restarts = args.restarts.unwrap_or(plan.restarts);
-    plan.minibatch = args.minibatch.or(plan.minibatch);
-    plan.rule = args.rule.unwrap_or(plan.rule);
-    plan.curvature = args.curvature.unwrap_or(plan.curvature);
-    if let Some(beta) = args.step_size {
-        plan.step_size = StepSize::Constant(beta);
-        plan.mixing_step_size = StepSize::Constant(beta);
-    }
-    plan.stop.max_steps = args.max_steps.map_or(plan.stop.max_steps, |n| n as u64);
-    plan.stop.remaining_nats = args.tolerance.unwrap_or(plan.stop.remaining_nats);
-    plan
-}
-
-fn check_size(args: &FitArgs, family: &Family, dim: usize, n_rows: usize) -> Result<(), Failure> {
-    if let Some(dims) = &args.dims {
+fn check_size(settings: &Settings, family: &Family, dim: usize, n_rows: usize) -> Result<(), Failure> {
+    let (given, plan, standard) = (&settings.family, &settings.plan, Plan::default());
+    if let Some(dims) = &given.dims {
         let size = |group: &Vec<usize>| group.iter().fold(1usize, |size, length| size.saturating_mul(*length));
         let total = dims.0.iter().fold(0usize, |total, group| total.saturating_add(size(group)));
         if total != dim {
             return Err(Failure::input(format!("--dims {dims} has {total} parameters; the model has {dim}")));
         }
     }
-    if let Some(size) = args.minibatch.filter(|size| *size > n_rows) {
+    if let Some(size) = plan.minibatch.filter(|size| *size > n_rows) {
         return Err(Failure::input(format!("--minibatch {size}: the table has {n_rows} rows; give at most {n_rows}")));
     }
-    if let Some(rank) = args.rank.filter(|rank| *rank > dim) {
+    if let Some(rank) = given.rank.filter(|rank| *rank > dim) {
         return Err(Failure::input(format!("--rank {rank}: the model has {dim} parameters; give at most {dim}")));
     }
-    if let Some(Components::Number(components)) = args.components {
+    if let Some(Components::Number(components)) = given.components {
         // Precision, factor, covariance, two gradients, curvature and room for a step.
         check_memory("--components", components, 8 * family.covariance.n_entries(dim))?;
     }
-    if let Some(draws) = args.draws_per_step {
+    if plan.n_draws != standard.n_draws {
         let grows = matches!(family.kind, Kind::MogAuto | Kind::Auto);
         let most = if grows { MOST_COMPONENTS } else { family.n_components() };
-        check_memory("--draws-per-step", draws, dim * most)?;
+        check_memory("--draws-per-step", plan.n_draws, dim * most)?;
     }
-    if let Some(restarts) = args.restarts {
-        check_memory("--restarts", restarts, KEPT_NUMBERS)?;
+    if plan.restarts != standard.restarts {
+        check_memory("--restarts", plan.restarts, KEPT_NUMBERS)?;
     }
-    check_memory("--diagnostic-draws", args.diagnostic_draws, dim)
+    check_memory("--diagnostic-draws", settings.diagnostic_draws(), dim)
 }
 
 /// Refuses what would not fit into memory.

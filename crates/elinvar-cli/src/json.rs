@@ -3,6 +3,7 @@
 use elinvar::posterior::ParameterSummary;
 use serde::Serialize;
 
+use crate::held_out::Test;
 use crate::report::Report;
 
 #[derive(Serialize)]
@@ -18,6 +19,8 @@ struct Object<'a> {
     evaluations: Evaluations,
     seconds: f64,
     parameters: &'a [ParameterSummary],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<&'a Test>,
     run_dir: Option<String>,
 }
 
@@ -30,7 +33,7 @@ struct Evaluations {
 
 /// One line with the object.
 pub(crate) fn text(report: &Report) -> String {
-    let Report { posterior, judgement, diagnostics, parameters, seconds, run_dir, .. } = report;
+    let Report { posterior, judgement, diagnostics, parameters, test, seconds, run_dir, .. } = report;
     let counts = posterior.counts();
     let object = Object {
         family: posterior.family().name(),
@@ -48,6 +51,7 @@ pub(crate) fn text(report: &Report) -> String {
         },
         seconds: *seconds,
         parameters,
+        test: test.as_ref(),
         run_dir: run_dir.as_ref().map(|path| path.display().to_string()),
     };
     let text = serde_json::to_string(&object).expect("numbers and strings are always JSON");

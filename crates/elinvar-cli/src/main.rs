@@ -3,19 +3,23 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod args;
-mod config;
 mod error;
 mod family;
 mod fit;
+mod held_out;
 mod job;
 mod json;
+mod kept;
 mod ladder;
+mod model;
 mod number;
 mod page;
 mod progress;
 mod report;
+mod rows;
 mod run_dir;
 mod sample;
+mod settings;
 mod shell;
 mod value;
 

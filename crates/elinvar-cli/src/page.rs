@@ -6,17 +6,17 @@ use elinvar::run::StopReason;
 use elinvar::target::Covariance;
 use elinvar::{Family, Posterior};
 
-use crate::args::ModelName;
 use crate::family::family_in_words;
 use crate::job::{About, Job};
-use crate::ladder;
 use crate::number::{decimals, duration, fixed, grouped, significant, with_error};
 use crate::report::Report;
+use crate::settings::ModelName;
 use crate::shell;
+use crate::{held_out, ladder};
 
 /// The whole page.
 pub(crate) fn text(job: &Job, report: &Report) -> String {
-    let Report { posterior, judgement, diagnostics, few_draws_dominate, parameters, seconds, run_dir } = report;
+    let Report { posterior, judgement, diagnostics, few_draws_dominate, parameters, test, seconds, run_dir } = report;
     let counts = posterior.counts();
     let mut page = title(job, posterior.dim(), &posterior.family())
         + "\n\n"
@@ -24,6 +24,9 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
         + "\n"
         + &table(parameters)
         + "\n";
+    if let Some(test) = test {
+        page += &(held_out::table(test) + "\n");
+    }
     if posterior.rungs().len() > 1 {
         page += &(ladder::table(posterior.rungs()) + "\n");
     }
@@ -86,11 +89,12 @@ fn verdict(Judgement { verdict, reason }: &Judgement) -> String {
 
 /// What is being fitted, in one line.
 pub(crate) fn title(job: &Job, n_parameters: usize, family: &Family) -> String {
-    let About { model, file, n_rows, prior_precision, sigma_scale, .. } = &job.about;
+    let About { model, file, prior_precision, sigma_scale, .. } = &job.about;
     let words = match model {
         ModelName::Logistic => "Logistic regression",
         ModelName::Linear => "Linear regression",
         ModelName::Poisson => "Poisson regression",
+        ModelName::Network => &network(&job.about),
         ModelName::Rate => "Rate of counts",
         ModelName::Proportion => "Proportion",
         ModelName::Direction => "Mean direction",
@@ -106,7 +110,27 @@ pub(crate) fn title(job: &Job, n_parameters: usize, family: &Family) -> String {
     let sigma = sigma_scale.map_or(String::new(), |scale| format!(", sigma half-Cauchy({})", significant(scale)));
     let family = family_in_words(family);
     let parameters = if n_parameters == 1 { "parameter" } else { "parameters" };
-    format!("{words} on {file}: {n_rows} rows, {n_parameters} {parameters}, prior {prior}{sigma}; {family}")
+    let rows = rows(&job.about);
+    format!("{words} on {file}: {rows}, {n_parameters} {parameters}, prior {prior}{sigma}; {family}")
+}
+
+fn network(about: &About) -> String {
+    let hidden = about.network.as_ref().map_or(&[][..], |network| &network.architecture.hidden);
+    let units: Vec<String> = hidden.iter().map(usize::to_string).collect();
+    format!("Neural network ({} hidden units)", units.join(" + "))
+}
+
+/// The number of rows, with those that were dropped or held out.
+fn rows(about: &About) -> String {
+    let mut text = format!("{} rows", about.n_rows);
+    let held_out = about.n_read - about.n_rows;
+    if held_out > 0 {
+        text += &format!(" ({held_out} held out)");
+    }
+    if about.n_dropped > 0 {
+        text += &format!(" ({} dropped for missing cells)", about.n_dropped);
+    }
+    if about.is_scaled() { text + ", columns scaled" } else { text }
 }
 
 /// Columns aligned at the decimal points, the number of decimals following the standard deviation.

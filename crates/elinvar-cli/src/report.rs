@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use elinvar::Posterior;
 use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary};
 
+use crate::held_out::Test;
+
 /// A finished fit.
 pub(crate) struct Report {
     pub(crate) posterior: Posterior,
@@ -15,6 +17,8 @@ pub(crate) struct Report {
     /// Whether k̂ is not finite: the weights of very few draws exceed all others by far.
     pub(crate) few_draws_dominate: bool,
     pub(crate) parameters: Vec<ParameterSummary>,
+    /// What rows say that were held out.
+    pub(crate) test: Option<Test>,
     /// Seconds from the search for a start to the last step.
     pub(crate) seconds: f64,
     /// Where the fit was kept.

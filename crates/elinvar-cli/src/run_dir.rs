@@ -9,13 +9,15 @@ use elinvar::run::{Counts, Step};
 use serde::Serialize;
 use tempfile::TempDir;
 
-use crate::config;
 use crate::error::Failure;
+use crate::held_out::Test;
 use crate::job::Job;
 use crate::report::Report;
 
 /// Name of the fit in a run directory.
 pub(crate) const FIT: &str = "fit.json";
+/// Name of the settings, every choice made.
+pub(crate) const CONFIG: &str = "config.toml";
 
 /// A place for a run directory that was found to be free and writable.
 pub(crate) struct Reservation {
@@ -37,6 +39,8 @@ struct DiagnosticsFile<'a> {
     peak_draws: usize,
     agreement: &'a Agreement,
     rungs: &'a [Rung],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<&'a Test>,
 }
 
 impl Reservation {
@@ -99,13 +103,13 @@ impl Reservation {
             peak_draws: posterior.peak_draws(),
             agreement: posterior.agreement(),
             rungs: posterior.rungs(),
+            test: report.test.as_ref(),
         };
         let diagnostics = serde_json::to_string_pretty(&diagnostics).map_err(|e| failure(&e))? + "\n";
         // A restart and a rung of a ladder have plans of their own; this is the one that was asked for.
-        let plan = job.plan.resolve(&*job.model).map_err(|e| failure(&e))?;
-        let config = config::text(job, &plan).map_err(|e| failure(&e))?;
+        let config = job.resolved.text().map_err(|e| failure(&e))?;
         let trace = trace(posterior.trace());
-        for (name, text) in [("config.toml", config), ("trace.csv", trace), ("diagnostics.json", diagnostics)] {
+        for (name, text) in [(CONFIG, config), ("trace.csv", trace), ("diagnostics.json", diagnostics)] {
             fs::write(folder.join(name), text).map_err(|e| failure(&e))?;
         }
         Ok(())

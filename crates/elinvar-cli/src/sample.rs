@@ -12,11 +12,11 @@ use crate::Outcome;
 use crate::args::SampleArgs;
 use crate::error::Failure;
 use crate::job::check_memory;
-use crate::run_dir::FIT;
+use crate::kept::Kept;
 
 /// Draws and writes.
 pub(crate) fn run(args: &SampleArgs) -> Result<Outcome, Failure> {
-    let posterior = Posterior::load(fit_file(&args.run)?).map_err(|e| Failure::input(e.to_string()))?;
+    let posterior = Kept::open(&args.run)?.posterior;
     check_memory("--draws", args.draws, posterior.dim())?;
     match &args.out {
         None => match write_draws(&posterior, args, &mut io::stdout().lock()) {
@@ -30,22 +30,6 @@ pub(crate) fn run(args: &SampleArgs) -> Result<Outcome, Failure> {
         }
     }
     Ok(Outcome::Done)
-}
-
-fn fit_file(run: &Path) -> Result<PathBuf, Failure> {
-    let shown = run.display();
-    let remedy = "name a folder written by elinvar fit --out";
-    if run.is_dir() {
-        let file = run.join(FIT);
-        if !file.is_file() {
-            return Err(Failure::input(format!("{shown}: there is no {FIT} in this folder; {remedy}")));
-        }
-        return Ok(file);
-    }
-    if !run.exists() {
-        return Err(Failure::input(format!("{shown}: there is no such folder or file; {remedy}")));
-    }
-    Ok(run.into())
 }
 
 /// Where the draws go.

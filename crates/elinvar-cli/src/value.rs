@@ -1,23 +1,25 @@
 //! The values of flags: what may be typed, and what to say when it may not.
 
-use clap::ValueEnum as _;
 use elinvar::Family;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::Curvature;
 use elinvar::law::ScaleLaw;
+use elinvar::model::Activation;
 use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
-use elinvar_data::nearest;
+use elinvar::target::Covariance;
+use elinvar_data::{Categorical, Missing, Scaling, nearest};
 
-use crate::args::{AUTO, Components, Dims, ModelName, Shape};
+use crate::args::AUTO;
+use crate::settings::{Components, Dims, EXAMPLE, Likelihood, ModelName, Shape};
 
-const MODELS: &str = "logistic, linear, poisson, rate, proportion and direction";
+const MODELS: &str = "logistic, linear, poisson, network, rate, proportion and direction";
 
 pub(crate) fn model_name(text: &str) -> Result<ModelName, String> {
-    let names = ModelName::value_variants();
+    let names = ModelName::ALL;
     if let Some(model) = names.iter().find(|model| model.name() == text) {
         return Ok(*model);
     }
-    let meant = nearest(text, names.iter().map(|model| model.name()));
+    let meant = nearest(text, names.map(ModelName::name).into_iter());
     Err(meant.map_or(format!("the models are {}; the file comes after the model", MODELS), did_you_mean))
 }
 
@@ -32,6 +34,42 @@ fn one_of(text: &str, what: &str, words: &[&'static str]) -> Result<&'static str
     }
     let all = || format!("the {what} are {}", words.join(", "));
     Err(nearest(text, words.iter().copied()).map_or_else(all, did_you_mean))
+}
+
+/// The meaning of one of some words, or the nearest one as advice.
+fn meaning<T: Copy>(text: &str, what: &str, words: &[(&'static str, T)]) -> Result<T, String> {
+    let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+    let word = one_of(text, what, &names)?;
+    words.iter().find(|(name, _)| *name == word).map(|(_, meaning)| *meaning).ok_or_else(String::new)
+}
+
+pub(crate) fn example(text: &str) -> Result<&'static str, String> {
+    one_of(text, "embedded tables", &[EXAMPLE])
+}
+
+pub(crate) fn missing(text: &str) -> Result<Missing, String> {
+    meaning(text, "choices", &[("refuse", Missing::Refuse), ("drop", Missing::Drop)])
+}
+
+pub(crate) fn categorical(text: &str) -> Result<Categorical, String> {
+    meaning(text, "choices", &[("refuse", Categorical::Refuse), ("indicators", Categorical::Indicators)])
+}
+
+pub(crate) fn scaling(text: &str) -> Result<Scaling, String> {
+    let words = [("none", Scaling::None), ("standardize", Scaling::Standardize), ("scale", Scaling::Scale)];
+    meaning(text, "choices", &words)
+}
+
+pub(crate) fn covariance(text: &str) -> Result<Covariance, String> {
+    meaning(text, "choices", &[("full", Covariance::Full), ("diagonal", Covariance::Diagonal)])
+}
+
+pub(crate) fn activation(text: &str) -> Result<Activation, String> {
+    meaning(text, "activations", &[("relu", Activation::Relu), ("tanh", Activation::Tanh)])
+}
+
+pub(crate) fn likelihood(text: &str) -> Result<Likelihood, String> {
+    meaning(text, "likelihoods", &Likelihood::ALL.map(|likelihood| (likelihood.name(), likelihood)))
 }
 
 pub(crate) fn component_name(text: &str) -> Result<&'static str, String> {
@@ -54,8 +92,7 @@ pub(crate) fn rule(text: &str) -> Result<Rule, String> {
         ("adam_like", Rule::AdamLike(AdamLike::default())),
         ("euclidean_adam", Rule::EuclideanAdam(EuclideanAdam::default())),
     ];
-    let word = one_of(text, "rules", &rules.map(|(name, _)| name))?;
-    rules.into_iter().find(|(name, _)| *name == word).map(|(_, rule)| rule).ok_or_else(String::new)
+    meaning(text, "rules", &rules)
 }
 
 pub(crate) fn curvature(text: &str) -> Result<Curvature, String> {
@@ -139,12 +176,25 @@ pub(crate) fn lambda(text: &str) -> Result<f64, String> {
         .into())
 }
 
+pub(crate) fn fraction(text: &str) -> Result<f64, String> {
+    let inside = text.parse().ok().filter(|part: &f64| *part > 0.0 && *part < 1.0);
+    inside.ok_or("give a part of the rows, a number between 0 and 1".into())
+}
+
 fn number_above(text: &str, bound: f64) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite() && *value > bound)
 }
 
 pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or("give a whole number, at least 1".into())
+}
+
+/// A whole number that may be written as 5e6.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    /// From here on not every whole number is an `f64`.
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    let whole = text.parse().ok().filter(|n: &f64| (1.0..=LARGEST).contains(n) && n.fract() == 0.0);
+    whole.map(|n| n as u64).ok_or("give a whole number, such as 5e6".into())
 }
 
 pub(crate) fn components(text: &str) -> Result<Components, String> {
@@ -165,6 +215,10 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
     // Larger numbers have no place in a TOML file.
     let largest = i64::MAX as u64;
     text.parse().ok().filter(|seed| *seed <= largest).ok_or(format!("give a whole number from 0 to {largest}"))
+}
+
+pub(crate) fn split_seed(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("give a whole number from 0 to {}", u32::MAX))
 }
 
 #[cfg(test)]
@@ -193,6 +247,8 @@ mod tests {
         assert!(at_least_one("0").is_err() && at_least_one("1.5").is_err() && at_least_one("7") == Ok(7));
         assert!(components("0").is_err() && components("many").is_err());
         assert!(components("auto") == Ok(Components::Auto) && components("4") == Ok(Components::Number(4)));
+        assert!(count("5e6") == Ok(5_000_000) && count("0").is_err() && count("1.5").is_err());
+        assert!(fraction("0.25") == Ok(0.25) && fraction("1").is_err() && fraction("0").is_err());
         assert!(seed("9223372036854775808").is_err() && seed("0") == Ok(0));
     }
 }

@@ -1,9 +1,12 @@
 //! How a file is read: which columns, what becomes of missing cells and of texts.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Columns;
 
 /// What becomes of rows with missing cells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Missing {
     /// A missing cell is an error that says where the first one is and how many there are.
     #[default]
@@ -14,7 +17,8 @@ pub enum Missing {
 }
 
 /// What becomes of columns that hold texts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Categorical {
     /// A text is an error.
     #[default]

@@ -1,12 +1,15 @@
 //! A table of features.
 
 use crate::Error;
+use crate::target::{ColumnScale, Transforms};
 
 /// A row-major N × d matrix of finite numbers with named columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignMatrix {
     rows: Vec<f64>,
     names: Vec<String>,
+    /// What was done to the columns; empty if nothing was.
+    scales: Vec<ColumnScale>,
 }
 
 impl DesignMatrix {
@@ -39,7 +42,7 @@ impl DesignMatrix {
                 problem: format!("{} is not a finite number; remove the row or fill it in", rows[i]),
             });
         }
-        Ok(Self { rows, names })
+        Ok(Self { rows, names, scales: Vec::new() })
     }
 
     /// The same matrix with a first column of ones called `intercept`.
@@ -53,7 +56,30 @@ impl DesignMatrix {
         let mut names = Vec::with_capacity(d + 1);
         names.push("intercept".to_owned());
         names.extend(self.names);
-        Self { rows, names }
+        let mut scales = self.scales;
+        if !scales.is_empty() {
+            scales.insert(0, ColumnScale::NONE);
+        }
+        Self { rows, names, scales }
+    }
+
+    /// The same matrix, whose columns were shifted and scaled before: generalised linear models and linear regression report
+    /// coefficients in the units of the columns as they were. Priors are those of the columns as they stand here.
+    ///
+    /// # Errors
+    /// If there is not one for each column, a scale is not positive, or a shift has no plain first column to take it up.
+    pub fn with_scales(mut self, scales: Vec<ColumnScale>) -> Result<Self, Error> {
+        if scales.len() != self.n_cols() {
+            return Err(Error::Shape { what: "scales of columns", expected: self.n_cols(), found: scales.len() });
+        }
+        Transforms::identity(scales.len()).with_columns(scales.clone())?;
+        self.scales = scales;
+        Ok(self)
+    }
+
+    /// What was done to the columns; empty if nothing was.
+    pub fn scales(&self) -> &[ColumnScale] {
+        &self.scales
     }
 
     /// N.

@@ -14,7 +14,7 @@ use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, ItemGradients, Prior, Rows, Scratch,
-    SecondOrder, Target, TargetError, Values,
+    SecondOrder, Target, TargetError, Transforms, Values,
 };
 
 /// Chunks of rows of a large problem.
@@ -114,6 +114,11 @@ impl<L: Likelihood> Target for Glm<L> {
 
     fn names(&self) -> Vec<String> {
         self.x.names().to_vec()
+    }
+
+    fn transforms(&self) -> Transforms {
+        let columns = self.x.scales().to_vec();
+        Transforms::identity(self.dim()).with_columns(columns).expect("the scales of a design matrix were checked")
     }
 }
 

@@ -232,7 +232,8 @@ impl Target for LinearRegression {
     fn transforms(&self) -> Transforms {
         let mut blocks = vec![Transform::Identity; self.dim()];
         blocks[self.n_coefficients()] = Transform::Log;
-        Transforms::new(blocks).expect("identity and log need no constants")
+        let transforms = Transforms::new(blocks).expect("identity and log need no constants");
+        transforms.with_columns(self.x.scales().to_vec()).expect("the scales of a design matrix were checked")
     }
 
     fn constrained_names(&self) -> Vec<String> {

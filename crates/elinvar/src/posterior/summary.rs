@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::Posterior;
-use crate::target::Transform;
 
 /// One row of the parameter table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +21,7 @@ pub struct ParameterSummary {
 
 impl Posterior {
     /// The parameters on the constrained scale: quantiles from `n` draws, and so are mean and standard deviation of a transformed
-    /// parameter; those of an untransformed one are exact. Fewer than two draws are taken as two.
+    /// parameter; those of one that is linear in z are exact. Fewer than two draws are taken as two.
     pub fn summary(&self, n: usize, seed: u64) -> Vec<ParameterSummary> {
         let draws = self.sample(n.max(2), seed);
         let transforms = self.transforms();
@@ -35,28 +34,21 @@ impl Posterior {
         }
         let d = self.dim();
         let (mean, cov) = (self.approximation.mean(), self.approximation.covariance());
-        let exact = self.untransformed();
+        let linear = transforms.linear();
         let rows = self.constrained_names().iter().zip(&mut columns).enumerate().map(|(i, (name, column))| {
             column.sort_by(f64::total_cmp);
-            let (mean, sd) = match exact[i] {
-                Some(j) => (mean[j], cov[j * d + j].sqrt()),
-                None => moments(column),
+            let (mean, sd) = match linear[i].as_slice() {
+                [] => moments(column),
+                [(j, factor)] => (factor * mean[*j], factor * cov[j * d + j].sqrt()),
+                row => {
+                    let entries = row.iter().flat_map(|a| row.iter().map(move |b| (a, b)));
+                    let variance: f64 = entries.map(|((i, a), (j, b))| a * b * cov[i * d + j]).sum();
+                    (row.iter().map(|(j, factor)| factor * mean[*j]).sum(), variance.max(0.0).sqrt())
+                }
             };
             ParameterSummary { name: name.clone(), mean, sd, q5: quantile(column, 0.05), q95: quantile(column, 0.95) }
         });
         rows.collect()
-    }
-
-    /// For each constrained parameter the coordinate of z that it is, if it is one.
-    fn untransformed(&self) -> Vec<Option<usize>> {
-        let mut next = 0;
-        let mut found = Vec::with_capacity(self.transforms().n_constrained());
-        for block in self.transforms().as_slice() {
-            let identity = *block == Transform::Identity;
-            found.extend((0..block.n_constrained()).map(|_| identity.then_some(next)));
-            next += block.dim();
-        }
-        found
     }
 }
 

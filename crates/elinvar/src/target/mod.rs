@@ -1,6 +1,7 @@
 //! What is approximated: an unnormalised log density on ℝᵈ, evaluated on batches of draws.
 
 mod closures;
+mod column_scale;
 mod constrained;
 mod curvature;
 mod differences;
@@ -18,6 +19,7 @@ mod transform;
 mod transforms;
 
 pub use closures::{FromFn, FromFns, FromValues, from_fn, from_fns, from_values};
+pub use column_scale::ColumnScale;
 pub use constrained::Constrained;
 pub use curvature::{Contraction, Covariance, CurvatureMut};
 pub(crate) use differences::ByDifferences;

@@ -3,9 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::Transform;
+use super::column_scale::{self, ColumnScale};
 use crate::Error;
 
 /// Transforms applied to consecutive coordinates; in files a list.
+///
+/// Leading coordinates may be coefficients of scaled columns ([`Transforms::with_columns`]): x holds them in the units of the
+/// columns as they were.
 ///
 /// ```
 /// use elinvar::target::{Transform, Transforms};
@@ -18,9 +22,19 @@ use crate::Error;
 /// # Ok::<(), elinvar::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Transform>", into = "Vec<Transform>")]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Transforms {
     blocks: Vec<Transform>,
+    /// Of the leading coordinates; empty if no column was scaled.
+    columns: Vec<ColumnScale>,
+}
+
+/// How transforms stand in files.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    List(Vec<Transform>),
+    Scaled { transforms: Vec<Transform>, columns: Vec<ColumnScale> },
 }
 
 /// A transform with the coordinates it uses.
@@ -45,12 +59,61 @@ impl Transforms {
             let reason = "the lengths add up to at most 2³² − 1";
             return Err(Error::Domain { parameter: "transforms", value: f64::INFINITY, reason });
         }
-        Ok(Self { blocks })
+        Ok(Self { blocks, columns: Vec::new() })
     }
 
     /// No constraint on `dim` coordinates.
     pub fn identity(dim: usize) -> Self {
-        Self { blocks: vec![Transform::Identity; dim] }
+        Self { blocks: vec![Transform::Identity; dim], columns: Vec::new() }
+    }
+
+    /// The same with leading coordinates that are coefficients of scaled columns: in x they are those of the columns as they
+    /// were, βⱼ = β′ⱼ/scaleⱼ, and the first, the intercept, takes up −Σ βⱼ·shiftⱼ.
+    ///
+    /// ```
+    /// use elinvar::target::{ColumnScale, Transforms};
+    ///
+    /// let columns = vec![ColumnScale::NONE, ColumnScale { shift: 40.0, scale: 12.0 }];
+    /// let transforms = Transforms::identity(2).with_columns(columns)?;
+    /// let mut x = [0.0; 2];
+    /// transforms.constrain(&[1.0, 6.0], &mut x);
+    /// assert_eq!(x, [1.0 - 40.0 * 0.5, 0.5]);
+    /// # Ok::<(), elinvar::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a scale is not positive, a shift is not finite or not taken up by a plain first column, or a coordinate is transformed.
+    pub fn with_columns(mut self, columns: Vec<ColumnScale>) -> Result<Self, Error> {
+        let identities = self.blocks.iter().take_while(|block| **block == Transform::Identity).count();
+        if columns.len() > identities {
+            return Err(Error::Shape { what: "scaled columns", expected: identities, found: columns.len() });
+        }
+        column_scale::check(&columns)?;
+        self.columns = columns;
+        Ok(self)
+    }
+
+    /// What was done to the columns of the leading coordinates; empty if nothing was.
+    pub fn columns(&self) -> &[ColumnScale] {
+        &self.columns
+    }
+
+    /// For each coordinate of x the combination of coordinates of z that it is, as (coordinate, factor); empty if it is none.
+    pub(crate) fn linear(&self) -> Vec<Vec<(usize, f64)>> {
+        let mut rows = Vec::with_capacity(self.n_constrained());
+        for block in self.blocks() {
+            let identity = block.transform == Transform::Identity;
+            rows.extend(block.x.map(|_| if identity { vec![(block.z.start, 1.0)] } else { Vec::new() }));
+        }
+        for (j, column) in self.columns.iter().enumerate() {
+            rows[j] = vec![(j, 1.0 / column.scale)];
+        }
+        let shifted = self.columns.iter().enumerate().filter(|(_, column)| column.shift != 0.0);
+        let taken_up: Vec<_> = shifted.map(|(j, column)| (j, -column.shift / column.scale)).collect();
+        if let Some(intercept) = rows.first_mut() {
+            intercept.extend(taken_up);
+        }
+        rows
     }
 
     /// The transforms in order.
@@ -60,7 +123,7 @@ impl Transforms {
 
     /// Whether x = z.
     pub fn is_identity(&self) -> bool {
-        self.blocks.iter().all(|t| *t == Transform::Identity)
+        self.columns.is_empty() && self.blocks.iter().all(|t| *t == Transform::Identity)
     }
 
     /// Number of coordinates of z.
@@ -85,6 +148,7 @@ impl Transforms {
     /// Writes x(z).
     pub fn constrain(&self, z: &[f64], x: &mut [f64]) {
         self.blocks().for_each(|b| b.transform.constrain(&z[b.z], &mut x[b.x]));
+        column_scale::to_original(&self.columns, x);
     }
 
     /// Writes z(x).
@@ -98,12 +162,15 @@ impl Transforms {
         if z.len() != self.dim() {
             return Err(Error::Shape { what: "unconstrained values", expected: self.dim(), found: z.len() });
         }
-        self.blocks().try_for_each(|b| b.transform.unconstrain(&x[b.x], &mut z[b.z]))
+        self.blocks().try_for_each(|b| b.transform.unconstrain(&x[b.x], &mut z[b.z]))?;
+        column_scale::to_scaled(&self.columns, z);
+        Ok(())
     }
 
     /// log |∂x/∂z|.
     pub fn log_jacobian(&self, z: &[f64]) -> f64 {
-        self.blocks().map(|b| b.transform.log_jacobian(&z[b.z])).sum()
+        let of_columns: f64 = self.columns.iter().map(|column| column.scale.ln()).sum();
+        self.blocks().map(|b| b.transform.log_jacobian(&z[b.z])).sum::<f64>() - of_columns
     }
 
     /// Adds the gradient of the log-Jacobian to `grad`.
@@ -137,17 +204,20 @@ impl Transforms {
     }
 }
 
-impl TryFrom<Vec<Transform>> for Transforms {
+impl TryFrom<Written> for Transforms {
     type Error = Error;
 
-    fn try_from(blocks: Vec<Transform>) -> Result<Self, Error> {
-        Self::new(blocks)
+    fn try_from(written: Written) -> Result<Self, Error> {
+        match written {
+            Written::List(transforms) => Self::new(transforms),
+            Written::Scaled { transforms, columns } => Self::new(transforms)?.with_columns(columns),
+        }
     }
 }
 
-impl From<Transforms> for Vec<Transform> {
-    fn from(transforms: Transforms) -> Self {
-        transforms.blocks
+impl From<Transforms> for Written {
+    fn from(Transforms { blocks, columns }: Transforms) -> Self {
+        if columns.is_empty() { Written::List(blocks) } else { Written::Scaled { transforms: blocks, columns } }
     }
 }
 
@@ -229,6 +299,45 @@ mod tests {
         assert!(serde_json::from_str::<Transforms>(r#"[{"interval":{"low":1.0,"high":1.0}}]"#).is_err());
         assert!(serde_json::from_str::<Transforms>(r#"[{"simplex":{"len":1}}]"#).is_err());
         assert!(serde_json::from_str::<Transforms>("[]").is_err());
+    }
+
+    fn scaled() -> Transforms {
+        let of = |shift, scale| ColumnScale { shift, scale };
+        let blocks = vec![Transform::Identity, Transform::Identity, Transform::Identity, Transform::Log];
+        Transforms::new(blocks).unwrap().with_columns(vec![ColumnScale::NONE, of(40.0, 12.0), of(-3.0, 0.5)]).unwrap()
+    }
+
+    #[test]
+    fn coefficients_of_scaled_columns_predict_the_same_in_the_units_of_the_columns() {
+        let transforms = scaled();
+        let (z, row) = ([0.7, -1.3, 0.4, 0.2], [1.0, 55.0, -2.2]);
+        let mut x = [0.0; 4];
+        transforms.constrain(&z, &mut x);
+        let prediction: f64 = row.iter().zip(&x).map(|(f, beta)| f * beta).sum();
+        let expected = z[0] + z[1] * (55.0 - 40.0) / 12.0 + z[2] * (-2.2 + 3.0) / 0.5;
+        assert!((prediction - expected).abs() < 1e-14);
+        let mut back = [0.0; 4];
+        transforms.unconstrain(&x, &mut back).unwrap();
+        assert!(z.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-14), "{back:?}");
+        for (i, row) in transforms.linear().iter().enumerate().take(3) {
+            let value: f64 = row.iter().map(|(j, factor)| factor * z[*j]).sum();
+            assert!((value - x[i]).abs() < 1e-14);
+        }
+        assert!(transforms.linear()[3].is_empty());
+        assert!((transforms.log_jacobian(&z) - (0.2 - 12f64.ln() - 0.5f64.ln())).abs() < 1e-14);
+    }
+
+    #[test]
+    fn scaled_columns_are_kept_in_files_and_checked() {
+        let text = serde_json::to_string(&scaled()).unwrap();
+        assert_eq!(serde_json::from_str::<Transforms>(&text).unwrap(), scaled());
+        let of = |shift, scale| ColumnScale { shift, scale };
+        let two = || Transforms::identity(2);
+        assert!(two().with_columns(vec![of(0.0, 1.0), of(0.0, 0.0)]).is_err());
+        assert!(two().with_columns(vec![of(0.0, 2.0), of(1.0, 1.0)]).is_err());
+        assert!(two().with_columns(vec![of(0.0, 2.0), of(0.0, 3.0)]).is_ok());
+        assert!(two().with_columns(vec![ColumnScale::NONE; 3]).is_err());
+        assert!(Transforms::new(vec![Transform::Log]).unwrap().with_columns(vec![of(0.0, 2.0)]).is_err());
     }
 
     #[test]
