@@ -25,7 +25,8 @@ const TEMPLATE: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-
 const EXAMPLES: &str = "\
 Examples:
   elinvar fit                                              an embedded example, to see what a fit looks like
-  elinvar fit logistic credit.csv --target y --out run1    a model for your own table, kept in the folder run1
+  elinvar data credit.csv                                  what is in your own table, and what stands in the way
+  elinvar fit logistic credit.csv --target y --out run1    a model for it, kept in the folder run1
   elinvar sample run1 --draws 4000 --out draws.csv         draws from what was fitted";
 
 const FIT_EXAMPLES: &str = "\
@@ -36,8 +37,19 @@ Examples:
   elinvar fit linear houses.csv --target price --features area,rooms --prior-sd 10 --out run1
   elinvar fit poisson visits.csv --target n --json         one JSON object instead of a page
 
-The table is a CSV file (comma, semicolon or tab) with a header line and numbers only. An intercept column is put first,
-under the same prior as the other coefficients; no column is changed or scaled.";
+  elinvar fit logistic big.parquet --target y --standardize --test-fraction 0.2
+  elinvar fit --config run1/config.toml --seed 2           the settings of a run, with another seed
+
+The table is a CSV file with a header line (comma, semicolon or tab), LIBSVM, npy, npz or parquet; elinvar data FILE says how it
+is read. An intercept column is put first, under the same prior as the other coefficients; no column is changed or scaled
+unless you ask for it.";
+
+const DATA_EXAMPLES: &str = "\
+Examples:
+  elinvar data credit.csv                                  every column: type, range, levels, missing cells
+  elinvar data credit.csv --columns age,income --json      two of them, as JSON
+
+Files are CSV (comma, semicolon or tab), LIBSVM, npy, npz or parquet, told by their content.";
 
 const SAMPLE_EXAMPLES: &str = "\
 Examples:
@@ -64,6 +76,9 @@ pub(crate) enum Command {
     /// Fits a model and prints what was found and how far to trust it.
     #[command(help_template = TEMPLATE, before_help = FIT_EXAMPLES, after_help = EXIT_CODES)]
     Fit(Box<FitArgs>),
+    /// Describes a file as elinvar reads it: columns, what they hold, and what stands in the way of a model.
+    #[command(help_template = TEMPLATE, before_help = DATA_EXAMPLES)]
+    Data(DataArgs),
     /// Draws from a fit that was kept with `elinvar fit --out`.
     #[command(help_template = TEMPLATE, before_help = SAMPLE_EXAMPLES)]
     Sample(SampleArgs),
@@ -162,7 +177,7 @@ pub(crate) struct FitArgs {
     /// auto (a Gaussian; where it cannot be trusted skew, student_t and then mog), gaussian, mog, student_t, skew, emg, nig,
     /// snig, rank_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or birnbaum_saunders [default: auto;
     /// for network a diagonal gaussian]
-    #[arg(long, value_name = "WORD", value_parser = family_name, help_heading = "Approximation")]
+    #[arg(long, value_parser = family_name, help_heading = "Approximation")]
     pub(crate) family: Option<&'static str>,
     /// Number of components: for mog, or auto to find it [default: 3]; for ef_mixture and birnbaum_saunders [default: 1]
     #[arg(
@@ -268,6 +283,25 @@ pub(crate) struct FitArgs {
     /// Show no progress
     #[arg(long, help_heading = "Output")]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    /// The table: CSV, LIBSVM, npy, npz or parquet, told by its content
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Columns to describe [default: all]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
+    /// Columns that are categories although they hold numbers
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(crate) category: Option<Vec<String>>,
+    /// The array with the features, of an npz file that has several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) array: Option<String>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

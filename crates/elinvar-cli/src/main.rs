@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod args;
+mod data;
 mod error;
 mod family;
 mod fit;
@@ -14,6 +15,7 @@ mod ladder;
 mod model;
 mod number;
 mod page;
+mod print;
 mod progress;
 mod report;
 mod rows;
@@ -66,6 +68,7 @@ fn run() -> ExitCode {
     };
     let outcome = match &cli.command {
         Command::Fit(args) => fit::run(args),
+        Command::Data(args) => data::run(args),
         Command::Sample(args) => sample::run(args),
     };
     match outcome {

@@ -31,7 +31,9 @@ fn build(data: RegressionData, about: &About) -> Result<Model, elinvar::Error> {
     let x = |data: RegressionData| -> Result<(DesignMatrix, Vec<f64>), elinvar::Error> {
         let matrix = DesignMatrix::new(data.features, n_cols, data.names)?;
         let scales = about.transforms.iter().map(|t| ColumnScale { shift: t.shift, scale: t.scale }).collect();
-        Ok((if about.is_scaled() { matrix.with_scales(scales)? } else { matrix }, data.y))
+        // Weights of a network are nobody's units.
+        let is_told = about.is_scaled() && about.model.is_linear();
+        Ok((if is_told { matrix.with_scales(scales)? } else { matrix }, data.y))
     };
     match about.model {
         ModelName::Rate if n_cols == 1 => plain(Box::new(PoissonRate::new(data.y)?.with_exposures(&data.features)?)),

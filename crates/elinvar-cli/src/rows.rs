@@ -40,7 +40,9 @@ impl Rows {
             Some(split) => data.split(&split).map(|(train, test)| (train, Some(test)))?,
             None => (data, None),
         };
-        let transforms = settings.data.scaling.unwrap_or_default().transforms(&train)?;
+        let scaling = settings.data.scaling.unwrap_or_default();
+        let transforms =
+            if model == ModelName::Network { scaling.of_columns(&train) } else { scaling.transforms(&train)? };
         train.transform(&transforms);
         if let Some(test) = &mut test {
             test.transform(&transforms);

@@ -192,7 +192,7 @@ fn commands() {
             value(
                 "good.csv",
                 "[MODEL]",
-                "the models are logistic, linear, poisson, rate, proportion and direction; the file comes after the model",
+                "the models are logistic, linear, poisson, network, rate, proportion and direction; the file comes after the model",
             ),
         ),
         (None, "fit --family atuo", value("atuo", "--family <FAMILY>", "did you mean auto?")),
@@ -240,7 +240,7 @@ fn commands() {
             None,
             "fit --prior-sd 1 --prior-precision 1",
             "the argument '--prior-sd <S>' cannot be used with '--prior-precision <P>'\n\n\
-             Usage: elinvar fit --prior-sd <S> [MODEL] [FILE.csv]\n\nFor more information, try '--help'.\n"
+             Usage: elinvar fit --prior-sd <S> [MODEL] [FILE]\n\nFor more information, try '--help'.\n"
                 .into(),
         ),
     ]);

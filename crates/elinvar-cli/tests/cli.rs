@@ -428,7 +428,7 @@ fn help_begins_with_examples_and_the_version_is_told() {
     let story = Story::new();
     let help = story.ok(&["fit", "--help"]);
     assert!(help.find("Examples:").unwrap() < help.find("Usage:").unwrap());
-    assert!(help.contains("[default: auto]") && help.contains("--restarts"), "{help}");
+    assert!(help.contains("[default: auto;") && help.contains("--restarts"), "{help}");
     for family in elinvar::Family::NAMES {
         assert!(help.contains(family), "{family}");
     }

@@ -40,20 +40,25 @@ impl Scaling {
         if self == Scaling::Standardize && train.kinds.first() != Some(&DesignColumn::Intercept) {
             return Err(Error::ShiftWithoutIntercept);
         }
+        Ok(self.of_columns(train))
+    }
+
+    /// [`Scaling::transforms`] for a model that has a constant of its own, such as the biases of a network.
+    pub fn of_columns(self, train: &RegressionData) -> Vec<ColumnTransform> {
         let (shifts, scales) = match self {
             Scaling::None => (vec![0.0; train.n_cols()], vec![1.0; train.n_cols()]),
             Scaling::Standardize => means_and_sds(train),
             Scaling::Scale => (vec![0.0; train.n_cols()], largest(train)),
         };
         let parts = train.names.iter().zip(&train.kinds).zip(shifts.into_iter().zip(scales));
-        Ok(parts
+        parts
             .map(|((name, kind), (shift, scale))| match kind {
                 DesignColumn::Number => {
                     ColumnTransform { name: name.clone(), shift, scale: if scale > 0.0 { scale } else { 1.0 } }
                 }
                 _ => ColumnTransform { name: name.clone(), shift: 0.0, scale: 1.0 },
             })
-            .collect())
+            .collect()
     }
 }
 

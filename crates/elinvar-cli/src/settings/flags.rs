@@ -128,3 +128,105 @@ impl FamilySettings {
         self.constant.extend(args.constant.iter().cloned());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn settings(words: &[&str]) -> Settings {
+        let cli = Cli::try_parse_from([&["elinvar", "fit"], words].concat()).unwrap();
+        match cli.command {
+            Command::Fit(args) => Settings::of_flags(&args).unwrap(),
+            _ => unreachable!("the word is fit"),
+        }
+    }
+
+    #[test]
+    fn every_flag_has_a_key() {
+        let values = [
+            ("target", "y"),
+            ("features", "a,b"),
+            ("exclude", "a"),
+            ("no-intercept", ""),
+            ("missing", "drop"),
+            ("categorical", "indicators"),
+            ("category", "a"),
+            ("array", "x"),
+            ("standardize", ""),
+            ("scale", ""),
+            ("test-fraction", "0.2"),
+            ("split-seed", "3"),
+            ("test-rows", "f"),
+            ("train-rows", "f"),
+            ("exposure", "e"),
+            ("concentration", "2"),
+            ("prior-precision", "2"),
+            ("prior-sd", "2"),
+            ("sigma-scale", "2"),
+            ("hidden", "3,4"),
+            ("activation", "tanh"),
+            ("likelihood", "binary"),
+            ("family", "mog"),
+            ("components", "4"),
+            ("rank", "2"),
+            ("shape", "learn"),
+            ("lambda", "3"),
+            ("component", "gamma"),
+            ("law", "logistic"),
+            ("constant", "a=2"),
+            ("product", ""),
+            ("dims", "2x3"),
+            ("covariance", "diagonal"),
+            ("seed", "5"),
+            ("draws-per-step", "7"),
+            ("max-steps", "9"),
+            ("max-evals", "5e6"),
+            ("max-seconds", "4"),
+            ("tolerance", "0.1"),
+            ("restarts", "2"),
+            ("minibatch", "8"),
+            ("rule", "natural_gradient"),
+            ("step-size", "0.3"),
+            ("curvature", "stein"),
+            ("diagnostic-draws", "500"),
+            ("out", "d"),
+            ("json", ""),
+            ("quiet", ""),
+        ];
+        let plain = settings(&["logistic", "f.csv"]);
+        for (flag, value) in values {
+            let flag = format!("--{flag}");
+            let mut words = vec!["logistic", "f.csv", flag.as_str()];
+            words.extend((!value.is_empty()).then_some(value));
+            let with_flag = settings(&words);
+            assert_ne!(with_flag, plain, "{flag}");
+            // The key is in the file, and the file says the same.
+            let text = with_flag.text().unwrap();
+            assert_eq!(toml::from_str::<Settings>(&text).unwrap(), with_flag, "{flag}\n{text}");
+        }
+        let command = Cli::command();
+        let fit = command.find_subcommand("fit").unwrap();
+        let flags = fit.get_arguments().filter_map(|arg| arg.get_long());
+        let known: Vec<&str> = values.iter().map(|(flag, _)| *flag).chain(["config", "help"]).collect();
+        flags.for_each(|flag| assert!(known.contains(&flag), "--{flag} is not tested here"));
+    }
+
+    #[test]
+    fn flags_have_the_last_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.toml");
+        let text = "[data]\nfile = \"a.csv\"\ntarget = \"y\"\nexclude = [\"b\"]\nfingerprint = \"f\"\n[model]\nname = \"linear\"\n\
+                    prior_precision = 4\n[family]\nname = \"mog\"\ncomponents = 5\n[plan]\nseed = 9\n";
+        std::fs::write(&path, text).unwrap();
+        let config = path.to_str().unwrap();
+        let settings = settings(&["--config", config, "--features", "c", "--prior-sd", "3", "--family", "rank_k"]);
+        assert_eq!((settings.data.exclude, settings.data.features), (None, Some(vec!["c".to_string()])));
+        assert_eq!((settings.data.fingerprint, settings.data.file.as_deref()), (None, Some("a.csv")));
+        assert_eq!((settings.model.prior_precision, settings.model.prior_sd), (None, Some(3.0)));
+        assert_eq!((settings.family.name, settings.family.components), (Some("rank_k"), None));
+        assert_eq!(settings.plan.seed, 9);
+    }
+}
