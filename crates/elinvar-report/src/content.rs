@@ -2,6 +2,7 @@
 //!
 //! Everything but the verdict, the parameters and the words may be missing; what is missing is left out of the page.
 
+use elinvar_figure::estimate::sample::Sample;
 use serde::{Deserialize, Serialize};
 
 /// All that a report shows.
@@ -154,6 +155,13 @@ pub struct Draws {
     pub columns: Vec<Vec<f64>>,
     /// Weights of the draws; empty if they are equal.
     pub weights: Vec<f64>,
+}
+
+impl Draws {
+    /// The draws of one parameter; `None` if fewer than two different ones are finite.
+    pub(crate) fn sample(&self, parameter: usize) -> Option<Sample> {
+        Sample::new(self.columns.get(parameter)?, &self.weights)
+    }
 }
 
 /// One step of the run.

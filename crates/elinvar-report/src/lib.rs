@@ -21,13 +21,11 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod content;
-mod escape;
-mod estimate;
 mod figure;
-mod number;
 mod page;
 #[cfg(feature = "png")]
 mod png;
+mod shape;
 
 pub use content::{
     CalibrationBin, Content, Draws, Estimate, Headline, Metric, Parameter, ParetoFit, Rung, Stage, Summary, Tail, Test,

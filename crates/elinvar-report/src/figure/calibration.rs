@@ -1,9 +1,9 @@
 //! How often what was predicted happened.
 
-use super::frame::{Frame, Margins};
-use super::scale::Scale;
-use super::svg::{Drawing, Marks};
 use crate::content::CalibrationBin;
+use elinvar_figure::frame::{Frame, Margins};
+use elinvar_figure::scale::Scale;
+use elinvar_figure::svg::{Drawing, Marks};
 
 const SIZE: (f64, f64) = (320.0, 310.0);
 

@@ -1,10 +1,10 @@
 //! Means and 90 % intervals of all parameters, below each other.
 
-use super::frame::{Frame, Margins};
 use super::marginal::shortened;
-use super::scale::{Scale, extent};
-use super::svg::{Anchor, Drawing, Marks};
 use crate::content::{Parameter, Summary};
+use elinvar_figure::frame::{Frame, Margins};
+use elinvar_figure::scale::{Scale, extent};
+use elinvar_figure::svg::{Anchor, Drawing, Marks};
 
 const WIDTH: f64 = 520.0;
 const ROW: f64 = 19.0;
@@ -26,7 +26,7 @@ pub(crate) fn draw(parameters: &[Parameter]) -> Option<Drawing> {
         Scale::linear(range(shown), (0.0, 1.0)),
         Scale::linear((shown.len() as f64, 0.0), (0.0, 1.0)),
     );
-    let mut marks = super::legend::of_draws(shown.iter().any(|p| p.corrected.is_some()));
+    let mut marks = super::legend::of_draws(shown.iter().any(|p| p.corrected.is_some())).marks;
     if frame.x.domain.0 < 0.0 && frame.x.domain.1 > 0.0 {
         let zero = frame.x.at(0.0);
         marks.line("reference", (zero, frame.top), (zero, frame.bottom()));

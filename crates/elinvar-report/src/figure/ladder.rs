@@ -1,11 +1,11 @@
 //! The families that were tried and the ELBO that each reached.
 
-use super::frame::{Frame, Margins};
 use super::marginal::shortened;
-use super::scale::{Scale, extent};
-use super::svg::{Anchor, Drawing, Marks};
 use crate::content::Rung;
-use crate::number;
+use elinvar_figure::frame::{Frame, Margins};
+use elinvar_figure::number;
+use elinvar_figure::scale::{Scale, extent};
+use elinvar_figure::svg::{Anchor, Drawing, Marks};
 
 const WIDTH: f64 = 440.0;
 const ROW: f64 = 30.0;

@@ -1,9 +1,9 @@
 //! The key above several panels.
 
-use super::svg::{Anchor, Marks};
+use elinvar_figure::svg::{Anchor, Legend, Marks};
 
 /// What the two kinds of draws look like.
-pub(crate) fn of_draws(is_corrected: bool) -> Marks {
+pub(crate) fn of_draws(is_corrected: bool) -> Legend {
     let mut marks = Marks::default();
     marks.rect("q-area", (0.0, 6.0), (18.0, 11.0));
     marks.line("q-line", (0.0, 6.0), (18.0, 6.0));
@@ -12,5 +12,5 @@ pub(crate) fn of_draws(is_corrected: bool) -> Marks {
         marks.line("p-line", (130.0, 12.0), (148.0, 12.0));
         marks.text("p-text", (154.0, 16.0), Anchor::Start, "corrected by importance weights");
     }
-    marks
+    Legend { width: 350.0, height: 30.0, marks }
 }

@@ -1,13 +1,13 @@
 //! The density of one parameter: q filled, what importance weights make of it as a line.
 
-use super::frame::{Frame, Margins};
-use super::scale::{Scale, text_width};
-use super::svg::{self, Anchor, Drawing, Marks};
 use crate::content::{Content, Parameter};
-use crate::estimate::bandwidth::bandwidth;
-use crate::estimate::density::{Density, density};
-use crate::estimate::sample::Sample;
-use crate::number;
+use elinvar_figure::estimate::bandwidth::bandwidth;
+use elinvar_figure::estimate::density::{Density, density};
+use elinvar_figure::estimate::sample::Sample;
+use elinvar_figure::frame::{Frame, Margins};
+use elinvar_figure::number;
+use elinvar_figure::scale::{Scale, text_width};
+use elinvar_figure::svg::{self, Anchor, Drawing, Marks};
 
 /// Size of a panel among many.
 const SMALL: (f64, f64) = (208.0, 132.0);
@@ -22,8 +22,8 @@ const NAME_CHARS: usize = 26;
 /// The panel of parameter `index`; `None` if it has no draws that differ.
 pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
     let parameter = content.parameters.get(index)?;
-    let q = Sample::of(&content.draws, index)?;
-    let p = content.corrected_draws.as_ref().and_then(|draws| Sample::of(draws, index));
+    let q = content.draws.sample(index)?;
+    let p = content.corrected_draws.as_ref().and_then(|draws| draws.sample(index));
     let bounds = (parameter.lower, parameter.upper);
     let width_q = bandwidth(&q);
     let range = shown_range(&q, p.as_ref(), width_q, bounds);

@@ -1,26 +1,20 @@
 //! Figures as functions of their data, each usable alone.
 
 pub(crate) mod calibration;
-pub(crate) mod frame;
 pub(crate) mod intervals;
 pub(crate) mod ladder;
 pub(crate) mod legend;
 pub(crate) mod marginal;
 mod name;
 pub(crate) mod pair;
-pub(crate) mod scale;
-mod series;
-pub(crate) mod style;
-pub(crate) mod svg;
 pub(crate) mod tail;
-pub(crate) mod ticks;
 pub(crate) mod trace;
 
 pub use name::{FigureName, UnknownFigure};
 
 use crate::content::Content;
-use crate::estimate::shape;
-use svg::Drawing;
+use crate::shape;
+use elinvar_figure::svg::Drawing;
 use trace::{Along, Quantity};
 
 /// Marginals in a figure of all of them.

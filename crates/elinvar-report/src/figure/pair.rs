@@ -1,13 +1,13 @@
 //! Two parameters: regions that hold 50 % and 90 % of q, and the same of the corrected draws as lines.
 
-use super::frame::{Frame, Margins};
 use super::marginal::{shortened, shown_range};
-use super::scale::Scale;
-use super::svg::{self, Drawing, Marks};
 use crate::content::{Content, Draws};
-use crate::estimate::contour::contours;
-use crate::estimate::plane::{Plane, widths};
-use crate::estimate::sample::Sample;
+use elinvar_figure::estimate::contour::contours;
+use elinvar_figure::estimate::plane::{Plane, widths};
+use elinvar_figure::estimate::sample::Sample;
+use elinvar_figure::frame::{Frame, Margins};
+use elinvar_figure::scale::Scale;
+use elinvar_figure::svg::{self, Drawing, Marks};
 
 const SIZE: (f64, f64) = (300.0, 290.0);
 const GRID: usize = 72;
@@ -19,9 +19,9 @@ const DOTS: usize = 200;
 /// Parameter `j` against parameter `i`; `None` if one has no draws that differ.
 pub(crate) fn draw(content: &Content, i: usize, j: usize) -> Option<Drawing> {
     let (x, y) = (content.parameters.get(i)?, content.parameters.get(j)?);
-    let q = (Sample::of(&content.draws, i)?, Sample::of(&content.draws, j)?);
+    let q = (content.draws.sample(i)?, content.draws.sample(j)?);
     let corrected = content.corrected_draws.as_ref();
-    let p = corrected.and_then(|draws| Some((draws, Sample::of(draws, i)?, Sample::of(draws, j)?)));
+    let p = corrected.and_then(|draws| Some((draws, draws.sample(i)?, draws.sample(j)?)));
     let h_q = widths(&q.0, &q.1);
     let range = |q: &Sample, p: Option<&Sample>, h: f64, bounds| shown_range(q, p, h, bounds);
     let x_range = range(&q.0, p.as_ref().map(|p| &p.1), h_q.0, (x.lower, x.upper));

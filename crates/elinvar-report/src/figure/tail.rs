@@ -1,10 +1,10 @@
 //! The upper tail of the importance ratios on log axes, where a Pareto tail is a straight line of slope −1/k.
 
-use super::frame::{Frame, Margins};
-use super::scale::Scale;
-use super::svg::{self, Anchor, Drawing, Marks};
 use crate::content::{ParetoFit, Tail};
-use crate::number;
+use elinvar_figure::frame::{Frame, Margins};
+use elinvar_figure::number;
+use elinvar_figure::scale::Scale;
+use elinvar_figure::svg::{self, Anchor, Drawing, Marks};
 
 const SIZE: (f64, f64) = (440.0, 270.0);
 /// Ratios that are drawn one by one; of more, fewer and fewer towards the many small ones.

@@ -1,12 +1,12 @@
 //! A quantity of every step against steps, evaluations or seconds.
 
-use super::frame::{Frame, Margins};
 use super::marginal::shortened;
-use super::scale::{Scale, extent};
-use super::series::{LONG, Point, running_median, thin};
-use super::svg::{self, Anchor, Drawing, Marks};
 use crate::content::{Content, TraceRow};
-use crate::number;
+use elinvar_figure::frame::{Frame, Margins};
+use elinvar_figure::number;
+use elinvar_figure::scale::{Scale, extent};
+use elinvar_figure::series::{LONG, Point, running_median, thin};
+use elinvar_figure::svg::{self, Anchor, Drawing, Marks};
 
 const LARGE: (f64, f64) = (480.0, 290.0);
 const SMALL: (f64, f64) = (290.0, 200.0);

@@ -2,7 +2,7 @@
 
 use super::section::Section;
 use crate::content::Content;
-use crate::escape;
+use elinvar_figure::escape;
 
 pub(super) fn section(content: &Content) -> Option<Section> {
     let command = block("command", "Command", &content.command, false);

@@ -2,9 +2,9 @@
 
 use super::section::{Section, figure, key};
 use crate::content::Content;
-use crate::estimate::shape;
 use crate::figure::{PAIRED, least_gaussian_pairs, marginal, pair};
-use crate::number;
+use crate::shape;
+use elinvar_figure::number;
 
 /// Up to so many parameters all marginals are shown at once.
 const ALL_AT_ONCE: usize = 25;

@@ -1,8 +1,8 @@
 //! What a browser reads before the page: title, style, and that nothing may be loaded.
 
 use crate::content::Content;
-use crate::escape;
-use crate::figure::style;
+use elinvar_figure::escape;
+use elinvar_figure::style;
 
 pub(super) fn html(content: &Content) -> String {
     let title = escape::text(&format!("{} · {} · elinvar", content.verdict.words(), content.title));

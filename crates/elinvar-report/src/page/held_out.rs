@@ -3,7 +3,7 @@
 use super::section::{Section, figure};
 use crate::content::{Content, Metric};
 use crate::figure::calibration;
-use crate::{escape, number};
+use elinvar_figure::{escape, number};
 
 pub(super) fn section(content: &Content) -> Option<Section> {
     let test = content.test.as_ref()?;

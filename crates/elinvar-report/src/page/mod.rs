@@ -6,6 +6,7 @@ mod head;
 mod held_out;
 mod run;
 mod script;
+mod script_json;
 mod section;
 mod table;
 mod tiles;

@@ -4,7 +4,7 @@ use super::section::{Section, figure};
 use crate::content::{Content, Estimate, Rung};
 use crate::figure::ladder as ladder_figure;
 use crate::figure::trace::{self, Along, Quantity};
-use crate::{escape, number};
+use elinvar_figure::{escape, number};
 
 pub(super) fn bound(content: &Content) -> Option<Section> {
     let panels: String = [Along::Evaluations, Along::Seconds]

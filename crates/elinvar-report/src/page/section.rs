@@ -1,7 +1,7 @@
 //! Parts of the page.
 
-use crate::escape;
-use crate::figure::svg::Drawing;
+use elinvar_figure::escape;
+use elinvar_figure::svg::Drawing;
 
 /// A part with a heading.
 pub(super) struct Section {

@@ -6,9 +6,9 @@ use super::draws;
 use super::section::Section;
 use crate::content::{Content, Parameter};
 use crate::figure::intervals;
-use crate::figure::scale::Scale;
-use crate::figure::svg::{Drawing, Marks};
-use crate::{escape, number};
+use elinvar_figure::scale::Scale;
+use elinvar_figure::svg::{Drawing, Marks};
+use elinvar_figure::{escape, number};
 
 /// More rows would make the page slow; the files of a run have them all.
 const MOST_ROWS: usize = 1500;

@@ -1,7 +1,7 @@
 //! The numbers that stand at the top.
 
 use crate::content::{Content, Estimate, Headline};
-use crate::{escape, number};
+use elinvar_figure::{escape, number};
 
 pub(super) fn html(content: &Content) -> String {
     let tiles = [

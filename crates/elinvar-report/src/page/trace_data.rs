@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::script_json::script_json;
 use crate::content::TraceRow;
-use crate::escape;
 
 /// Of a longer trace, every second row or fewer.
 const MOST_ROWS: usize = 4000;
@@ -25,10 +25,7 @@ pub(super) fn html(trace: &[TraceRow]) -> String {
     add("kl", &|row| row.kl);
     add("components", &|row| Some(row.components as f64));
     add("n_draws", &|row| Some(row.n_draws as f64));
-    format!(
-        "<script type=\"application/json\" id=\"trace-data\">{}</script>",
-        escape::script_json(&Value::Object(columns))
-    )
+    format!("<script type=\"application/json\" id=\"trace-data\">{}</script>", script_json(&Value::Object(columns)))
 }
 
 /// Seven digits are more than a read-out shows.

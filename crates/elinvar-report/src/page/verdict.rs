@@ -1,7 +1,7 @@
 //! The top of the page: what was fitted, how far it can be trusted, and why.
 
 use crate::content::{Content, Verdict};
-use crate::escape;
+use elinvar_figure::escape;
 
 pub(super) fn header(content: &Content) -> String {
     let title = escape::text(&content.title);

@@ -3,7 +3,7 @@
 use super::section::{Section, figure};
 use crate::content::Content;
 use crate::figure::tail;
-use crate::{escape, number};
+use elinvar_figure::{escape, number};
 
 pub(super) fn section(content: &Content) -> Option<Section> {
     let headline = &content.headline;

@@ -1,7 +1,7 @@
 //! Numbers as people read them: a true minus sign, as many digits as the error allows.
 
 /// Decimals that show `precision` with three significant digits.
-pub(crate) fn decimals(precision: f64) -> usize {
+pub fn decimals(precision: f64) -> usize {
     const MOST: i32 = 12;
     if !(precision > 0.0 && precision.is_finite()) {
         return 3;
@@ -12,7 +12,7 @@ pub(crate) fn decimals(precision: f64) -> usize {
 }
 
 /// `value` with so many decimals; as a power of ten where that would be long.
-pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+pub fn fixed(value: f64, decimals: usize) -> String {
     const LARGE: f64 = 1e9;
     const MANY_DECIMALS: usize = 8;
     if !value.is_finite() {
@@ -27,7 +27,7 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// About `digits` significant digits, for read-outs and labels.
-pub(crate) fn significant(value: f64, digits: usize) -> String {
+pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return not_finite(value).into();
     }
@@ -46,7 +46,7 @@ pub(crate) fn significant(value: f64, digits: usize) -> String {
 }
 
 /// `1.25 × 10⁶`, the mantissa without trailing zeros.
-pub(crate) fn power_of_ten(value: f64, decimals: usize) -> String {
+pub fn power_of_ten(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$e}", value.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
@@ -75,7 +75,7 @@ fn not_finite(value: f64) -> &'static str {
 }
 
 /// `n` in groups of three digits.
-pub(crate) fn grouped(n: u64) -> String {
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -88,7 +88,7 @@ pub(crate) fn grouped(n: u64) -> String {
 }
 
 /// An estimate and its error, the error with two significant digits.
-pub(crate) fn with_error(value: f64, error: f64) -> (String, String) {
+pub fn with_error(value: f64, error: f64) -> (String, String) {
     if !error.is_finite() || error >= f64::MAX {
         return (fixed(value, 2), "unknown".into());
     }
@@ -97,7 +97,7 @@ pub(crate) fn with_error(value: f64, error: f64) -> (String, String) {
 }
 
 /// A time from milliseconds to hours.
-pub(crate) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if !s.is_finite() => not_finite(s).into(),
         s if s < 1.0 => format!("{} ms", significant(1e3 * s, 3)),

@@ -2,45 +2,52 @@
 
 use std::fmt::Write;
 
-use super::style;
 use crate::escape;
+use crate::style;
 
 /// The side of a text at which its place lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Anchor {
+pub enum Anchor {
+    /// Its left end.
     Start,
+    /// Its middle.
     Middle,
+    /// Its right end.
     End,
 }
 
 /// Marks, written one after the other. Classes say what a mark is; the style sheet says how that looks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Marks(String);
+pub struct Marks(String);
 
 impl Marks {
-    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+    /// A straight line.
+    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(place);
         self.push(&format!(r#"<line class="{class}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>"#));
     }
 
-    pub(crate) fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
+    /// A disc.
+    pub fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
         let [x, y, radius] = [x, y, radius].map(place);
         self.push(&format!(r#"<circle class="{class}" cx="{x}" cy="{y}" r="{radius}"/>"#));
     }
 
-    pub(crate) fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
+    /// A rectangle by its upper left corner and its size.
+    pub fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
         let [x, y, width, height] = [x, y, width.max(0.0), height.max(0.0)].map(place);
         self.push(&format!(r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"/>"#));
     }
 
-    pub(crate) fn path(&mut self, class: &str, d: &str) {
+    /// A path, if it is not empty.
+    pub fn path(&mut self, class: &str, d: &str) {
         if !d.is_empty() {
             self.push(&format!(r#"<path class="{class}" d="{d}"/>"#));
         }
     }
 
     /// Text on one line, escaped.
-    pub(crate) fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, text: &str) {
+    pub fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => r#" text-anchor="middle""#,
@@ -51,14 +58,14 @@ impl Marks {
     }
 
     /// A group around marks, with further attributes that are already escaped.
-    pub(crate) fn group(&mut self, class: &str, attributes: &str, inside: impl FnOnce(&mut Marks)) {
+    pub fn group(&mut self, class: &str, attributes: &str, inside: impl FnOnce(&mut Marks)) {
         self.push(&format!(r#"<g class="{class}"{attributes}>"#));
         inside(self);
         self.push("</g>");
     }
 
     /// Marks that are cut off at a rectangle: a drawing of its own, which needs no name as a clip path would.
-    pub(crate) fn clipped(
+    pub fn clipped(
         &mut self,
         class: &str,
         (x, y): (f64, f64),
@@ -74,14 +81,14 @@ impl Marks {
     }
 
     /// Adds text that is SVG already.
-    pub(crate) fn push(&mut self, svg: &str) {
+    pub fn push(&mut self, svg: &str) {
         self.0.push_str(svg);
     }
 }
 
 /// A finished figure.
 #[derive(Clone, Debug)]
-pub(crate) struct Drawing {
+pub struct Drawing {
     /// Width in pixels at its natural size.
     pub width: f64,
     /// Height in pixels at its natural size.
@@ -101,13 +108,13 @@ impl Drawing {
     const EDGE: f64 = 8.0;
 
     /// Inside a page that has the style sheet; `id` is unique in it.
-    pub(crate) fn inline(&self, id: &str) -> String {
+    pub fn inline(&self, id: &str) -> String {
         let id = escape::text(id);
         self.write(&format!(r#" role="img" aria-labelledby="{id}-t {id}-d"{}"#, self.attributes), &id, "", 0.0)
     }
 
     /// As a file of its own, in light colours.
-    pub(crate) fn standalone(&self) -> String {
+    pub fn standalone(&self) -> String {
         let [width, height] = [self.width + 2.0 * Self::EDGE, self.height + 2.0 * Self::EDGE].map(place);
         let edge = place(-Self::EDGE);
         let paper = format!(r#"<rect class="paper" x="{edge}" y="{edge}" width="{width}" height="{height}"/>"#);
@@ -128,20 +135,18 @@ impl Drawing {
     }
 
     /// A small picture that says nothing that is not beside it.
-    pub(crate) fn picture((width, height): (f64, f64), marks: &Marks) -> String {
+    pub fn picture((width, height): (f64, f64), marks: &Marks) -> String {
         let [width, height] = [width, height].map(place);
         let size = format!(r#"width="{width}" height="{height}" viewBox="0 0 {width} {height}""#);
         format!(r#"<svg class="fig" {size} aria-hidden="true" focusable="false">{}</svg>"#, marks.0)
     }
 
     /// Several drawings as one, in rows of `columns`, below a legend.
-    pub(crate) fn grid(title: &str, panels: &[Drawing], columns: usize, legend: Option<Marks>) -> Self {
+    pub fn grid(title: &str, panels: &[Drawing], columns: usize, legend: Option<Legend>) -> Self {
         const GAP: f64 = 14.0;
-        const LEGEND_WIDTH: f64 = 350.0;
-        let (top, least) = if legend.is_some() { (30.0, LEGEND_WIDTH) } else { (0.0, 0.0) };
+        let Legend { width: least, height: top, mut marks } = legend.unwrap_or_default();
         let cell = panels.iter().fold((0.0, 0.0), |(w, h): (f64, f64), p| (w.max(p.width), h.max(p.height)));
         let columns = columns.clamp(1, panels.len().max(1));
-        let mut marks = legend.unwrap_or_default();
         for (i, panel) in panels.iter().enumerate() {
             let x = (i % columns) as f64 * (cell.0 + GAP);
             let y = top + (i / columns) as f64 * (cell.1 + GAP);
@@ -166,8 +171,19 @@ impl Drawing {
     }
 }
 
+/// A key above several panels.
+#[derive(Clone, Debug, Default)]
+pub struct Legend {
+    /// The width that it needs.
+    pub width: f64,
+    /// The height that it needs, with room below it.
+    pub height: f64,
+    /// What is drawn.
+    pub marks: Marks,
+}
+
 /// A coordinate with two decimals and no trailing zeros.
-pub(crate) fn place(v: f64) -> String {
+pub fn place(v: f64) -> String {
     const FAR: f64 = 1e5;
     let v = if v.is_finite() { v.clamp(-FAR, FAR) } else { 0.0 };
     let text = format!("{v:.2}");
@@ -176,7 +192,7 @@ pub(crate) fn place(v: f64) -> String {
 }
 
 /// A line through places, closed if asked for.
-pub(crate) fn path(places: impl Iterator<Item = (f64, f64)>, closed: bool) -> String {
+pub fn path(places: impl Iterator<Item = (f64, f64)>, closed: bool) -> String {
     let mut d = String::new();
     for (i, (x, y)) in places.enumerate() {
         d.push(if i == 0 { 'M' } else { 'L' });

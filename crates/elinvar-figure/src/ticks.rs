@@ -3,7 +3,7 @@
 use crate::number;
 
 /// Round numbers that divide a range into about `target` parts.
-pub(crate) fn linear(low: f64, high: f64, target: usize) -> Vec<f64> {
+pub fn linear(low: f64, high: f64, target: usize) -> Vec<f64> {
     let span = high - low;
     if !(span > 0.0 && span.is_finite()) {
         return vec![low];
@@ -29,7 +29,7 @@ fn nice_step(rough: f64) -> f64 {
 }
 
 /// Powers of ten in a range; 1, 2 and 5 times them where there are few, and every other or fewer where there are many.
-pub(crate) fn logarithmic(low: f64, high: f64, target: usize) -> Vec<f64> {
+pub fn logarithmic(low: f64, high: f64, target: usize) -> Vec<f64> {
     if !(low > 0.0 && high > low) {
         return vec![low];
     }
@@ -55,7 +55,7 @@ pub(crate) fn logarithmic(low: f64, high: f64, target: usize) -> Vec<f64> {
 }
 
 /// Labels of equally spaced marks: the same decimals for all, thousands and millions shortened.
-pub(crate) fn linear_labels(marks: &[f64]) -> Vec<String> {
+pub fn linear_labels(marks: &[f64]) -> Vec<String> {
     let largest = marks.iter().map(|v| v.abs()).fold(0.0, f64::max);
     let step = marks.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
     let step = if step.is_finite() { step } else { largest.max(1.0) };
@@ -82,7 +82,7 @@ fn is_whole(v: f64) -> bool {
 }
 
 /// Labels of marks on a log axis.
-pub(crate) fn log_labels(marks: &[f64]) -> Vec<String> {
+pub fn log_labels(marks: &[f64]) -> Vec<String> {
     let plain = marks.iter().all(|v| (1e-3..1e4).contains(&v.abs()));
     let label = |v: &f64| if plain { number::significant(*v, 3) } else { number::power_of_ten(*v, 0) };
     marks.iter().map(label).collect()

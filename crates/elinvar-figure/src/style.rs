@@ -1,13 +1,15 @@
-//! The colours of page and figures, once for light and once for dark.
+//! The colours of pages and figures, once for light and once for dark.
 //!
 //! Blue is q, the approximation; orange is what importance weights make of it. The pair is told apart by every common kind of
 //! colour blindness, and the two never differ by colour alone: q is filled, the other is a line.
+
+use crate::palette::Colour;
 
 /// Rules for the marks of figures, in terms of the colours below.
 const RULES: &str = include_str!("figure.css");
 
 /// Name, light and dark value of every colour.
-const COLOURS: [(&str, &str, &str); 19] = [
+const COLOURS: [(&str, &str, &str); 33] = [
     ("paper", "#ffffff", "#15181d"),
     ("card", "#f5f6f8", "#1d2128"),
     ("ink", "#1a1d21", "#e9ebee"),
@@ -27,21 +29,42 @@ const COLOURS: [(&str, &str, &str); 19] = [
     ("doubt-back", "#fcebe9", "#3a1a18"),
     ("focus", "#1f5b98", "#86bcf2"),
     ("shade", "#dfe9f4", "#233447"),
+    ("blue", "#0072b2", "#4c9be0"),
+    ("blue-ink", "#005a8e", "#7db8ec"),
+    ("vermilion", "#d55e00", "#f0803c"),
+    ("vermilion-ink", "#a84a00", "#f59a63"),
+    ("green", "#009e73", "#2dc59b"),
+    ("green-ink", "#00704f", "#5ad6b3"),
+    ("purple", "#cc79a7", "#e3a5cb"),
+    ("purple-ink", "#9a4477", "#ebbcd8"),
+    ("sky", "#56b4e9", "#9ad4f5"),
+    ("sky-ink", "#1f6f9c", "#b0ddf7"),
+    ("orange", "#e69f00", "#f0b94a"),
+    ("orange-ink", "#8a5f00", "#f3c76e"),
+    ("grey", "#8a929c", "#78818d"),
+    ("grey-ink", "#555c66", "#a5adb8"),
 ];
 
 /// Declarations of the colours for one scheme.
-pub(crate) fn declarations(dark: bool) -> String {
+pub fn declarations(dark: bool) -> String {
     COLOURS.iter().map(|(name, light, night)| format!("--{name}:{};", if dark { night } else { light })).collect()
 }
 
 /// The rules as they stand in a page that declares the colours.
-pub(crate) fn rules() -> &'static str {
-    RULES
+pub fn rules() -> String {
+    let of_colour = |colour: Colour| {
+        let (line, text) = (colour.name(), colour.ink());
+        format!(
+            ".fig .{line}-stroke{{fill:none;stroke:var(--{line})}}\n.fig .{line}-fill{{fill:var(--{line});stroke:none}}\n\
+             .fig text.{line}-text{{fill:var(--{text})}}\n"
+        )
+    };
+    RULES.to_string() + &Colour::ALL.map(of_colour).concat()
 }
 
 /// The rules with light colours put in, for a figure alone.
-pub(crate) fn resolved() -> String {
-    COLOURS.iter().fold(RULES.to_string(), |css, (name, light, _)| css.replace(&format!("var(--{name})"), light))
+pub fn resolved() -> String {
+    COLOURS.iter().fold(rules(), |css, (name, light, _)| css.replace(&format!("var(--{name})"), light))
 }
 
 #[cfg(test)]
@@ -76,6 +99,13 @@ mod tests {
             ("q-ink", "paper"),
             ("p-ink", "paper"),
             ("link", "paper"),
+            ("blue-ink", "paper"),
+            ("vermilion-ink", "paper"),
+            ("green-ink", "paper"),
+            ("purple-ink", "paper"),
+            ("sky-ink", "paper"),
+            ("orange-ink", "paper"),
+            ("grey-ink", "paper"),
             ("trust", "trust-back"),
             ("means", "means-back"),
             ("doubt", "doubt-back"),

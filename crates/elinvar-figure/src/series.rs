@@ -1,25 +1,29 @@
 //! Points of a trace, made fewer and calmer.
 
-use super::frame::Frame;
+use crate::frame::Frame;
 
 /// A value with its band.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Point {
+pub struct Point {
+    /// Where it stands.
     pub x: f64,
+    /// The value.
     pub y: f64,
+    /// Lower end of the band.
     pub low: f64,
+    /// Upper end of the band.
     pub high: f64,
 }
 
 /// Longer traces are drawn as a running median; the page's script has the same number.
-pub(super) const LONG: usize = 300;
+pub const LONG: usize = 300;
 /// Windows of a long trace, side by side.
 const WINDOWS: usize = 100;
 /// More points than a page has pixels need not be smoothed one by one.
 const MOST: usize = 4000;
 
 /// The median over a hundredth of the trace around every point, which lags behind no rise; `None` if it is short.
-pub(super) fn running_median(points: &[Point]) -> Option<Vec<Point>> {
+pub fn running_median(points: &[Point]) -> Option<Vec<Point>> {
     if points.len() <= LONG {
         return None;
     }
@@ -43,7 +47,7 @@ pub(super) fn running_median(points: &[Point]) -> Option<Vec<Point>> {
 }
 
 /// First, last, smallest and largest value of every column of pixels, in their order.
-pub(super) fn thin(points: &[Point], frame: &Frame) -> Vec<Point> {
+pub fn thin(points: &[Point], frame: &Frame) -> Vec<Point> {
     let column = |p: &Point| frame.x.at(p.x).floor();
     let mut kept = Vec::new();
     for run in points.chunk_by(|a, b| column(a) == column(b)) {
@@ -63,9 +67,9 @@ pub(super) fn thin(points: &[Point], frame: &Frame) -> Vec<Point> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::Margins;
-    use super::super::scale::Scale;
     use super::*;
+    use crate::frame::Margins;
+    use crate::scale::Scale;
 
     fn points(n: u32, y: impl Fn(u32) -> f64) -> Vec<Point> {
         (0..n).map(|i| Point { x: f64::from(i), y: y(i), low: y(i), high: y(i) }).collect()

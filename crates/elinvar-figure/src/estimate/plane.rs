@@ -5,7 +5,7 @@ use super::sample::Sample;
 
 /// Values on a grid, x fastest.
 #[derive(Clone, Debug)]
-pub(crate) struct Plane {
+pub struct Plane {
     /// Points per side.
     pub len: usize,
     /// First and last x.
@@ -18,7 +18,7 @@ pub(crate) struct Plane {
 
 /// Kernel widths of a pair: those of each alone, for the slower rate of two dimensions, and a little more, because outlines far
 /// out rest on few draws.
-pub(crate) fn widths(x: &Sample, y: &Sample) -> (f64, f64) {
+pub fn widths(x: &Sample, y: &Sample) -> (f64, f64) {
     const CALM: f64 = 1.2;
     let slower = CALM * x.effective_len().powf(1.0 / 5.0 - 1.0 / 6.0);
     (slower * bandwidth(x), slower * bandwidth(y))
@@ -26,7 +26,7 @@ pub(crate) fn widths(x: &Sample, y: &Sample) -> (f64, f64) {
 
 impl Plane {
     /// Density of pairs with weights: binned, then smoothed along x and along y.
-    pub(crate) fn estimate(
+    pub fn estimate(
         pairs: impl Iterator<Item = (f64, f64, f64)>,
         (hx, hy): (f64, f64),
         x: (f64, f64),
@@ -76,7 +76,7 @@ impl Plane {
     }
 
     /// The level above which a share `mass` of the density lies.
-    pub(crate) fn level(&self, mass: f64) -> f64 {
+    pub fn level(&self, mass: f64) -> f64 {
         let mut sorted = self.values.clone();
         sorted.sort_by(|a, b| b.total_cmp(a));
         let total: f64 = sorted.iter().sum();
@@ -91,7 +91,7 @@ impl Plane {
     }
 
     /// The place of a point of the grid, which may lie between two.
-    pub(crate) fn place(&self, (i, j): (f64, f64)) -> (f64, f64) {
+    pub fn place(&self, (i, j): (f64, f64)) -> (f64, f64) {
         let along = |v: f64, (low, high): (f64, f64)| low + (high - low) * v / (self.len - 1) as f64;
         (along(i, self.x), along(j, self.y))
     }

@@ -1,11 +1,11 @@
 //! The rectangle that data is drawn in, with its axes.
 
-use super::scale::Scale;
-use super::svg::{Anchor, Marks};
+use crate::scale::Scale;
+use crate::svg::{Anchor, Marks};
 
 /// A rectangle and the scales of its sides.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
+pub struct Frame {
     /// Left edge.
     pub left: f64,
     /// Upper edge.
@@ -22,7 +22,7 @@ pub(crate) struct Frame {
 
 /// Room around a frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Margins {
+pub struct Margins {
     /// Above.
     pub top: f64,
     /// To the right.
@@ -35,7 +35,7 @@ pub(crate) struct Margins {
 
 impl Frame {
     /// A frame inside a drawing of this size; the scales' places are set here.
-    pub(crate) fn inside((width, height): (f64, f64), margins: Margins, mut x: Scale, mut y: Scale) -> Self {
+    pub fn inside((width, height): (f64, f64), margins: Margins, mut x: Scale, mut y: Scale) -> Self {
         let Margins { top, right, bottom, left } = margins;
         x.places = (left, width - right);
         y.places = (height - bottom, top);
@@ -43,22 +43,22 @@ impl Frame {
     }
 
     /// The place of a pair of numbers.
-    pub(crate) fn at(&self, x: f64, y: f64) -> (f64, f64) {
+    pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.x.at(x), self.y.at(y))
     }
 
     /// The lower edge.
-    pub(crate) fn bottom(&self) -> f64 {
+    pub fn bottom(&self) -> f64 {
         self.top + self.height
     }
 
     /// The right edge.
-    pub(crate) fn right(&self) -> f64 {
+    pub fn right(&self) -> f64 {
         self.left + self.width
     }
 
     /// The axis along the lower edge.
-    pub(crate) fn x_axis(&self, marks: &mut Marks, target: usize, label: &str) {
+    pub fn x_axis(&self, marks: &mut Marks, target: usize, label: &str) {
         let y = self.bottom();
         marks.group("axis-x", "", |marks| {
             marks.line("base", (self.left, y), (self.right(), y));
@@ -74,7 +74,7 @@ impl Frame {
     }
 
     /// Horizontal lines with their numbers at the left, and the label above them.
-    pub(crate) fn y_axis(&self, marks: &mut Marks, target: usize, label: &str) {
+    pub fn y_axis(&self, marks: &mut Marks, target: usize, label: &str) {
         marks.group("axis-y", "", |marks| {
             for (value, text) in self.y.marks(target) {
                 let y = self.y.at(value);
@@ -88,12 +88,12 @@ impl Frame {
     }
 
     /// Marks that are cut off at the edges.
-    pub(crate) fn clipped(&self, marks: &mut Marks, inside: impl FnOnce(&mut Marks)) {
+    pub fn clipped(&self, marks: &mut Marks, inside: impl FnOnce(&mut Marks)) {
         marks.clipped("plot", (self.left, self.top), (self.width, self.height), inside);
     }
 
     /// Attributes from which a script can draw the data again.
-    pub(crate) fn attributes(&self) -> String {
+    pub fn attributes(&self) -> String {
         let Self { left, top, width, height, x, y } = self;
         let kind = |scale: &Scale| if scale.is_log { "log" } else { "linear" };
         format!(

@@ -6,7 +6,7 @@ use super::sample::Sample;
 
 /// A density on equally spaced points.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Density {
+pub struct Density {
     /// The first point.
     pub low: f64,
     /// The last point.
@@ -17,19 +17,19 @@ pub(crate) struct Density {
 
 impl Density {
     /// The points and values.
-    pub(crate) fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         let step = (self.high - self.low) / (self.values.len() - 1) as f64;
         self.values.iter().enumerate().map(move |(i, y)| (self.low + step * i as f64, *y))
     }
 
     /// The largest value.
-    pub(crate) fn peak(&self) -> f64 {
+    pub fn peak(&self) -> f64 {
         self.values.iter().copied().fold(0.0, f64::max)
     }
 }
 
 /// Kernel density estimate between `low` and `high`, mass beyond a bound folded back.
-pub(crate) fn density(
+pub fn density(
     sample: &Sample,
     bandwidth: f64,
     (low, high): (f64, f64),

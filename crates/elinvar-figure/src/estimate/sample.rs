@@ -1,21 +1,15 @@
 //! Weighted draws of one parameter, in order.
 
-use crate::content::Draws;
-
 /// Finite values with weights that sum to one, smallest first.
 #[derive(Clone, Debug)]
-pub(crate) struct Sample {
+pub struct Sample {
     points: Vec<(f64, f64)>,
 }
 
 impl Sample {
-    /// The draws of one parameter; `None` if fewer than two different ones are finite.
-    pub(crate) fn of(draws: &Draws, parameter: usize) -> Option<Self> {
-        Self::new(draws.columns.get(parameter)?, &draws.weights)
-    }
-
-    /// Values with weights, which are equal where there is no slice of the same length.
-    pub(crate) fn new(values: &[f64], weights: &[f64]) -> Option<Self> {
+    /// Values with weights, which are equal where there is no slice of the same length; `None` if fewer than two different ones are
+    /// finite.
+    pub fn new(values: &[f64], weights: &[f64]) -> Option<Self> {
         let weight = |i: usize| if weights.len() == values.len() { weights[i] } else { 1.0 };
         let mut points: Vec<(f64, f64)> = values
             .iter()
@@ -30,17 +24,17 @@ impl Sample {
     }
 
     /// Values and weights, smallest value first.
-    pub(crate) fn points(&self) -> &[(f64, f64)] {
+    pub fn points(&self) -> &[(f64, f64)] {
         &self.points
     }
 
     /// Smallest and largest value.
-    pub(crate) fn range(&self) -> (f64, f64) {
+    pub fn range(&self) -> (f64, f64) {
         (self.points[0].0, self.points[self.points.len() - 1].0)
     }
 
     /// 1 / Σ w², where equal values count as one: resampled draws repeat.
-    pub(crate) fn effective_len(&self) -> f64 {
+    pub fn effective_len(&self) -> f64 {
         let mut sum = 0.0;
         for run in self.points.chunk_by(|a, b| a.0 == b.0) {
             let weight: f64 = run.iter().map(|(_, weight)| weight).sum();
@@ -50,7 +44,7 @@ impl Sample {
     }
 
     /// The value below which a share `p` of the weight lies.
-    pub(crate) fn quantile(&self, p: f64) -> f64 {
+    pub fn quantile(&self, p: f64) -> f64 {
         let mut below = 0.0;
         for (value, weight) in &self.points {
             below += weight;

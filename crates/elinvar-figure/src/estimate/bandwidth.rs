@@ -12,7 +12,7 @@ const BINS: usize = 256;
 const ORDER: i32 = 7;
 
 /// Standard deviation of a Gaussian kernel for these draws.
-pub(crate) fn bandwidth(sample: &Sample) -> f64 {
+pub fn bandwidth(sample: &Sample) -> f64 {
     let (low, high) = central(sample);
     let width = high - low;
     let n = sample.effective_len().max(2.0);

@@ -1,10 +1,10 @@
 //! From numbers to places.
 
-use super::ticks;
+use crate::ticks;
 
 /// An axis: its numbers, and the places of the first and the last.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scale {
+pub struct Scale {
     /// First and last number.
     pub domain: (f64, f64),
     /// Their places.
@@ -15,7 +15,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// A linear axis; an empty range is widened.
-    pub(crate) fn linear((low, high): (f64, f64), places: (f64, f64)) -> Self {
+    pub fn linear((low, high): (f64, f64), places: (f64, f64)) -> Self {
         let domain = match low < high && (high - low).is_finite() {
             true => (low, high),
             false if low.is_finite() => (low - 0.5 * low.abs().max(1.0), low + 0.5 * low.abs().max(1.0)),
@@ -25,14 +25,14 @@ impl Scale {
     }
 
     /// A log axis over positive numbers.
-    pub(crate) fn log((low, high): (f64, f64), places: (f64, f64)) -> Self {
+    pub fn log((low, high): (f64, f64), places: (f64, f64)) -> Self {
         let low = if low > 0.0 && low.is_finite() { low } else { 1e-3 };
         let domain = if high > low * 1.001 && high.is_finite() { (low, high) } else { (low / 2.0, low * 2.0) };
         Self { domain, places, is_log: true }
     }
 
     /// The place of a number; beyond the ends it goes on.
-    pub(crate) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         let (low, high) = self.domain;
         let share = match self.is_log {
             true => (value.max(f64::MIN_POSITIVE).ln() - low.ln()) / (high.ln() - low.ln()),
@@ -42,12 +42,12 @@ impl Scale {
     }
 
     /// Whether a number lies between the ends.
-    pub(crate) fn holds(&self, value: f64) -> bool {
+    pub fn holds(&self, value: f64) -> bool {
         value >= self.domain.0 && value <= self.domain.1
     }
 
     /// The marks of a horizontal axis, as many as have room for their labels.
-    pub(crate) fn marks_with_room(&self, target: usize) -> Vec<(f64, String)> {
+    pub fn marks_with_room(&self, target: usize) -> Vec<(f64, String)> {
         const GAP: f64 = 10.0;
         let fits = |marks: &Vec<(f64, String)>| {
             let widest = marks.iter().map(|(_, text)| text_width(text)).fold(0.0, f64::max);
@@ -58,7 +58,7 @@ impl Scale {
     }
 
     /// The marks of the axis and their labels.
-    pub(crate) fn marks(&self, target: usize) -> Vec<(f64, String)> {
+    pub fn marks(&self, target: usize) -> Vec<(f64, String)> {
         let (low, high) = self.domain;
         let (marks, labels) = if self.is_log {
             let marks = ticks::logarithmic(low, high, target);
@@ -73,13 +73,22 @@ impl Scale {
     }
 }
 
-/// About how wide a text is, in the small size of figures.
-pub(crate) fn text_width(text: &str) -> f64 {
-    6.4 * text.chars().count() as f64
+/// About how wide a text is at most, in the small size of figures.
+pub fn text_width(text: &str) -> f64 {
+    const NARROW: &str = "iljftrI.,:;'|!()[] ";
+    let of = |c: char| match c {
+        c if NARROW.contains(c) => 4.2,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' | '—' => 10.4,
+        c if c.is_uppercase() => 8.0,
+        '−' | '±' | '×' | '=' | '+' | '<' | '>' | '≤' | '≥' => 9.2,
+        '⁰'..='⁹' | '¹' | '²' | '³' | '⁻' => 4.9,
+        _ => 7.0,
+    };
+    text.chars().map(of).sum()
 }
 
 /// Smallest and largest of the finite numbers, with a share of the span added at both ends.
-pub(crate) fn extent(values: impl Iterator<Item = f64>, padding: f64) -> (f64, f64) {
+pub fn extent(values: impl Iterator<Item = f64>, padding: f64) -> (f64, f64) {
     let (low, high) = values
         .filter(|v| v.is_finite())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
