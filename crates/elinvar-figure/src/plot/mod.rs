@@ -76,16 +76,23 @@ impl Figure {
 
     /// The marks, to be written alone or into a page.
     pub fn drawing(&self) -> Drawing {
-        // The same margins everywhere, so that axes stand in line.
-        let none = Margins { top: 0.0, right: 0.0, bottom: 0.0, left: 0.0 };
-        let margins = self.panels.iter().map(Panel::margins).fold(none, |a, b| Margins {
-            top: a.top.max(b.top),
-            right: a.right.max(b.right),
-            bottom: a.bottom.max(b.bottom),
-            left: a.left.max(b.left),
-        });
-        let panels: Vec<Drawing> = self.panels.iter().map(|panel| panel.draw(self.size, margins)).collect();
-        let columns = self.columns.clamp(1, panels.len().max(1));
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let needed: Vec<Margins> = self.panels.iter().map(Panel::margins).collect();
+        // The same beside and below each other, so that axes stand in line.
+        let most = |among: &dyn Fn(usize) -> bool, side: fn(&Margins) -> f64| {
+            needed.iter().enumerate().filter(|(i, _)| among(*i)).map(|(_, margins)| side(margins)).fold(0.0, f64::max)
+        };
+        let margins = |i: usize| {
+            let (in_row, in_column) = (|k: usize| k / columns == i / columns, |k: usize| k % columns == i % columns);
+            Margins {
+                top: most(&in_row, |m| m.top),
+                right: most(&in_column, |m| m.right),
+                bottom: most(&in_row, |m| m.bottom),
+                left: most(&in_column, |m| m.left),
+            }
+        };
+        let panels: Vec<Drawing> =
+            self.panels.iter().enumerate().map(|(i, panel)| panel.draw(self.size, margins(i))).collect();
         let mut drawing = Drawing::grid(&self.title, &panels, columns, self.key(columns as f64 * self.size.0));
         if !self.description.is_empty() {
             drawing.description.clone_from(&self.description);
