@@ -4,41 +4,22 @@ use elinvar::family::Kind;
 use elinvar::posterior::{Estimate, Rung};
 
 use crate::number::{grouped, with_error};
+use crate::table::{self, Align, Column};
 
 /// k̂ above this is said to be so.
 const LARGE_K: f64 = 10.0;
 
 /// One line for each rung; the gain is over the best rung before it.
 pub(crate) fn table(rungs: &[Rung]) -> String {
-    let mut rows = vec![["Ladder", "ELBO, nats", "k\u{302}", "gain, nats", "gradients", ""].map(String::from)];
-    rows.extend(rungs.iter().map(|rung| {
-        [
-            name(rung),
-            estimate(rung.elbo),
-            rung.pareto_k.map_or("not known".into(), k),
-            rung.gain.map_or(String::new(), estimate),
-            grouped(rung.counts.gradient),
-            if rung.kept { "kept".into() } else { String::new() },
-        ]
-    }));
-    let mut widths = [0; 6];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(shown_len(cell));
-        }
-    }
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (i, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let padding = " ".repeat(width - shown_len(cell));
-            let (before, after) = if i == 0 { ("", padding.as_str()) } else { (padding.as_str(), "   ") };
-            line += &format!("{}{before}{cell}{after}", if i == 1 { "   " } else { "" });
-        }
-        text += line.trim_end();
-        text.push('\n');
-    }
-    text
+    let column = |align, name: &str, cell: &dyn Fn(&Rung) -> String| Column::new(align, name, rungs.iter().map(cell));
+    table::text(vec![
+        column(Align::Left, "Ladder", &name),
+        column(Align::Estimate, "ELBO, nats", &|rung| estimate(rung.elbo)),
+        column(Align::Right, "k\u{302}", &|rung| rung.pareto_k.map_or("not known".into(), k)),
+        column(Align::Estimate, "gain, nats", &|rung| rung.gain.map_or(String::new(), estimate)),
+        column(Align::Right, "gradients", &|rung| grouped(rung.counts.gradient)),
+        column(Align::Left, "", &|rung| if rung.kept { "kept".into() } else { String::new() }),
+    ])
 }
 
 fn name(rung: &Rung) -> String {
@@ -48,7 +29,8 @@ fn name(rung: &Rung) -> String {
     }
 }
 
-fn k(value: f64) -> String {
+/// k̂ as tables show it.
+pub(crate) fn k(value: f64) -> String {
     if value > LARGE_K { format!("above {LARGE_K}") } else { format!("{value:.2}") }
 }
 
@@ -57,17 +39,13 @@ pub(crate) fn estimate(Estimate { value, mcse }: Estimate) -> String {
     with_error(value, if mcse >= f64::MAX { f64::INFINITY } else { mcse })
 }
 
-/// A combining accent takes no room.
-fn shown_len(cell: &str) -> usize {
-    cell.chars().filter(|c| *c != '\u{302}').count()
-}
-
 #[cfg(test)]
 mod tests {
     use elinvar::Family;
     use elinvar::run::Counts;
 
     use super::*;
+    use crate::table::shown_len;
 
     fn rung(family: Family, elbo: f64, pareto_k: Option<f64>, gain: Option<Estimate>, gradient: u64) -> Rung {
         let counts = Counts { gradient, ..Counts::default() };
@@ -78,7 +56,7 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_the_kept_rung_is_marked() {
         let gain = |value, mcse| Some(Estimate { value, mcse });
-        let text = table(&[
+        let text = super::table(&[
             rung(Family::gaussian(), -3.3, Some(1.2), None, 600),
             rung(Family::skew(), -13.1, None, gain(0.2, f64::MAX), 1_904),
             rung(Family::mog(12), -2.7, Some(12.0), gain(0.6, 0.014), 41_000),

@@ -23,6 +23,7 @@ mod run_dir;
 mod sample;
 mod settings;
 mod shell;
+mod table;
 mod value;
 
 use std::io::Write as _;
