@@ -67,6 +67,9 @@ pub enum Error {
         /// One such draw.
         example: String,
     },
+    /// A fit that is kept in a journal was asked to end before its time; the journal has what it had reached.
+    #[error("the fit was interrupted; its journal has what it had reached")]
+    Interrupted,
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -27,8 +27,17 @@ impl Header {
 
 /// Writes `value` to a temporary file beside `path` and renames it.
 pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
+    replace(path, serde_json::to_vec_pretty(value))
+}
+
+/// [`write`] for a file that nobody reads.
+pub(crate) fn write_compact<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
+    replace(path, serde_json::to_vec(value))
+}
+
+fn replace(path: &Path, text: serde_json::Result<Vec<u8>>) -> Result<(), Error> {
     let io = |source| Error::Io { path: path.into(), source };
-    let text = serde_json::to_vec_pretty(value).map_err(|e| io(e.into()))?;
+    let text = text.map_err(|e| io(e.into()))?;
     let mut temporary = PathBuf::from(path).into_os_string();
     temporary.push(".part");
     let temporary = PathBuf::from(temporary);
@@ -51,6 +60,22 @@ pub(crate) fn damaged(path: &Path, problem: &dyn std::fmt::Display) -> Error {
 
 /// Reads a file of the given format.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: &str) -> Result<T, Error> {
+    serde_json::from_value(read_value(path, format)?).map_err(|e| damaged(path, &e))
+}
+
+/// [`read`] for a file that has a meaning only for the version that wrote it.
+pub(crate) fn read_own<T: DeserializeOwned>(path: &Path, format: &str) -> Result<T, Error> {
+    let value = read_value(path, format)?;
+    let by = value.get("elinvar").and_then(|v| v.as_str()).unwrap_or("another version");
+    let this = env!("CARGO_PKG_VERSION");
+    if by != this {
+        let problem = format!("it was written by elinvar {by} and means nothing to elinvar {this}");
+        return Err(Error::File { path: path.into(), problem });
+    }
+    serde_json::from_value(value).map_err(|e| damaged(path, &e))
+}
+
+fn read_value(path: &Path, format: &str) -> Result<serde_json::Value, Error> {
     let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.into(), source })?;
     let problem = |problem: String| Error::File { path: path.into(), problem };
     if bytes.is_empty() {
@@ -74,5 +99,5 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: &str) -> Result<T, 
             "the file has schema {schema}, written by elinvar {by}; this version reads up to {SCHEMA}: update elinvar"
         )));
     }
-    serde_json::from_value(value).map_err(|e| damaged(path, &e))
+    Ok(value)
 }

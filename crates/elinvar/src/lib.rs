@@ -57,7 +57,7 @@ pub mod target;
 pub use error::Error;
 pub use family::Family;
 pub use posterior::Posterior;
-pub use run::{Plan, fit, fit_from, fit_observed};
+pub use run::{Plan, fit, fit_from, fit_journaled, fit_observed};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

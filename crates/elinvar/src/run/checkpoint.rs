@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::advance::MemoryState;
 use super::average::Average;
+use super::journal::passes;
 use super::plan::MOST_DRAWS;
 use super::radius::Radius;
 use super::remaining::Remaining;
@@ -47,6 +48,7 @@ pub struct Checkpoint {
     average: Window,
     best: Option<BestState>,
     review_at: u64,
+    #[serde(deserialize_with = "null_is_infinite")]
     first_variances: Vec<f64>,
     baseline: Option<f64>,
     skipped: u32,
@@ -69,6 +71,12 @@ struct BestState {
     state: State,
     elbo: f64,
     elbo_se: f64,
+}
+
+/// Some laws have no variance, and JSON has no infinity.
+fn null_is_infinite<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let values = Vec::<Option<f64>>::deserialize(deserializer)?;
+    Ok(values.into_iter().map(|value| value.unwrap_or(f64::INFINITY)).collect())
 }
 
 impl Checkpoint {
@@ -146,37 +154,53 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// As [`Run::new`], or if the checkpoint belongs to another family.
     pub fn resume(target: &'t dyn Target, checkpoint: &Checkpoint) -> Result<Self, Error> {
         let mut run = Self::new(target, A::from_state(&checkpoint.state)?, &checkpoint.plan)?;
-        run.set_n_draws(checkpoint.n_draws);
-        run.step = checkpoint.step;
-        run.counts = checkpoint.counts;
-        run.trace = checkpoint.trace.clone();
-        run.remaining = checkpoint.remaining;
-        run.previous = checkpoint.previous;
-        (run.reach, run.longest) = (checkpoint.reach, checkpoint.longest);
-        run.review_draws = checkpoint.review_draws;
-        run.idle = checkpoint.idle;
-        run.wild = checkpoint.wild;
-        run.radius = checkpoint.radius;
+        run.restore(checkpoint)?;
+        Ok(run)
+    }
+
+    /// Whether the run, which has not begun, will come through the checkpoint of another with the same start and the same plan
+    /// but for its limits.
+    pub(super) fn passes(&self, checkpoint: &Checkpoint) -> bool {
+        let evaluations = Self::limited(&self.plan, checkpoint.counts);
+        passes(&self.plan.stop, &checkpoint.plan.stop, checkpoint.step, evaluations)
+    }
+
+    /// Goes to where the checkpoint was taken; limits stay those of this run.
+    ///
+    /// # Errors
+    /// If the checkpoint belongs to another family.
+    pub(super) fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        self.set_n_draws(checkpoint.n_draws);
+        self.step = checkpoint.step;
+        self.counts = checkpoint.counts;
+        self.trace = checkpoint.trace.clone();
+        self.remaining = checkpoint.remaining;
+        self.previous = checkpoint.previous;
+        (self.reach, self.longest) = (checkpoint.reach, checkpoint.longest);
+        self.review_draws = checkpoint.review_draws;
+        self.idle = checkpoint.idle;
+        self.wild = checkpoint.wild;
+        self.radius = checkpoint.radius;
         let Window { reference, sum, count } = &checkpoint.average;
-        run.average = Average::restore(A::from_state(reference)?, sum.clone(), *count).ok_or(Error::Shape {
+        self.average = Average::restore(A::from_state(reference)?, sum.clone(), *count).ok_or(Error::Shape {
             what: "sums of the window",
-            expected: run.average.sum().len(),
+            expected: self.average.sum().len(),
             found: sum.len(),
         })?;
-        run.best = match &checkpoint.best {
+        self.best = match &checkpoint.best {
             Some(best) => Some(Best { q: A::from_state(&best.state)?, elbo: best.elbo, elbo_se: best.elbo_se }),
             None => None,
         };
-        run.review_at = checkpoint.review_at;
-        run.first_variances = checkpoint.first_variances.clone();
-        run.baseline = checkpoint.baseline;
-        run.skipped = checkpoint.skipped;
-        run.stuck = checkpoint.stuck;
+        self.review_at = checkpoint.review_at;
+        self.first_variances = checkpoint.first_variances.clone();
+        self.baseline = checkpoint.baseline;
+        self.skipped = checkpoint.skipped;
+        self.stuck = checkpoint.stuck;
         // The start of a run may be changed by its rule; its later states are not.
-        run.q = A::from_state(&checkpoint.state)?;
-        run.memory = run.memory.restore(&checkpoint.memory, &run.q)?;
-        run.seconds_before = checkpoint.seconds;
-        run.started = Instant::now();
-        Ok(run)
+        self.q = A::from_state(&checkpoint.state)?;
+        self.memory = self.memory.restore(&checkpoint.memory, &self.q)?;
+        self.seconds_before = checkpoint.seconds;
+        self.started = Instant::now();
+        Ok(())
     }
 }

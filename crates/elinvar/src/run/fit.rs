@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::components::{self, Grown};
-use super::{Counts, Plan, Run, Start, Step, StopReason, ladder, restarts, start};
+use super::journal::Journal;
+use super::start::start_watched;
+use super::watch::Watch;
+use super::{Counts, Plan, Run, Start, Step, StopReason, ladder, restarts};
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
 use crate::family::{AnyApproximation, Approximation, Family, Kind, MixtureOfGaussians, with_approximation};
 use crate::posterior::Posterior;
 use crate::target::{Covariance, Target};
-
-/// Sees each step of a fit and may end it.
-pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
 
 /// Fits `family` to `target`.
 ///
@@ -41,10 +41,58 @@ pub fn fit_observed(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
+    fit_kept(target, family, plan, observe, None)
+}
+
+/// [`fit_observed`], kept in a journal from which the same call continues it, to the bits of one that was never interrupted.
+///
+/// The limits of the plan may have changed since: where the new fit comes through what is in the journal it continues from there,
+/// and the result is that of a fresh fit with these limits. Steps that are in the journal are not shown to `observe` again.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use elinvar::model::Banana;
+/// use elinvar::run::{Step, fit_journaled, journal};
+/// use elinvar::{Error, Family, Plan, fit};
+///
+/// # let folder = std::env::temp_dir().join(format!("elinvar-journal-{}", std::process::id()));
+/// let journal = journal::Folder::new(folder)?;
+/// let (target, family, plan) = (Banana::default(), Family::skew(), Plan::default());
+/// let mut impatient = |step: &Step| if step.index < 20 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+/// let begun = fit_journaled(&target, family, &plan, &mut impatient, &journal);
+/// assert!(matches!(begun, Err(Error::Interrupted)));
+///
+/// let mut patient = |_: &_| ControlFlow::Continue(());
+/// let resumed = fit_journaled(&target, family, &plan, &mut patient, &journal)?;
+/// assert_eq!(resumed.approximation(), fit(&target, family, &plan)?.approximation());
+/// # std::fs::remove_dir_all(journal.path()).unwrap();
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// As [`fit`]; those of the journal; [`Error::Interrupted`] if `observe` or the journal has ended the fit.
+pub fn fit_journaled(
+    target: &dyn Target,
+    family: Family,
+    plan: &Plan,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+    journal: &dyn Journal,
+) -> Result<Posterior, Error> {
+    fit_kept(target, family, plan, observe, Some(journal))
+}
+
+fn fit_kept(
+    target: &dyn Target,
+    family: Family,
+    plan: &Plan,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+    journal: Option<&dyn Journal>,
+) -> Result<Posterior, Error> {
     if plan.restarts > 1 {
-        restarts::best_of(target, family, plan, observe)
+        restarts::best_of(target, family, plan, observe, journal)
     } else {
-        fit_once(target, family, plan, observe)
+        fit_once(target, family, plan, &mut Watch::new(observe, journal, 0))
     }
 }
 
@@ -53,20 +101,20 @@ pub(super) fn fit_once(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
-    observe: Observer<'_>,
+    watch: &mut Watch<'_>,
 ) -> Result<Posterior, Error> {
     let clock = Instant::now();
-    let start = start(target, family, plan)?;
+    let start = start_watched(target, family, plan, watch)?;
     let spent = Spent { counts: start.counts, seconds: clock.elapsed().as_secs_f64() };
     match (family.kind, family.covariance) {
-        (Kind::Auto, Covariance::Full) => ladder::climb::<Full>(target, start, plan, spent, observe),
-        (Kind::Auto, Covariance::Diagonal) => ladder::climb::<Diagonal>(target, start, plan, spent, observe),
+        (Kind::Auto, Covariance::Full) => ladder::climb::<Full>(target, start, plan, spent, watch),
+        (Kind::Auto, Covariance::Diagonal) => ladder::climb::<Diagonal>(target, start, plan, spent, watch),
         _ => {
             let Start { approximation, agreement, .. } = start;
             let mut posterior = if family.kind == Kind::MogAuto {
-                grow(target, approximation, plan, spent, observe)?
+                grow(target, approximation, plan, spent, watch)?
             } else {
-                fit_on(target, approximation, plan, spent, observe)?
+                fit_on(target, approximation, plan, spent, watch)?
             };
             posterior.set_agreement(agreement);
             Ok(posterior)
@@ -84,7 +132,21 @@ pub fn fit_from(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    fit_on(target, start, plan, Spent::default(), observe)
+    fit_on(target, start, plan, Spent::default(), &mut Watch::unkept(observe))
+}
+
+/// [`fit_from`], kept in a journal as [`fit_journaled`] is.
+///
+/// # Errors
+/// As [`fit_journaled`].
+pub fn fit_from_journaled(
+    target: &dyn Target,
+    start: AnyApproximation,
+    plan: &Plan,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+    journal: &dyn Journal,
+) -> Result<Posterior, Error> {
+    fit_on(target, start, plan, Spent::default(), &mut Watch::new(observe, Some(journal), 0))
 }
 
 /// What was spent before.
@@ -102,9 +164,9 @@ pub(super) fn fit_on(
     start: AnyApproximation,
     plan: &Plan,
     spent: Spent,
-    observe: Observer<'_>,
+    watch: &mut Watch<'_>,
 ) -> Result<Posterior, Error> {
-    with_approximation!(start, q => run_to_the_end(target, q, plan, spent, observe))
+    with_approximation!(start, q => run_to_the_end(target, q, plan, spent, watch))
 }
 
 fn run_to_the_end<A: Approximation>(
@@ -112,7 +174,7 @@ fn run_to_the_end<A: Approximation>(
     q: A,
     plan: &Plan,
     spent: Spent,
-    observe: Observer<'_>,
+    watch: &mut Watch<'_>,
 ) -> Result<Posterior, Error>
 where
     AnyApproximation: From<A>,
@@ -120,7 +182,7 @@ where
     let mut run = Run::new(target, q, plan)?;
     run.counts = spent.counts;
     run.seconds_before = spent.seconds;
-    let reason = run.fit(observe)?;
+    let reason = run.fit_watched(watch)?;
     Ok(run.finish(reason))
 }
 
@@ -130,11 +192,11 @@ pub(super) fn grow(
     start: AnyApproximation,
     plan: &Plan,
     spent: Spent,
-    observe: Observer<'_>,
+    watch: &mut Watch<'_>,
 ) -> Result<Posterior, Error> {
     match start {
-        AnyApproximation::Mog(q) => grow_to_the_end(target, q, plan, spent, observe),
-        AnyApproximation::MogDiagonal(q) => grow_to_the_end(target, q, plan, spent, observe),
+        AnyApproximation::Mog(q) => grow_to_the_end(target, q, plan, spent, watch),
+        AnyApproximation::MogDiagonal(q) => grow_to_the_end(target, q, plan, spent, watch),
         other => Err(Error::Unsupported {
             wanted: format!("growing `{}`", other.state().family),
             instead: "a mixture grows from a `mog`".into(),
@@ -147,12 +209,12 @@ fn grow_to_the_end<S: ScaleMatrix>(
     q: MixtureOfGaussians<S>,
     plan: &Plan,
     spent: Spent,
-    observe: Observer<'_>,
+    watch: &mut Watch<'_>,
 ) -> Result<Posterior, Error>
 where
     AnyApproximation: From<MixtureOfGaussians<S>>,
 {
-    let Grown { q, reason, counts, seconds, trace, .. } = components::grow(target, q, plan, spent, observe)?;
+    let Grown { q, reason, counts, seconds, trace, .. } = components::grow_watched(target, q, plan, spent, watch)?;
     Ok(Posterior::of_run(target, q.into(), &plan.resolve(target)?, reason, counts, seconds, trace))
 }
 

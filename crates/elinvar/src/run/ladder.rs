@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use super::fit::{Observer, Spent, fit_on, grow};
-use super::start::bend;
+use super::fit::{Spent, fit_on, grow};
+use super::start::{bend, start_watched};
+use super::watch::Watch;
 use super::{Plan, Start, Step, Stop, StopReason};
 use crate::Error;
 use crate::block::ScaleMatrix;
@@ -35,7 +36,7 @@ pub(super) fn climb<S: ScaleMatrix>(
     start: Start,
     plan: &Plan,
     spent: Spent,
-    observe: Observer<'_>,
+    watch: &mut Watch<'_>,
 ) -> Result<Posterior, Error> {
     let Start { approximation, agreement, .. } = start;
     let several = agreement.modes.len() > 1;
@@ -53,27 +54,27 @@ pub(super) fn climb<S: ScaleMatrix>(
         best: None,
         over: false,
     };
-    let mut ladder = ladder.step_onto(approximation, observe)?;
+    let mut ladder = ladder.step_onto(approximation, watch)?;
     let fitted = Gaussian::<S>::from_state(&ladder.top()?.approximation().state())?;
     if !several && !shared {
         for kind in [Kind::Skew, Kind::StudentT { a: TAIL, learn: false }] {
             if ladder.goes_on() {
                 let seed = ladder.seed();
                 let start = bend(target, &fitted, of(kind), seed, &mut ladder.spent.counts)?;
-                ladder = ladder.step_onto(start, observe)?;
+                ladder = ladder.step_onto(start, watch)?;
             }
         }
     }
     if !shared && ladder.goes_on() {
         let start = if several {
             // The search is repeated to the same modes; what it cost is counted again.
-            let start = super::start(target, of(Kind::MogAuto), plan)?;
+            let start = start_watched(target, of(Kind::MogAuto), plan, watch)?;
             ladder.spent.counts += start.counts;
             start.approximation
         } else {
             bend(target, &fitted, of(Kind::MogAuto), ladder.seed(), &mut ladder.spent.counts)?
         };
-        ladder = ladder.step_onto(start, observe)?;
+        ladder = ladder.step_onto(start, watch)?;
     }
     ladder.finish()
 }
@@ -135,16 +136,16 @@ impl Ladder<'_> {
     }
 
     /// Fits and judges the family of `start`, and keeps it if it is the best by more than the error.
-    fn step_onto(mut self, start: AnyApproximation, observe: Observer<'_>) -> Result<Self, Error> {
+    fn step_onto(mut self, start: AnyApproximation, watch: &mut Watch<'_>) -> Result<Self, Error> {
         let done = self.trace.len() as u64;
         let left = self.plan.stop.max_steps.saturating_sub(done);
         let grows = matches!(start.state().family.kind, Kind::Mog { .. });
         let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / RUNGS) };
         let stop = Stop { max_steps, ..self.plan.stop };
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };
-        let mut watched = |step: &Step| observe(&Step { index: done + step.index, ..*step });
+        watch.set_done(done);
         let fit = if grows { grow } else { fit_on };
-        let mut posterior = match fit(self.target, start, &plan, self.spent, &mut watched) {
+        let mut posterior = match fit(self.target, start, &plan, self.spent, watch) {
             // A bent start may stand where there is no density; the Gaussian one may not.
             Err(Error::BadStart { .. }) if self.best.is_some() => return Ok(self),
             outcome => outcome?,

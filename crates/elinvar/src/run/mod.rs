@@ -7,6 +7,7 @@ pub mod components;
 mod evaluate;
 mod fit;
 mod items;
+pub mod journal;
 mod ladder;
 mod plan;
 mod radius;
@@ -19,9 +20,11 @@ mod stop;
 mod support;
 mod trace;
 mod values;
+mod watch;
 
 pub use checkpoint::Checkpoint;
-pub use fit::{Spent, fit, fit_from, fit_observed};
+pub use fit::{Spent, fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};
+pub use journal::Journal;
 pub use plan::Plan;
 pub use start::{Start, start};
 pub use stop::{Stop, StopReason};
@@ -39,6 +42,7 @@ use radius::Radius;
 use remaining::{BATCHES, Remaining};
 use review::{Best, Closing};
 use values::check_values;
+use watch::Watch;
 
 use crate::Error;
 use crate::estimate::Curvature;
@@ -290,26 +294,7 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// # Errors
     /// As [`Run::step`].
     pub fn fit(&mut self, observe: &mut dyn FnMut(&Step) -> ControlFlow<()>) -> Result<StopReason, Error> {
-        loop {
-            if let Some(reason) = self.reason_to_stop() {
-                if reason != StopReason::Converged && self.average.count() > 0 {
-                    self.close()?;
-                }
-                return Ok(reason);
-            }
-            let step = self.step()?;
-            self.trace.push(step);
-            if self.review_is_due() {
-                self.review()?;
-                self.wild = self.is_wild();
-            }
-            if observe(self.trace.last().unwrap_or(&step)).is_break() {
-                if self.average.count() > 0 {
-                    self.close()?;
-                }
-                return Ok(StopReason::Interrupted);
-            }
-        }
+        self.fit_watched(&mut Watch::unkept(observe))
     }
 
     /// Why the run should not take another step, if it should not.

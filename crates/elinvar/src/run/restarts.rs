@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::fit::{Observer, fit_once};
+use super::fit::fit_once;
+use super::journal::Journal;
+use super::watch::{Observer, Watch};
 use super::{Counts, Plan};
 use crate::Error;
 use crate::family::Family;
@@ -26,6 +28,7 @@ pub(super) fn best_of(
     family: Family,
     plan: &Plan,
     observe: Observer<'_>,
+    journal: Option<&dyn Journal>,
 ) -> Result<Posterior, Error> {
     let clock = Instant::now();
     let plans: Vec<Plan> =
@@ -42,7 +45,8 @@ pub(super) fn best_of(
                 scope.spawn(move || {
                     let mut silent = |_: &_| stop_if(ended.load(Ordering::Relaxed));
                     let own = (worker..plans.len()).step_by(threads);
-                    own.map(|r| (r, Fitted::new(target, family, &plans[r], &mut silent))).collect::<Vec<_>>()
+                    own.map(|r| (r, Fitted::new(target, family, &plans[r], &mut Watch::new(&mut silent, journal, r))))
+                        .collect::<Vec<_>>()
                 })
             })
             .collect();
@@ -53,10 +57,10 @@ pub(super) fn best_of(
             }
             stop_if(ended.load(Ordering::Relaxed))
         };
-        outcomes[0] = Some(Fitted::new(target, family, &plans[0], &mut watched));
+        outcomes[0] = Some(Fitted::new(target, family, &plans[0], &mut Watch::new(&mut watched, journal, 0)));
         let mut silent = |_: &_| stop_if(ended.load(Ordering::Relaxed));
         for r in (threads..plans.len()).step_by(threads) {
-            outcomes[r] = Some(Fitted::new(target, family, &plans[r], &mut silent));
+            outcomes[r] = Some(Fitted::new(target, family, &plans[r], &mut Watch::new(&mut silent, journal, r)));
         }
         for worker in workers {
             match worker.join() {
@@ -84,8 +88,8 @@ struct Fitted {
 }
 
 impl Fitted {
-    fn new(target: &dyn Target, family: Family, plan: &Plan, observe: Observer<'_>) -> Result<Self, Error> {
-        let posterior = fit_once(target, family, plan, observe)?;
+    fn new(target: &dyn Target, family: Family, plan: &Plan, watch: &mut Watch<'_>) -> Result<Self, Error> {
+        let posterior = fit_once(target, family, plan, watch)?;
         let diagnostics = posterior.importance(target, DRAWS, plan.seed)?.diagnostics;
         let mut counts = posterior.counts();
         counts += diagnostics.counts;
@@ -99,15 +103,20 @@ fn merge(outcomes: Vec<Result<Fitted, Error>>, clock: Instant) -> Result<Posteri
     let mut agreement = Agreement::default();
     let mut best: Option<Fitted> = None;
     let mut first_error = None;
+    // A restart that was continued has taken longer than this call.
+    let mut seconds: f64 = 0.0;
     for outcome in outcomes {
         let fitted = match outcome {
             Ok(fitted) => fitted,
+            // Without this restart the best is not known.
+            Err(error @ Error::Interrupted) => return Err(error),
             Err(error) => {
                 first_error.get_or_insert(error);
                 continue;
             }
         };
         counts += fitted.counts;
+        seconds = seconds.max(fitted.posterior.seconds());
         agreement.restarts.push(fitted.elbo);
         agreement.join(fitted.posterior.agreement());
         if best.as_ref().is_none_or(|best| fitted.elbo.value > best.elbo.value) {
@@ -117,7 +126,7 @@ fn merge(outcomes: Vec<Result<Fitted, Error>>, clock: Instant) -> Result<Posteri
     match (best, first_error) {
         (Some(Fitted { mut posterior, .. }), _) => {
             posterior.set_agreement(agreement);
-            posterior.set_cost(counts, clock.elapsed().as_secs_f64());
+            posterior.set_cost(counts, seconds.max(clock.elapsed().as_secs_f64()));
             Ok(posterior)
         }
         (None, Some(error)) => Err(error),

@@ -1,6 +1,6 @@
 //! Runs that ask for log p alone.
 
-use super::{Counts, Run};
+use super::{Counts, Plan, Run};
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::family::{Approximation, Family};
@@ -52,7 +52,12 @@ impl<A: Approximation> Run<'_, A> {
 
     /// The evaluations that `max_evaluations` limits: gradients, or values where there are no gradients.
     pub(super) fn evaluations_of_limit(&self) -> u64 {
-        let Counts { log_density, gradient, .. } = self.counts;
-        if self.plan.curvature == Curvature::GradientFree { log_density } else { gradient }
+        Self::limited(&self.plan, self.counts)
+    }
+
+    /// [`Run::evaluations_of_limit`] of other counts.
+    pub(super) fn limited(plan: &Plan, counts: Counts) -> u64 {
+        let Counts { log_density, gradient, .. } = counts;
+        if plan.curvature == Curvature::GradientFree { log_density } else { gradient }
     }
 }

@@ -25,7 +25,7 @@ const WORTHY: f64 = 1e-3;
 const PATIENCE: usize = 4;
 const MOST_CLIMBS: usize = 64;
 
-impl Growth<'_, '_> {
+impl Growth<'_, '_, '_> {
     /// Climbs from stored and from far points that the mixture misses; every new mode becomes a component with the weight of
     /// its Laplace approximation. Returns how many there were.
     pub(super) fn add_modes<S: ScaleMatrix>(

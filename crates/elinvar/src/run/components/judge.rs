@@ -18,6 +18,8 @@ const OWN_DRAWS: usize = 128;
 /// A mixture and what draws from each of its components say about it.
 pub(super) struct Judged<S> {
     pub(super) q: MixtureOfGaussians<S>,
+    /// The seed of the draws.
+    pub(super) seed: u64,
     /// As many draws of each component, one component after the other.
     pub(super) draws: DrawBuffer,
     pub(super) per_component: usize,
@@ -81,6 +83,7 @@ impl<S: ScaleMatrix> Judged<S> {
             pareto_k: None,
             draws: batch.draws,
             q,
+            seed,
         };
         for c in 0..k {
             let own = c * m..(c + 1) * m;

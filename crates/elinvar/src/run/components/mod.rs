@@ -6,6 +6,7 @@ mod birth;
 mod judge;
 mod prune;
 mod split;
+mod state;
 mod store;
 
 use std::ops::ControlFlow;
@@ -14,7 +15,9 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::average::Average;
-use super::{Counts, Plan, Run, Spent, Step, Stop, StopReason};
+use super::journal::{self, Content};
+use super::watch::{Place, Watch};
+use super::{Checkpoint, Counts, Plan, Run, Spent, Step, Stop, StopReason};
 use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::family::{Approximation, MixtureOfGaussians};
@@ -23,6 +26,8 @@ use crate::random::{Purpose, Stream};
 use crate::target::Target;
 
 use judge::Judged;
+pub(super) use state::GrowthState;
+use state::Stage;
 use store::Store;
 
 /// A mixture has at most this many components.
@@ -96,10 +101,26 @@ pub fn grow<S: ScaleMatrix>(
     spent: Spent,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Grown<S>, Error> {
+    grow_watched(target, start, plan, spent, &mut Watch::unkept(observe))
+}
+
+/// [`grow`] as a part of a fit.
+///
+/// # Errors
+/// As [`grow`], and those of the watch.
+pub(super) fn grow_watched<S: ScaleMatrix>(
+    target: &dyn Target,
+    start: MixtureOfGaussians<S>,
+    plan: &Plan,
+    spent: Spent,
+    watch: &mut Watch<'_>,
+) -> Result<Grown<S>, Error> {
+    let plan = plan.resolve(target)?;
+    let (place, content) = watch.open(|| journal::origin(&start.state(), &plan, spent.counts))?.unzip();
     let mut growth = Growth {
         target,
-        plan: plan.resolve(target)?,
-        observe,
+        watch,
+        place,
         counts: spent.counts,
         seconds_before: spent.seconds,
         clock: Instant::now(),
@@ -110,16 +131,26 @@ pub fn grow<S: ScaleMatrix>(
         longest: 1.0,
         boost: 1,
         n_draws: plan.n_draws,
+        under_way: None,
+        plan,
     };
-    let (q, reason) = growth.run(start)?;
+    let mut at =
+        At { stage: Stage::Round(0), q: start, best: None, look_around: true, failures: 0, gap_before: f64::INFINITY };
+    if let Some(Some(Content::Growth(state))) = content
+        && growth.passes(&state)
+    {
+        at = growth.restore(*state)?;
+    }
+    let (q, reason) = growth.run(at)?;
     let seconds = growth.seconds();
     Ok(Grown { q, rounds: growth.rounds, reason, counts: growth.counts, seconds, trace: growth.trace })
 }
 
-struct Growth<'t, 'o> {
+struct Growth<'t, 'w, 'o> {
     target: &'t dyn Target,
     plan: Plan,
-    observe: &'o mut dyn FnMut(&Step) -> ControlFlow<()>,
+    watch: &'w mut Watch<'o>,
+    place: Option<Place>,
     counts: Counts,
     seconds_before: f64,
     clock: Instant,
@@ -133,9 +164,23 @@ struct Growth<'t, 'o> {
     boost: usize,
     /// Draws of a round's steps, per component.
     n_draws: usize,
+    /// Where the next fit was when it was interrupted.
+    under_way: Option<Box<Checkpoint>>,
 }
 
-impl Growth<'_, '_> {
+/// Where a growing mixture stands before a fit.
+struct At<S> {
+    stage: Stage,
+    /// What is to be fitted.
+    q: MixtureOfGaussians<S>,
+    /// The best mixture of the rounds before.
+    best: Option<Judged<S>>,
+    look_around: bool,
+    failures: u32,
+    gap_before: f64,
+}
+
+impl Growth<'_, '_, '_> {
     fn seconds(&self) -> f64 {
         self.seconds_before + self.clock.elapsed().as_secs_f64()
     }
@@ -160,76 +205,80 @@ impl Growth<'_, '_> {
         0.2 * self.plan.stop.remaining_nats.max(1e-4)
     }
 
-    fn run<S: ScaleMatrix>(
-        &mut self,
-        start: MixtureOfGaussians<S>,
-    ) -> Result<(MixtureOfGaussians<S>, StopReason), Error> {
-        let mut q = start;
-        let mut best: Option<Judged<S>> = None;
-        let mut look_around = true;
-        let mut failures = 0;
-        let mut gap_before = f64::INFINITY;
-        for _ in 0..MOST_ROUNDS {
-            let reason = match self.fit(&mut q, Some(SHORT_STEPS)) {
+    fn run<S: ScaleMatrix>(&mut self, mut at: At<S>) -> Result<(MixtureOfGaussians<S>, StopReason), Error> {
+        while let Stage::Round(round) = at.stage {
+            let reason = match self.fit(&mut at, Some(SHORT_STEPS)) {
                 // New components may stand where there is no density; the first mixture may not.
-                Err(Error::BadStart { .. }) if best.is_some() => StopReason::BadEvaluations,
+                Err(Error::BadStart { .. }) if at.best.is_some() => StopReason::BadEvaluations,
                 outcome => outcome?,
             };
             if reason != StopReason::Converged {
-                return Ok((best.map_or(q, |judged| judged.q), reason));
+                return Ok((at.best.map_or(at.q, |judged| judged.q), reason));
             }
-            let judged = self.judge(q)?;
-            let (gain, wanted) = match &best {
-                None => (f64::INFINITY, 0.0),
-                Some(before) => (judged.gained_over(before), self.resolution().max(WORTH_WHILE * before.gap.value)),
-            };
-            if gain > wanted {
-                failures = 0;
-                self.longest = (self.longest / CAUTION.sqrt()).min(1.0);
-                self.boost = (self.boost / 2).max(1);
-            } else {
-                failures += if gain > 0.0 { 2 } else { 1 };
-                self.longest *= CAUTION;
-                self.boost *= 2;
-            }
-            let judged = match best.take().filter(|_| gain.is_nan() || gain <= 0.0) {
-                Some(before) => best.insert(before),
-                None => best.insert(judged),
-            };
-            self.n_draws = self.draws_for(judged);
-            let mut survivors = judged.prune(self.resolution());
-            let n_modes = if look_around { self.add_modes(judged, &mut survivors)? } else { 0 };
-            look_around = n_modes > 0;
-            let room = MOST_COMPONENTS.saturating_sub(survivors.q.n_blocks());
-            if n_modes > 0 {
-                q = survivors.q;
-            } else if self.is_enough(judged.gap.value, gap_before) || room == 0 || failures >= PATIENCE {
-                q = survivors.q;
-                break;
-            } else {
-                // The nearer the goal, the fewer components are missing.
-                let excess = judged.gap.value / (0.5 * self.plan.stop.remaining_nats) - 1.0;
-                let births = (excess * survivors.q.n_blocks() as f64).clamp(1.0, room as f64);
-                q = judged.split(&survivors, births as usize);
-                gap_before = judged.gap.value;
-            }
+            let is_last = self.end_round(&mut at)? || round + 1 == MOST_ROUNDS;
+            at.stage = if is_last { Stage::Polish } else { Stage::Round(round + 1) };
         }
-        let Some(before) = best else { unreachable!("the first round leaves a mixture") };
         // A difference that does not count is no reason to keep what was pruned.
         let resolution = self.resolution();
-        let chosen = |last: Judged<S>, before: Judged<S>| {
-            if before.gained_over(&last) > resolution { before } else { last }
+        let chosen = |last: Judged<S>, before: Option<Judged<S>>| match before {
+            Some(before) if before.gained_over(&last) > resolution => before,
+            _ => last,
         };
-        let mut reason = self.fit(&mut q, Some(2 * SHORT_STEPS))?;
-        let polished = self.judge(q)?;
-        let polished = chosen(polished, before);
-        if reason != StopReason::Converged || self.is_converged(&polished) {
-            return Ok((polished.q, reason));
+        if at.stage == Stage::Polish {
+            let reason = self.fit(&mut at, Some(2 * SHORT_STEPS))?;
+            let polished = self.judge(at.q)?;
+            let polished = chosen(polished, at.best.take());
+            if reason != StopReason::Converged || self.is_converged(&polished) {
+                return Ok((polished.q, reason));
+            }
+            at.q = polished.q.clone();
+            at.best = Some(polished);
+            at.stage = Stage::Last;
         }
-        q = polished.q.clone();
-        reason = self.fit(&mut q, None)?;
-        let last = self.judge(q)?;
-        Ok((chosen(last, polished).q, reason))
+        let reason = self.fit(&mut at, None)?;
+        let last = self.judge(at.q)?;
+        Ok((chosen(last, at.best).q, reason))
+    }
+
+    /// Judges what a round has fitted and makes the mixture of the next; whether there is no need of more rounds.
+    fn end_round<S: ScaleMatrix>(&mut self, at: &mut At<S>) -> Result<bool, Error> {
+        let judged = self.judge(at.q.clone())?;
+        let (gain, wanted) = match &at.best {
+            None => (f64::INFINITY, 0.0),
+            Some(before) => (judged.gained_over(before), self.resolution().max(WORTH_WHILE * before.gap.value)),
+        };
+        if gain > wanted {
+            at.failures = 0;
+            self.longest = (self.longest / CAUTION.sqrt()).min(1.0);
+            self.boost = (self.boost / 2).max(1);
+        } else {
+            at.failures += if gain > 0.0 { 2 } else { 1 };
+            self.longest *= CAUTION;
+            self.boost *= 2;
+        }
+        let judged = match at.best.take().filter(|_| gain.is_nan() || gain <= 0.0) {
+            Some(before) => at.best.insert(before),
+            None => at.best.insert(judged),
+        };
+        self.n_draws = self.draws_for(judged);
+        let mut survivors = judged.prune(self.resolution());
+        let n_modes = if at.look_around { self.add_modes(judged, &mut survivors)? } else { 0 };
+        at.look_around = n_modes > 0;
+        let room = MOST_COMPONENTS.saturating_sub(survivors.q.n_blocks());
+        if n_modes > 0 {
+            at.q = survivors.q;
+            return Ok(false);
+        }
+        if self.is_enough(judged.gap.value, at.gap_before) || room == 0 || at.failures >= PATIENCE {
+            at.q = survivors.q;
+            return Ok(true);
+        }
+        // The nearer the goal, the fewer components are missing.
+        let excess = judged.gap.value / (0.5 * self.plan.stop.remaining_nats) - 1.0;
+        let births = (excess * survivors.q.n_blocks() as f64).clamp(1.0, room as f64);
+        at.q = judged.split(&survivors, births as usize);
+        at.gap_before = judged.gap.value;
+        Ok(false)
     }
 
     /// Draws of a step with which its noise is bearable.
@@ -239,19 +288,28 @@ impl Growth<'_, '_> {
         (wanted as usize).next_power_of_two().max(self.boost * self.plan.n_draws).min(most)
     }
 
-    /// Fits `q`: a short round of so many steps, the later half averaged, or a run with the plan's own limits. Only these limits
-    /// are reasons other than convergence.
-    fn fit<S: ScaleMatrix>(&mut self, q: &mut MixtureOfGaussians<S>, short: Option<u64>) -> Result<StopReason, Error> {
-        let done = self.trace.len() as u64;
+    /// Fits the mixture: a short round of so many steps, the later half averaged, or a run with the plan's own limits. Only these
+    /// limits are reasons other than convergence.
+    fn fit<S: ScaleMatrix>(&mut self, at: &mut At<S>, short: Option<u64>) -> Result<StopReason, Error> {
+        let under_way = self.under_way.take();
+        // What was made of a fit that is under way has been counted.
+        let done = self.trace.len() as u64 - under_way.as_ref().map_or(0, |checkpoint| checkpoint.step);
         let left = self.plan.stop.max_steps.saturating_sub(done);
         let steps = short.unwrap_or(left).min(left);
         let stop = Stop { max_steps: steps, ..self.plan.stop };
         let n_draws = if short.is_some() { self.n_draws } else { self.plan.n_draws };
         let plan = Plan { seed: self.round_seed(), stop, n_draws, ..self.plan.clone() };
-        let mut run = Run::new(self.target, q.clone(), &plan)?;
+        let mut run = Run::new(self.target, at.q.clone(), &plan)?;
         run.counts = self.counts;
         run.seconds_before = self.seconds();
         run.longest = self.longest;
+        // A round that a limit cuts short is another one without that limit: it is repeated from its beginning.
+        let is_whole = short.is_none_or(|short| short == steps);
+        if let Some(checkpoint) = under_way {
+            run.restore(&checkpoint)?;
+        } else if self.watch.is_due() || !is_whole {
+            self.keep(at, None)?;
+        }
         let reason = loop {
             if let Some(reason) = run.reason_to_stop() {
                 break reason;
@@ -269,7 +327,13 @@ impl Growth<'_, '_> {
             }
             step.index += done;
             self.trace.push(step);
-            if (self.observe)(&step).is_break() {
+            let over = self.watch.show(&step).is_break();
+            if is_whole && (over || self.watch.is_due()) {
+                self.keep(at, Some(run.checkpoint()))?;
+            }
+            if over && self.watch.is_kept() {
+                return Err(Error::Interrupted);
+            } else if over {
                 break StopReason::Interrupted;
             }
         };
@@ -277,7 +341,7 @@ impl Growth<'_, '_> {
             run.close()?;
         }
         self.counts = run.counts();
-        *q = if short.is_some() { run.average.value().unwrap_or(run.q) } else { run.best().clone() };
+        at.q = if short.is_some() { run.average.value().unwrap_or(run.q) } else { run.best().clone() };
         self.n_fits += 1;
         Ok(if reason == StopReason::MaxSteps && steps < left { StopReason::Converged } else { reason })
     }

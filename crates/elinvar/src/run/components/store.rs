@@ -1,5 +1,7 @@
 //! Earlier draws with their log p, so that no evaluation is made twice.
 
+use serde::{Deserialize, Serialize};
+
 use crate::family::Batch;
 use crate::target::{DrawBuffer, Prior};
 
@@ -7,6 +9,7 @@ use crate::target::{DrawBuffer, Prior};
 const MOST: usize = 4096;
 
 /// Points spread evenly over the history of a fit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Store {
     dim: usize,
     z: Vec<f64>,

@@ -5,13 +5,14 @@ use std::f64::consts::{PI, TAU};
 
 use super::free_scale::FreeScale;
 use super::over_modes::{gaussian_state, heavy, over_modes};
-use super::{Start, agreement, bend, start};
+use super::{Start, agreement, bend, start_watched};
 use crate::Error;
 use crate::block::{Diagonal, LogWeights};
 use crate::component::{Component, ComponentKind};
 use crate::family::{Approximation, EfMixture, Family, Gaussian, State};
 use crate::random::{Purpose, Stream};
 use crate::run::search::search;
+use crate::run::watch::Watch;
 use crate::run::{Counts, Plan};
 use crate::special::normal_quantile::normal_quantile;
 use crate::target::{Covariance, Support, Target};
@@ -28,6 +29,7 @@ pub(super) fn ef_mixture(
     component: ComponentKind,
     components: usize,
     plan: &Plan,
+    watch: &mut Watch<'_>,
 ) -> Result<Start, Error> {
     if !target.has_gradient() {
         return Err(Error::Unsupported {
@@ -41,7 +43,7 @@ pub(super) fn ef_mixture(
         around_the_circle(&free, components, plan.seed)?
     } else {
         // Rows cannot be left out where the prior is evaluated with them.
-        start(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() })?
+        start_watched(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() }, watch)?
     };
     let mut agreement = gaussians.agreement;
     for mode in &mut agreement.modes {

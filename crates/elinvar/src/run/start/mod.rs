@@ -16,6 +16,7 @@ use over_modes::{gaussian_state, heavy, over_modes};
 
 use super::search::{Found, Mode, gaussian_prior, search};
 use super::values::not_from_values;
+use super::watch::Watch;
 use super::{Counts, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
@@ -50,13 +51,26 @@ pub struct Start {
 /// # Errors
 /// As [`Run::new`] and [`Run::step`].
 pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, Error> {
+    start_watched(target, family, plan, &mut Watch::unkept(&mut |_| ControlFlow::Continue(())))
+}
+
+/// [`start`] as a part of a fit; none of its steps is shown.
+///
+/// # Errors
+/// As [`start`], and those of the watch.
+pub(super) fn start_watched(
+    target: &dyn Target,
+    family: Family,
+    plan: &Plan,
+    watch: &mut Watch<'_>,
+) -> Result<Start, Error> {
     family.check()?;
     check_support(family, family.support(), target.support())?;
     if !target.has_gradient() && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
         return Err(not_from_values(family));
     }
     if let Kind::EfMixture { component, components } = family.kind {
-        return ef_mixture::ef_mixture(target, component, components, plan);
+        return ef_mixture::ef_mixture(target, component, components, plan, watch);
     }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
@@ -71,6 +85,7 @@ pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, 
         true => search(target, covariance, plan.seed)?,
         false => search_by_values(target, covariance, plan.seed)?,
     };
+    watch.check()?;
     let stand_in;
     let target = match target.prior() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
@@ -81,8 +96,8 @@ pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, 
         _ => target,
     };
     let (approximation, counts) = match covariance {
-        Covariance::Full => start_with::<Full>(target, family, plan, &found)?,
-        Covariance::Diagonal => start_with::<Diagonal>(target, family, plan, &found)?,
+        Covariance::Full => start_with::<Full>(target, family, plan, &found, watch)?,
+        Covariance::Diagonal => start_with::<Diagonal>(target, family, plan, &found, watch)?,
     };
     Ok(Start { approximation, counts, agreement: agreement(&found) })
 }
@@ -166,6 +181,7 @@ fn start_with<S: ScaleMatrix>(
     family: Family,
     plan: &Plan,
     found: &Found,
+    watch: &mut Watch<'_>,
 ) -> Result<(AnyApproximation, Counts), Error> {
     let gaussian = gaussian_state::<S>(&found.region);
     if let Kind::Matrix { layout, .. } = family.kind {
@@ -202,7 +218,9 @@ fn start_with<S: ScaleMatrix>(
     };
     let mut run = Run::new(target, Gaussian::<S>::from_state(&gaussian)?, &short)?;
     run.counts = found.counts;
-    run.fit(&mut |_| ControlFlow::Continue(()))?;
+    watch.set_silent(true);
+    run.fit_watched(watch)?;
+    watch.set_silent(false);
     let mut counts = run.counts();
     if target.has_gradient() {
         let approximation = bend(target, run.best(), family, plan.seed, &mut counts)?;
