@@ -26,7 +26,8 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
 /// Four significant digits, no trailing zeros.
 pub(crate) fn significant(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-    if (1e-4..1e6).contains(&rounded) { rounded.to_string() } else { format!("{rounded:e}") }
+    let is_plain = rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs());
+    if is_plain { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
 /// `n` in groups of three digits.

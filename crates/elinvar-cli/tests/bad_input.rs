@@ -84,7 +84,7 @@ fn tables() {
         bad("a,a,y\n1,2,0\n2,3,1\n", ", line 1, columns 1 and 2: both are named \"a\"; rename one of them"),
         bad(
             "a,y\n1,0\ntwo,1\n",
-            ", line 3, column 1 (a): \"two\" is not a number; write numbers (a class as 0 or 1) or leave the column out",
+            ", line 3, column 1 (a): \"two\" is not a number; write numbers (a class as 0 or 1), take texts as categories by --categorical indicators, or leave the column out",
         ),
         bad(
             "a,y\n1,0\n,1\n",

@@ -150,9 +150,9 @@ fn missing_cells_and_categories() {
     let page = story.ok(&[&fit[..], &flags].concat());
     assert!(page.contains("59 rows (1 dropped for missing cells)"), "{page}");
     let described = story.ok(&["data", "t.csv"]);
-    assert!(described.starts_with("t.csv: CSV, 60 rows, 3 columns; 1 row with missing cells\n"), "{described}");
+    assert!(described.starts_with("t.csv: CSV, separated by commas; 60 rows, 3 columns\n"), "{described}");
     assert!(described.contains("Bergen (20), Oslo (20), Tromsø (20)"), "{described}");
-    assert!(described.contains("Before a model is fitted:\n- "), "{described}");
+    assert!(described.contains("Problems:\n  dose: 1 of 60 cells is missing, the first in line 9; "), "{described}");
     let object: Value = serde_json::from_str(&story.ok(&["data", "t.csv", "--json"])).unwrap();
     assert_eq!((&object["n_rows"], &object["columns"][1]["kind"]), (&60.into(), &"category".into()));
 }

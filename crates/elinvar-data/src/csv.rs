@@ -264,7 +264,7 @@ fn bad_cell(place: Place, fault: Fault, cell: &str, delimiter: u8, n_columns: us
             } else if n_columns == 1 && cell.contains([' ', '|']) {
                 "separate the columns by commas, semicolons or tabs"
             } else {
-                "write numbers (a class as 0 or 1) or leave the column out"
+                "write numbers (a class as 0 or 1), take texts as categories by --categorical indicators, or leave the column out"
             };
             Error::NotANumber { place, text, remedy }
         }

@@ -152,7 +152,7 @@ pub(crate) fn read(path: &Path, file: File, reading: &Reading) -> Result<Draft, 
             let decoded = decode(array.as_ref(), levels[slot].as_mut(), &mut cells);
             decoded.map_err(|refused| match refused {
                 Refused::Text(row, text) => {
-                    let remedy = "write numbers (a class as 0 or 1) or leave the column out";
+                    let remedy = "write numbers (a class as 0 or 1), take texts as categories by --categorical indicators, or leave the column out";
                     Error::NotANumber { place: table_place(path, first_row + row, kept[slot], &names), text, remedy }
                 }
                 Refused::Type => Error::ColumnType {

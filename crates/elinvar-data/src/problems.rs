@@ -42,6 +42,11 @@ pub(crate) fn problems(table: &Table, columns: &[ColumnDescription]) -> Vec<Prob
             add(what, "correct them, or the column is taken as a category");
         } else if column.n_levels > MANY_LEVELS && 2 * column.n_levels > table.n_rows() - column.n_missing {
             add(format!("{} different texts in {}", column.n_levels, rows(table.n_rows())), "leave the column out");
+        } else if column.kind == ColumnKind::Category {
+            add(
+                "it holds texts".into(),
+                "take texts as categories by --categorical indicators, or leave the column out",
+            );
         }
         if column.name == "intercept" {
             add("the name is taken by the model's own intercept".into(), "rename the column or use --no-intercept");

@@ -39,6 +39,7 @@ slip    category        0                                   4 (1), 5 (1), 6 (1),
 4 of 4 rows have a missing cell.
 
 Problems:
+  city: it holds texts; take texts as categories by --categorical indicators, or leave the column out
   seven: every row has the same value; leave the column out
   rate: 2 of 4 cells are missing, the first in line 3; fill them in, drop the rows by --missing drop or leave the column out
   none: no cell has a value; leave the column out

@@ -184,7 +184,7 @@ fn cell_that_is_not_a_number() {
     assert_eq!(
         reading("age,income\n31,2.5\n\n47,12a\n"),
         "credit.csv, line 4, column 2 (income): \"12a\" is not a number; \
-         write numbers (a class as 0 or 1) or leave the column out"
+         write numbers (a class as 0 or 1), take texts as categories by --categorical indicators, or leave the column out"
     );
     assert_eq!(
         reading("age;income\n31;2,5\n"),
@@ -199,7 +199,7 @@ fn cell_that_is_not_a_number() {
         reading(format!("age\n{}\n", "x".repeat(5000))),
         format!(
             "credit.csv, line 2, column 1 (age): \"{}…\" is not a number; \
-             write numbers (a class as 0 or 1) or leave the column out",
+             write numbers (a class as 0 or 1), take texts as categories by --categorical indicators, or leave the column out",
             "x".repeat(40)
         )
     );
@@ -278,7 +278,7 @@ fn text_in_a_column_that_is_left_out_does_no_harm() {
     }
     let error = RegressionData::read(&file, &Selection::new("y", Outcome::Binary)).unwrap_err();
     let expected = format!(
-        "{}, line 2, column 1 (id): \"ann\" is not a number; write numbers (a class as 0 or 1) or leave the column out",
+        "{}, line 2, column 1 (id): \"ann\" is not a number; write numbers (a class as 0 or 1), take texts as categories by --categorical indicators, or leave the column out",
         file.display()
     );
     assert_eq!(error.to_string(), expected);

@@ -105,7 +105,7 @@ fn texts_are_categories_and_nulls_are_missing() {
     assert_eq!(
         problem(&path, &Reading::default()),
         "row 0 (counted from 0), column 1 (colour): \"red\" is not a number; \
-         write numbers (a class as 0 or 1) or leave the column out"
+         write numbers (a class as 0 or 1), take texts as categories by --categorical indicators, or leave the column out"
     );
     let columns = Columns::Only(vec!["city".into(), "y".into()]);
     let table = Table::read_with(&path, &Reading { columns, ..refuse }).unwrap();
@@ -125,7 +125,7 @@ fn only_values_of_a_dictionary_that_rows_have_count() {
     assert_eq!(
         problem(&path, &Reading::default()),
         "row 1 (counted from 0), column 2 (colour): \"red\" is not a number; \
-         write numbers (a class as 0 or 1) or leave the column out"
+         write numbers (a class as 0 or 1), take texts as categories by --categorical indicators, or leave the column out"
     );
     let how = Reading { categorical: Categorical::Indicators, missing: Missing::Drop, ..Reading::default() };
     let table = Table::read_with(&path, &how).unwrap();
