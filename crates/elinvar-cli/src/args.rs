@@ -51,6 +51,14 @@ Examples:
 
 Files are CSV (comma, semicolon or tab), LIBSVM, npy, npz or parquet, told by their content.";
 
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  elinvar resume run1                                      goes on with a fit that was interrupted or killed
+  elinvar resume run1 --max-evals 5e6                      goes on with one that a limit has ended, up to another limit
+
+The result has the same bits as a fit that was never interrupted and had these limits from the beginning. A fit under way keeps
+its state in the folder several times a second, as long as that takes less than a fiftieth of the time.";
+
 const SAMPLE_EXAMPLES: &str = "\
 Examples:
   elinvar sample run1                                      1000 draws as CSV on the screen
@@ -61,7 +69,7 @@ the approximation, log_p__ is that of the model and is nan here, since a fit doe
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 converged and trusted, 2 wrong command or input, 3 stopped without convergence, 4 converged but not (or not fully)
-trusted, 5 the model could not be evaluated.";
+trusted, 5 the model could not be evaluated, 130 interrupted.";
 
 /// Turns a model and a table into a posterior you can sample, evaluate and judge.
 #[derive(Debug, Parser)]
@@ -79,6 +87,9 @@ pub(crate) enum Command {
     /// Describes a file as elinvar reads it: columns, what they hold, and what stands in the way of a model.
     #[command(help_template = TEMPLATE, before_help = DATA_EXAMPLES)]
     Data(DataArgs),
+    /// Goes on with a fit of `elinvar fit --out` that was interrupted, killed, or ended by a limit.
+    #[command(help_template = TEMPLATE, before_help = RESUME_EXAMPLES, after_help = EXIT_CODES)]
+    Resume(ResumeArgs),
     /// Draws from a fit that was kept with `elinvar fit --out`.
     #[command(help_template = TEMPLATE, before_help = SAMPLE_EXAMPLES)]
     Sample(SampleArgs),
@@ -302,6 +313,32 @@ pub(crate) struct DataArgs {
     /// Print one JSON object and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// Folder written by `elinvar fit --out`
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// Stop after so many steps, counted from the beginning [default: as before]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub(crate) max_steps: Option<usize>,
+    /// Stop after about so many gradients, such as 5e6, counted from the beginning [default: as before]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    pub(crate) max_evals: Option<u64>,
+    /// Stop after about so many seconds, counted from the beginning [default: as before]
+    #[arg(long, value_name = "T", value_parser = positive, allow_hyphen_values = true)]
+    pub(crate) max_seconds: Option<f64>,
+    /// Stop when less than this is left to gain; another tolerance makes other steps, and so the fit begins again [default: as
+    /// before]
+    #[arg(long, value_name = "NATS", value_parser = positive, allow_hyphen_values = true)]
+    pub(crate) tolerance: Option<f64>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show no progress
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

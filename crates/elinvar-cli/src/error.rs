@@ -30,7 +30,9 @@ impl Failure {
     /// An error of the library while it fits.
     pub(crate) fn of_fit(error: elinvar::Error) -> Self {
         match error {
-            elinvar::Error::Unsupported { .. } => Failure::Input(error.to_string()),
+            elinvar::Error::Unsupported { .. } | elinvar::Error::File { .. } | elinvar::Error::Io { .. } => {
+                Failure::Input(error.to_string())
+            }
             _ => Failure::Model(error.to_string()),
         }
     }

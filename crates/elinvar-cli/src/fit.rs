@@ -6,16 +6,20 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use elinvar::posterior::Verdict;
+use elinvar::run::{fit_from_journaled, fit_journaled};
 
 use crate::Outcome;
 use crate::args::FitArgs;
+use crate::checkpoints::Checkpoints;
 use crate::error::Failure;
 use crate::job::Job;
+use crate::print::print;
 use crate::progress::Progress;
-use crate::report::{Report, without_stand_ins};
-use crate::run_dir::Reservation;
-use crate::settings::Settings;
-use crate::{json, page};
+use crate::report::Report;
+use crate::run_dir::RunDir;
+use crate::settings::{OutputSettings, Settings};
+use crate::signal::Interrupt;
+use crate::{json, page, shell};
 
 /// Fits, keeps the fit if asked to, and prints it.
 pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
@@ -23,48 +27,82 @@ pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
     let output = &settings.output;
     let job = Job::new(&settings)?;
     let out = output.out.as_ref().map(PathBuf::from);
-    let reservation = out.as_deref().map(Reservation::new).transpose()?;
-    let mut report = fit(&job, output.quiet || output.json)?;
-    let written = match &reservation {
-        Some(reservation) => reservation.write(&job, &report).map(|()| report.run_dir = out),
+    let run_dir = out.map(|out| RunDir::create(&out, &job)).transpose()?;
+    conclude(&job, run_dir, output)
+}
+
+/// Fits, or goes on with a fit that was begun, and writes and prints what comes of it.
+pub(crate) fn conclude(job: &Job, run_dir: Option<RunDir>, output: &OutputSettings) -> Result<Outcome, Failure> {
+    let quiet = output.quiet || output.json;
+    let mut report = match fit(job, run_dir.as_ref(), quiet) {
+        Ok(Some(report)) => report,
+        Ok(None) => return Ok(Outcome::Interrupted),
+        Err(failure) => {
+            // A fit that cannot be begun leaves nothing behind.
+            run_dir.into_iter().for_each(RunDir::discard);
+            return Err(failure);
+        }
+    };
+    let written = match &run_dir {
+        Some(run_dir) => run_dir.write(job, &report).map(|()| report.run_dir = Some(run_dir.path().to_path_buf())),
         None => Ok(()),
     };
     // A fit that could not be kept is still shown: it may have taken hours.
-    let text = if output.json { json::text(&report) } else { page::text(&job, &report) };
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            return Err(Failure::input(format!("the result could not be printed ({error})")));
-        }
-        _ => {}
-    }
+    show(job, &report, output)?;
     written?;
-    Ok(match (report.posterior.converged(), report.judgement.verdict) {
+    Ok(outcome(&report))
+}
+
+/// Prints a fit as it was asked for.
+pub(crate) fn show(job: &Job, report: &Report, output: &OutputSettings) -> Result<(), Failure> {
+    print(&if output.json { json::text(report) } else { page::text(job, report) })
+}
+
+/// What a fit says about itself to the shell.
+pub(crate) fn outcome(report: &Report) -> Outcome {
+    match (report.posterior.converged(), report.judgement.verdict) {
         (false, _) => Outcome::NotConverged,
         (true, Verdict::Trust) => Outcome::Done,
         (true, _) => Outcome::NotTrusted,
-    })
+    }
 }
 
-fn fit(job: &Job, is_quiet: bool) -> Result<Report, Failure> {
+/// The fit, unless the user has ended it.
+fn fit(job: &Job, run_dir: Option<&RunDir>, quiet: bool) -> Result<Option<Report>, Failure> {
+    let folder = run_dir.map(RunDir::checkpoints).transpose()?;
+    let checkpoints = Checkpoints::new(folder, Interrupt::new(quiet));
     let started = Instant::now();
-    let mut progress = Progress::new(is_quiet);
+    let mut progress = Progress::new(quiet, &job.plan.stop);
     let mut observe = |step: &_| {
         progress.show(step);
         ControlFlow::Continue(())
     };
+    let (model, plan) = (&*job.model, &job.plan);
     let fitted = match &job.start {
-        Some(start) => elinvar::fit_from(&*job.model, start.clone(), &job.plan, &mut observe),
-        None => elinvar::fit_observed(&*job.model, job.family, &job.plan, &mut observe),
+        Some(start) => fit_from_journaled(model, start.clone(), plan, &mut observe, &checkpoints),
+        None => fit_journaled(model, job.family, plan, &mut observe, &checkpoints),
     };
     let seconds = started.elapsed().as_secs_f64();
     progress.clear();
-    let mut posterior = fitted.map_err(Failure::of_fit)?;
-    let (n, seed) = (job.diagnostic_draws, job.plan.seed);
-    let judgement = posterior.judge(&*job.model, n, seed).map_err(Failure::of_fit)?;
-    let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
-    let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
-    let parameters = posterior.summary(n, seed);
-    let test = job.held_out.as_ref().map(|rows| rows.test(&posterior, seed)).transpose()?;
-    Ok(Report { posterior, judgement, diagnostics, few_draws_dominate, parameters, test, seconds, run_dir: None })
+    let posterior = match fitted {
+        Err(elinvar::Error::Interrupted) => {
+            // What cannot be said is not worth an error.
+            let _ = writeln!(io::stderr(), "{}", interrupted(run_dir));
+            return Ok(None);
+        }
+        fitted => fitted.map_err(Failure::of_fit)?,
+    };
+    let mut report = Report::judged(job, posterior)?;
+    // A fit that was continued has taken longer than this process.
+    report.seconds = report.seconds.max(seconds);
+    Ok(Some(report))
+}
+
+fn interrupted(run_dir: Option<&RunDir>) -> String {
+    match run_dir {
+        Some(run_dir) => {
+            format!("interrupted; nothing is lost: elinvar resume {} continues", shell::word(run_dir.path()))
+        }
+        None => "interrupted; nothing was kept: with --out DIR a fit can be resumed".into(),
+    }
 }

@@ -8,6 +8,7 @@ use crate::error::Failure;
 use crate::job::Job;
 use crate::run_dir::{CONFIG, FIT};
 use crate::settings::{self, Settings};
+use crate::shell;
 
 /// A run directory, or a fit file alone.
 pub(crate) struct Kept {
@@ -51,6 +52,12 @@ fn fit_file(run: &Path) -> Result<PathBuf, Failure> {
     let remedy = "name a folder written by elinvar fit --out";
     if run.is_dir() {
         let file = run.join(FIT);
+        if !file.is_file() && run.join(CONFIG).is_file() {
+            let command = format!("elinvar resume {}", shell::word(run));
+            return Err(Failure::input(format!(
+                "{shown}: the fit in this folder is not finished; {command} continues it"
+            )));
+        }
         if !file.is_file() {
             return Err(Failure::input(format!("{shown}: there is no {FIT} in this folder; {remedy}")));
         }

@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod args;
+mod checkpoints;
 mod data;
 mod error;
 mod family;
@@ -18,11 +19,13 @@ mod page;
 mod print;
 mod progress;
 mod report;
+mod resume;
 mod rows;
 mod run_dir;
 mod sample;
 mod settings;
 mod shell;
+mod signal;
 mod table;
 mod value;
 
@@ -41,6 +44,7 @@ enum Outcome {
     Done,
     NotConverged,
     NotTrusted,
+    Interrupted,
 }
 
 /// Exit codes; 1 is left to the system.
@@ -50,6 +54,8 @@ mod code {
     pub(crate) const NOT_TRUSTED: u8 = 4;
     pub(crate) const MODEL: u8 = 5;
     pub(crate) const FAULT: u8 = 70;
+    /// What shells say of a program that Ctrl-C has ended.
+    pub(crate) const INTERRUPTED: u8 = 130;
 }
 
 fn main() -> ExitCode {
@@ -70,12 +76,14 @@ fn run() -> ExitCode {
     let outcome = match &cli.command {
         Command::Fit(args) => fit::run(args),
         Command::Data(args) => data::run(args),
+        Command::Resume(args) => resume::run(args),
         Command::Sample(args) => sample::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::NotConverged) => ExitCode::from(code::NOT_CONVERGED),
         Ok(Outcome::NotTrusted) => ExitCode::from(code::NOT_TRUSTED),
+        Ok(Outcome::Interrupted) => ExitCode::from(code::INTERRUPTED),
         Err(failure) => {
             say(&failure.to_string());
             match failure {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use elinvar::Posterior;
 use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary};
 
+use crate::error::Failure;
 use crate::held_out::Test;
+use crate::job::Job;
 
 /// A finished fit.
 pub(crate) struct Report {
@@ -25,8 +27,30 @@ pub(crate) struct Report {
     pub(crate) run_dir: Option<PathBuf>,
 }
 
+impl Report {
+    /// A fit, judged on fresh draws.
+    pub(crate) fn judged(job: &Job, mut posterior: Posterior) -> Result<Self, Failure> {
+        posterior.judge(&*job.model, job.diagnostic_draws, job.plan.seed).map_err(Failure::of_fit)?;
+        Self::new(job, posterior)
+    }
+
+    /// A fit that has been judged.
+    pub(crate) fn new(job: &Job, posterior: Posterior) -> Result<Self, Failure> {
+        let (n, seed) = (job.diagnostic_draws, job.plan.seed);
+        let (Some(judgement), Some(diagnostics)) = (posterior.judgement().cloned(), posterior.diagnostics().cloned())
+        else {
+            return Self::judged(job, posterior);
+        };
+        let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
+        let parameters = posterior.summary(n, seed);
+        let test = job.held_out.as_ref().map(|rows| rows.test(&posterior, seed)).transpose()?;
+        let seconds = posterior.seconds();
+        Ok(Self { posterior, judgement, diagnostics, few_draws_dominate, parameters, test, seconds, run_dir: None })
+    }
+}
+
 /// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was one.
-pub(crate) fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, bool) {
+fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, bool) {
     const ENDLESS_K: f64 = 99.0;
     let endless = |x: f64| if x.abs() >= f64::MAX { f64::INFINITY.copysign(x) } else { x };
     let shifts = diagnostics.shifts.iter_mut().flat_map(|shift| [&mut shift.mean, &mut shift.log_sd]);

@@ -1,27 +1,41 @@
-//! The folder in which a fit is kept: there as a whole or not at all.
+//! The folder in which a fit is kept.
+//!
+//! While the fit runs, the folder has the settings and a folder with its state. The results come at the end, the fit file as the
+//! last: a folder with a fit file has everything. A fit that goes on after its end keeps its results until there are new ones.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use elinvar::posterior::{Agreement, Diagnostics, Estimate, Judgement, Rung};
+use elinvar::run::journal::Folder;
 use elinvar::run::{Counts, Step};
 use serde::Serialize;
-use tempfile::TempDir;
 
 use crate::error::Failure;
 use crate::held_out::Test;
 use crate::job::Job;
 use crate::report::Report;
+use crate::settings::{self, Settings};
+use crate::shell;
 
 /// Name of the fit in a run directory.
 pub(crate) const FIT: &str = "fit.json";
 /// Name of the settings, every choice made.
 pub(crate) const CONFIG: &str = "config.toml";
 
-/// A place for a run directory that was found to be free and writable.
-pub(crate) struct Reservation {
+/// Name of the folder with the state of a fit under way; beside the state it has the settings of a fit that goes on after its end.
+const CHECKPOINT: &str = "checkpoint";
+/// What a file ends with that is not complete.
+const PART: &str = ".part";
+
+/// A run directory that no other process works on.
+pub(crate) struct RunDir {
     path: PathBuf,
+    /// The folders that were made for it, the innermost first; `None` for one that was opened.
+    made: Option<Vec<PathBuf>>,
+    /// The system forgets the lock when the process ends, in whatever way.
+    _lock: Option<File>,
 }
 
 #[derive(Serialize)]
@@ -43,16 +57,24 @@ struct DiagnosticsFile<'a> {
     test: Option<&'a Test>,
 }
 
-impl Reservation {
-    /// Checks that a folder can be made at `path`; leaves nothing there, so that an interrupted fit leaves nothing either.
-    pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
+impl RunDir {
+    /// Makes a run directory at `path` for a fit that is about to begin.
+    pub(crate) fn create(path: &Path, job: &Job) -> Result<Self, Failure> {
         let shown = path.display();
         if path.file_name().is_none() {
             return Err(Failure::input(format!("{shown}: name a new folder with --out")));
         }
+        let unwritable = |e: io::Error| Failure::unwritable(path, &e);
         if path.is_dir() {
-            let mut entries = fs::read_dir(path).map_err(|e| Failure::unwritable(path, &e))?;
-            if entries.next().is_some() {
+            let has = |name| path.join(name).exists();
+            if has(CONFIG) && has(CHECKPOINT) && !has(FIT) {
+                return Err(Failure::input(format!(
+                    "{shown}: the folder has a fit that is not finished; elinvar resume {} continues it, or remove the folder",
+                    shell::word(path)
+                )));
+            }
+            remove_parts(path);
+            if fs::read_dir(path).map_err(unwritable)?.next().is_some() {
                 return Err(Failure::input(format!(
                     "{shown}: the folder is not empty; remove it or name another with --out"
                 )));
@@ -60,38 +82,100 @@ impl Reservation {
         } else if path.symlink_metadata().is_ok() {
             return Err(Failure::input(format!("{shown}: this is a file; name a new folder with --out")));
         }
-        let existing = path.ancestors().skip(1).find(|above| is_there(above)).unwrap_or(Path::new("."));
-        temporary_folder(existing).map_err(|e| Failure::unwritable(path, &e))?;
-        Ok(Self { path: path.into() })
+        let new = path.ancestors().take_while(|folder| !is_there(folder));
+        let made = Some(new.map(Path::to_path_buf).collect());
+        fs::create_dir_all(path).map_err(unwritable)?;
+        let run_dir = Self { path: path.into(), made, _lock: lock(path)? };
+        let settings = run_dir.config(job)?;
+        let begun = fs::create_dir(path.join(CHECKPOINT)).and_then(|()| replace(&path.join(CONFIG), &settings));
+        match begun {
+            Ok(()) => Ok(run_dir),
+            Err(e) => {
+                run_dir.discard();
+                Err(unwritable(e))
+            }
+        }
     }
 
-    /// Writes the run directory.
-    pub(crate) fn write(&self, job: &Job, report: &Report) -> Result<(), Failure> {
-        let parent = self.path.parent().unwrap_or(Path::new(""));
+    /// Opens the run directory at `path`, whether its fit is finished or not.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let shown = path.display();
+        let remedy = "name a folder written by elinvar fit --out";
+        if !path.exists() {
+            return Err(Failure::input(format!("{shown}: there is no such folder; {remedy}")));
+        }
+        if !path.is_dir() {
+            return Err(Failure::input(format!("{shown}: this is a file; {remedy}")));
+        }
+        if !path.join(CONFIG).is_file() {
+            return Err(Failure::input(format!("{shown}: there is no {CONFIG} in this folder; {remedy}")));
+        }
+        Ok(Self { path: path.into(), made: None, _lock: lock(path)? })
+    }
+
+    /// Where it is, as it was named.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The settings of a fit that goes on after its end.
+    fn pending(&self) -> PathBuf {
+        self.path.join(CHECKPOINT).join(CONFIG)
+    }
+
+    /// The settings of the fit under way, or of the finished one.
+    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+        let pending = Some(self.pending()).filter(|path| path.is_file());
+        let mut settings = settings::read(&pending.unwrap_or_else(|| self.path.join(CONFIG)))?;
+        settings.base = Some(self.path.clone());
+        Ok(settings)
+    }
+
+    /// Whether the results are there, and are what was asked for last.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.path.join(FIT).is_file() && !self.pending().is_file()
+    }
+
+    /// Keeps the settings with which the fit goes on.
+    pub(crate) fn begin(&self, job: &Job) -> Result<(), Failure> {
         let unwritable = |e: io::Error| Failure::unwritable(&self.path, &e);
-        if !parent.as_os_str().is_empty() {
-            fs::create_dir_all(parent).map_err(unwritable)?;
-        }
-        let folder = temporary_folder(parent).map_err(unwritable)?;
-        self.fill(folder.path(), job, report)?;
-        if self.path.is_dir() {
-            fs::remove_dir(&self.path).map_err(unwritable)?;
-        }
-        fs::rename(folder.path(), &self.path).map_err(unwritable)?;
-        // It has been moved: there is nothing left to clean up.
-        let _ = folder.keep();
-        Ok(())
+        fs::create_dir_all(self.path.join(CHECKPOINT)).map_err(unwritable)?;
+        // Those of the results stay as long as the results do.
+        let place = if self.path.join(FIT).is_file() { self.pending() } else { self.path.join(CONFIG) };
+        replace(&place, &self.config(job)?).map_err(unwritable)
     }
 
-    fn fill(&self, folder: &Path, job: &Job, report: &Report) -> Result<(), Failure> {
+    /// Where the state of the fit is kept.
+    pub(crate) fn checkpoints(&self) -> Result<Folder, Failure> {
+        Folder::new(self.path.join(CHECKPOINT)).map_err(|e| Failure::input(e.to_string()))
+    }
+
+    /// Removes what was made for a fit that has failed before it had a state to keep; a directory that was there before stays as
+    /// it is.
+    pub(crate) fn discard(self) {
+        if let Some(made) = self.made
+            && fs::remove_dir(self.path.join(CHECKPOINT)).is_ok()
+        {
+            // Nothing more can be done about what cannot be removed.
+            let _ = fs::remove_file(self.path.join(CONFIG));
+            made.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+        }
+    }
+
+    fn config(&self, job: &Job) -> Result<String, Failure> {
+        job.resolved.text().map_err(|e| self.unkept(&e))
+    }
+
+    fn unkept(&self, problem: &dyn std::fmt::Display) -> Failure {
+        let (shown, word) = (self.path.display(), shell::word(&self.path));
+        Failure::input(format!(
+            "{shown}: the fit could not be kept ({problem}); mend that, and elinvar resume {word} writes it"
+        ))
+    }
+
+    /// Writes the results.
+    pub(crate) fn write(&self, job: &Job, report: &Report) -> Result<(), Failure> {
         let posterior = &report.posterior;
-        let failure = |e: &dyn std::fmt::Display| {
-            Failure::input(format!(
-                "{}: the fit could not be kept ({e}); name another place with --out",
-                self.path.display()
-            ))
-        };
-        posterior.save(folder.join(FIT)).map_err(|e| failure(&e))?;
         let diagnostics = DiagnosticsFile {
             judgement: &report.judgement,
             converged: posterior.converged(),
@@ -105,13 +189,19 @@ impl Reservation {
             rungs: posterior.rungs(),
             test: report.test.as_ref(),
         };
-        let diagnostics = serde_json::to_string_pretty(&diagnostics).map_err(|e| failure(&e))? + "\n";
+        let diagnostics = serde_json::to_string_pretty(&diagnostics).map_err(|e| self.unkept(&e))? + "\n";
         // A restart and a rung of a ladder have plans of their own; this is the one that was asked for.
-        let config = job.resolved.text().map_err(|e| failure(&e))?;
-        let trace = trace(posterior.trace());
-        for (name, text) in [(CONFIG, config), ("trace.csv", trace), ("diagnostics.json", diagnostics)] {
-            fs::write(folder.join(name), text).map_err(|e| failure(&e))?;
+        let (config, trace) = (self.config(job)?, trace(posterior.trace()));
+        for (name, text) in [("trace.csv", trace), ("diagnostics.json", diagnostics), (CONFIG, config)] {
+            replace(&self.path.join(name), &text).map_err(|e| self.unkept(&e.kind()))?;
         }
+        posterior.save(self.path.join(FIT)).map_err(|e| self.unkept(&e))?;
+        // The results stand; what is left over is no reason to complain.
+        let _ = fs::remove_file(self.pending());
+        remove_parts(&self.path);
+        let checkpoint = self.path.join(CHECKPOINT);
+        // A fit that has converged has nowhere to go.
+        let _ = if posterior.converged() { fs::remove_dir_all(checkpoint) } else { fs::remove_dir(checkpoint) };
         Ok(())
     }
 }
@@ -120,14 +210,35 @@ fn is_there(path: &Path) -> bool {
     path.as_os_str().is_empty() || path.symlink_metadata().is_ok()
 }
 
-/// A new folder in `parent` that vanishes unless it is kept.
-fn temporary_folder(parent: &Path) -> io::Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".elinvar-");
-    // Temporary folders are private by default; this one becomes an ordinary one.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    builder.tempdir_in(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+/// Takes the folder for this process; nothing where the system knows no such locks.
+fn lock(path: &Path) -> Result<Option<File>, Failure> {
+    let Ok(folder) = File::open(path) else { return Ok(None) };
+    match folder.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => Err(Failure::input(format!(
+            "{}: another elinvar is at work in this folder; wait for it, or end it and try again",
+            path.display()
+        ))),
+        outcome => Ok(outcome.is_ok().then_some(folder)),
+    }
+}
+
+/// Puts a file with this text in the place of another: a crash at any moment leaves the old one or the new one.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(PART);
+    let part = PathBuf::from(part);
+    let written = File::create(&part).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| drop(fs::remove_file(&part)))
+}
+
+/// Removes what a crash within a write has left behind.
+fn remove_parts(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let parts = entries.filter(|path| path.as_os_str().to_string_lossy().ends_with(PART));
+    parts.for_each(|path| drop(fs::remove_file(path)));
 }
 
 /// What happened in each step; a value that is not known is an empty cell.

