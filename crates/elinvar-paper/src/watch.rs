@@ -1,0 +1,119 @@
+//! A run that is looked at from time to time.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use elinvar::family::{AnyApproximation, Approximation, with_approximation};
+use elinvar::run::{Counts, Run};
+use elinvar::target::Target;
+use elinvar::{Error, Plan};
+
+/// Where a run is when it is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// Steps taken.
+    pub(crate) steps: u64,
+    /// Evaluations so far, reviews included.
+    pub(crate) counts: Counts,
+    /// Seconds of the run alone; looking costs nothing.
+    pub(crate) seconds: f64,
+}
+
+/// What a look sees.
+pub(crate) struct Seen {
+    /// The present state.
+    pub(crate) state: AnyApproximation,
+    /// The best average so far; the present state before the first review and in runs without reviews.
+    pub(crate) best: AnyApproximation,
+}
+
+/// How a run is watched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch {
+    /// A look after the first step, and whenever the steps have grown by this factor (1.2: some 13 looks per decade).
+    pub(crate) growth: f64,
+    /// Whether the run reviews itself, which is where its own averages and its reasons to stop come from.
+    pub(crate) reviews: bool,
+    /// At most this many steps.
+    pub(crate) steps: u64,
+}
+
+/// Runs from `start` and shows the start, the states in between and the last one to `look`, which may end the run.
+pub(crate) fn watch(
+    target: &dyn Target,
+    start: &AnyApproximation,
+    plan: &Plan,
+    watch: Watch,
+    look: &mut dyn FnMut(&Seen, Moment) -> Result<ControlFlow<()>, Error>,
+) -> Result<(), Error> {
+    with_approximation!(start.clone(), q => run_and_look(target, q, plan, watch, look))
+}
+
+fn run_and_look<A: Approximation>(
+    target: &dyn Target,
+    start: A,
+    plan: &Plan,
+    watch: Watch,
+    look: &mut dyn FnMut(&Seen, Moment) -> Result<ControlFlow<()>, Error>,
+) -> Result<(), Error>
+where
+    AnyApproximation: From<A>,
+{
+    let mut run = Run::new(target, start, plan)?;
+    let (mut steps, mut seconds) = (0, 0.0);
+    let mut next = 1.0f64;
+    let mut show = |run: &Run<'_, A>, steps, seconds| {
+        let seen = Seen { state: run.q().clone().into(), best: run.best().clone().into() };
+        look(&seen, Moment { steps, counts: run.counts(), seconds })
+    };
+    if show(&run, 0, 0.0)?.is_break() {
+        return Ok(());
+    }
+    loop {
+        let clock = Instant::now();
+        let over = steps >= watch.steps || run.reason_to_stop().is_some();
+        if !over {
+            run.step()?;
+            steps += 1;
+            if watch.reviews && run.review_is_due() {
+                run.review()?;
+            }
+        }
+        seconds += clock.elapsed().as_secs_f64();
+        if (over || steps as f64 >= next) && show(&run, steps, seconds)?.is_break() || over {
+            return Ok(());
+        }
+        if steps as f64 >= next {
+            next = (steps as f64 * watch.growth).max(steps as f64 + 1.0).floor();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elinvar::Family;
+    use elinvar::model::Banana;
+
+    #[test]
+    fn a_watched_run_is_the_run_and_can_be_ended() {
+        let target = Banana::default();
+        let plan = Plan::default();
+        let start = elinvar::run::start(&target, Family::gaussian(), &plan).unwrap().approximation;
+        let mut steps = Vec::new();
+        let settings = Watch { growth: 1.5, reviews: false, steps: 10 };
+        watch(&target, &start, &plan, settings, &mut |_, moment| {
+            steps.push(moment.steps);
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        assert_eq!(steps, [0, 1, 2, 3, 4, 6, 9, 10]);
+        let mut looks = 0;
+        watch(&target, &start, &plan, settings, &mut |_, moment| {
+            looks += 1;
+            Ok(if moment.steps < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })
+        .unwrap();
+        assert_eq!(looks, 3);
+    }
+}
