@@ -44,6 +44,14 @@ The table is a CSV file with a header line (comma, semicolon or tab), LIBSVM, np
 is read. An intercept column is put first, under the same prior as the other coefficients; no column is changed or scaled
 unless you ask for it.";
 
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  elinvar reproduce --list                                 the experiments of the paper
+  elinvar reproduce figure-skew-2d                         one of them: figure, numbers and a short page in reproduced/
+  elinvar reproduce all --quick                            all of them in some minutes, with fewer repetitions
+
+Each run is held against expected numbers and ends with code 4 if one of them is missed.";
+
 const DATA_EXAMPLES: &str = "\
 Examples:
   elinvar data credit.csv                                  every column: type, range, levels, missing cells
@@ -84,6 +92,9 @@ pub(crate) enum Command {
     /// Fits a model and prints what was found and how far to trust it.
     #[command(help_template = TEMPLATE, before_help = FIT_EXAMPLES, after_help = EXIT_CODES)]
     Fit(Box<FitArgs>),
+    /// Runs the experiments of the paper and holds their numbers against what is expected.
+    #[command(help_template = TEMPLATE, before_help = REPRODUCE_EXAMPLES)]
+    Reproduce(ReproduceArgs),
     /// Describes a file as elinvar reads it: columns, what they hold, and what stands in the way of a model.
     #[command(help_template = TEMPLATE, before_help = DATA_EXAMPLES)]
     Data(DataArgs),
@@ -293,6 +304,34 @@ pub(crate) struct FitArgs {
     pub(crate) json: bool,
     /// Show no progress
     #[arg(long, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// Names of experiments, or all
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// List the experiments
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) list: bool,
+    /// Fewer repetitions and draws: half a minute each
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The settings of the authors' own program, where they are known
+    #[arg(long)]
+    pub(crate) paper_settings: bool,
+    /// Folder with data that elinvar does not carry: covtype.parquet and the regression tables
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Folder for the results; an earlier result of the same experiment is replaced
+    #[arg(long, value_name = "DIR", default_value = "reproduced")]
+    pub(crate) out: PathBuf,
+    /// The first seed; repetitions count up from it
+    #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Show no progress
+    #[arg(long)]
     pub(crate) quiet: bool,
 }
 

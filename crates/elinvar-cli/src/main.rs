@@ -19,6 +19,7 @@ mod page;
 mod print;
 mod progress;
 mod report;
+mod reproduce;
 mod resume;
 mod rows;
 mod run_dir;
@@ -76,6 +77,7 @@ fn run() -> ExitCode {
     let outcome = match &cli.command {
         Command::Fit(args) => fit::run(args),
         Command::Data(args) => data::run(args),
+        Command::Reproduce(args) => reproduce::run(args),
         Command::Resume(args) => resume::run(args),
         Command::Sample(args) => sample::run(args),
     };
