@@ -119,7 +119,9 @@ fn line(step: &Step, remaining: Option<f64>, rate: f64, left: Option<f64>) -> St
         text += &format!("   ELBO {}", with_error(elbo, error));
     }
     if let Some(gain) = remaining {
-        text += &format!("   remaining {:.3} nats", gain.max(0.0));
+        let gain = gain.max(0.0);
+        text +=
+            &if gain < 1e-3 { format!("   remaining {gain:.0e} nats") } else { format!("   remaining {gain:.3} nats") };
     }
     if step.components > 1 {
         text += &format!("   {} components", step.components);
@@ -176,6 +178,7 @@ mod tests {
             line(&step, Some(0.0123), 25_600.4, Some(100.0)),
             "step 100   ELBO -34.300 ± 0.020   remaining 0.012 nats   25,600 evaluations/s   ETA 2 min"
         );
+        assert!(line(&step, Some(1.24e-5), 0.0, None).contains("   remaining 1e-5 nats   "));
         (step.elbo, step.components) = (None, 7);
         assert_eq!(line(&step, None, 0.0, None), "step 100   7 components   0 evaluations/s");
     }

@@ -24,7 +24,7 @@ use subjects::{families, label, logistic};
 #[derive(Default)]
 struct Notes {
     entries: Mutex<HashMap<Part, String>>,
-    /// Steps until the fit is asked to end; for ever if 0.
+    /// Questions whether the fit should end until it should; for ever if 0.
     patience: AtomicU64,
     steps: AtomicU64,
     /// Every so manieth step is stored; none if 0.
@@ -114,17 +114,18 @@ fn to_the_end(mut fit: impl FnMut(u64) -> Result<Posterior, Error>) -> (Posterio
     panic!("no end")
 }
 
-/// Interrupted after every `patience` steps, in whatever part they are; the end of a search counts as one.
+/// Interrupted after `patience` points of a search or steps, in whatever part they are, and each time after five more.
 #[track_caller]
 fn check_interrupted(target: &dyn Target, family: Family, plan: &Plan, patience: u64) {
     let straight = everything(&fit(target, family, plan).unwrap());
     let notes = Notes::default();
-    let (posterior, sessions) = to_the_end(|_| {
-        notes.begin(patience, 0);
+    let (posterior, sessions) = to_the_end(|session| {
+        // Of a search nothing is kept: patience has to grow until it outlasts one.
+        notes.begin(patience + 5 * session, 0);
         fit_journaled(target, family, plan, &mut go_on, &notes)
     });
     assert!(sessions > 1 || posterior.trace().len() < patience as usize, "{}", label(family));
-    assert_eq!(everything(&posterior), straight, "{}, every {patience} steps", label(family));
+    assert_eq!(everything(&posterior), straight, "{}, after {patience} steps", label(family));
 }
 
 /// Lost after 1, 2, 3, 1, … entries, of which one is made every `period` steps.

@@ -37,8 +37,7 @@ pub(crate) fn next(job: &Job, report: &Report) -> String {
         if job.family == Family::auto().diagonal() {
             return "the same command with --covariance full".into();
         }
-        let more = report.posterior.trace().len().max(1_000) * 4;
-        return format!("the same command with --max-steps {more}");
+        return larger_limit(report);
     }
     if report.judgement.verdict != Verdict::Trust {
         return match (job.family.covariance, job.family.kind) {
@@ -59,6 +58,21 @@ pub(crate) fn next(job: &Job, report: &Report) -> String {
         }
         None => "elinvar fit logistic FILE.csv --target COLUMN --out run1    (your own table)".into(),
         Some(_) => "the same command with --out run1 keeps this fit; then elinvar sample run1".into(),
+    }
+}
+
+/// Goes on from a limit where there is something to go on from.
+fn larger_limit(report: &Report) -> String {
+    const FACTOR: usize = 4;
+    let posterior = &report.posterior;
+    let flag = match posterior.stop_reason() {
+        StopReason::MaxEvaluations => format!("--max-evals {}", FACTOR as u64 * posterior.counts().gradient.max(1_000)),
+        StopReason::MaxSeconds => format!("--max-seconds {}", (FACTOR as f64 * report.seconds).ceil().max(1.0)),
+        _ => format!("--max-steps {}", FACTOR * posterior.trace().len().max(1_000)),
+    };
+    match &report.run_dir {
+        Some(path) => format!("elinvar resume {} {flag}", shell::word(path)),
+        None => format!("the same command with {flag}"),
     }
 }
 

@@ -57,10 +57,9 @@ impl<'w> Watch<'w> {
         self.journal.is_some()
     }
 
-    /// # Errors
-    /// [`Error::Interrupted`] if the fit should not go on; nothing has to be stored for it.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        if self.journal.is_some_and(Journal::is_over) { Err(Error::Interrupted) } else { Ok(()) }
+    /// Where the fit is kept, if it is.
+    pub(super) fn journal(&self) -> Option<&'w dyn Journal> {
+        self.journal
     }
 
     /// Shows a step; the answer says whether to go on.
@@ -68,7 +67,8 @@ impl<'w> Watch<'w> {
         if !self.silent {
             (self.observe)(&Step { index: self.done + step.index, ..*step })?;
         }
-        if self.check().is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let is_over = self.journal.is_some_and(Journal::is_over);
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// The place of the next part, with what is there.

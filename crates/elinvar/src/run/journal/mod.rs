@@ -89,7 +89,8 @@ pub trait Journal: Sync {
         since >= SHORTEST.max(SHARE * cost)
     }
 
-    /// Whether the fit should end at the next moment from which it can be continued; asked after each step.
+    /// Whether the fit should end at the next moment from which it can be continued; asked after each step, and at each point of a
+    /// search, of which nothing is kept.
     fn is_over(&self) -> bool {
         false
     }

@@ -19,7 +19,7 @@ pub(crate) use region::Region;
 use climb::{Climb, End, Waypoint};
 use probe::{Point, Probe};
 
-use super::Counts;
+use super::{Counts, Journal};
 use crate::Error;
 use crate::target::{Covariance, Target};
 
@@ -74,16 +74,30 @@ struct Search<'t> {
     rising: usize,
 }
 
+/// [`search_kept`] that nobody interrupts.
+#[cfg(test)]
+pub(crate) fn search(target: &dyn Target, covariance: Covariance, seed: u64) -> Result<Found, Error> {
+    search_kept(target, covariance, seed, None)
+}
+
 /// Looks for the modes of `target`.
 ///
 /// The first climb begins at the origin, three or more (as many as cost little) some Laplace standard deviations from where it
 /// led; where it led nowhere, at points of several absolute sizes. Only if these found several modes the search goes on, from
 /// points spread as the modes are, until new ones stop appearing.
 ///
+/// A journal holds nothing of a search but may interrupt it.
+///
 /// # Errors
-/// A fatal error of the target.
-pub(crate) fn search(target: &dyn Target, covariance: Covariance, seed: u64) -> Result<Found, Error> {
+/// A fatal error of the target; [`Error::Interrupted`].
+pub(crate) fn search_kept(
+    target: &dyn Target,
+    covariance: Covariance,
+    seed: u64,
+    journal: Option<&dyn Journal>,
+) -> Result<Found, Error> {
     let mut search = Search::new(target, covariance, seed);
+    search.probe.journal = journal;
     search.begin_at_the_origin()?;
     search.around()?;
     search.among_the_modes()?;

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
 use crate::linalg::{axpy, products};
-use crate::run::Counts;
+use crate::run::{Counts, Journal};
 use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Target, TargetError};
 
 /// Numbers beyond this are as good as infinite: the density or the point has run away.
@@ -27,6 +27,8 @@ pub(super) struct Probe<'t> {
     pub(super) widths: Vec<f64>,
     /// Whether a density above every bound was met.
     pub(super) overflow: bool,
+    /// By which the fit may be interrupted.
+    pub(super) journal: Option<&'t dyn Journal>,
 }
 
 /// The prior that a Gaussian can take the place of: a t prior becomes the normal with its covariance.
@@ -50,6 +52,7 @@ impl<'t> Probe<'t> {
             counts: Counts::default(),
             widths: vec![1.0; d],
             overflow: false,
+            journal: None,
         }
     }
 
@@ -62,9 +65,15 @@ impl<'t> Probe<'t> {
     }
 
     /// log p and its gradient at z; nothing where they are not finite.
+    ///
+    /// # Errors
+    /// A fatal error of the target; [`Error::Interrupted`].
     pub(super) fn point(&mut self, z: Vec<f64>) -> Result<Option<Point>, Error> {
         if !z.iter().all(|v| v.abs() < OUT_OF_RANGE) {
             return Ok(None);
+        }
+        if self.journal.is_some_and(Journal::is_over) {
+            return Err(Error::Interrupted);
         }
         self.counts.log_density += 1;
         self.counts.gradient += 1;

@@ -11,9 +11,9 @@ use crate::block::{Diagonal, LogWeights};
 use crate::component::{Component, ComponentKind};
 use crate::family::{Approximation, EfMixture, Family, Gaussian, State};
 use crate::random::{Purpose, Stream};
-use crate::run::search::search;
+use crate::run::search::search_kept;
 use crate::run::watch::Watch;
-use crate::run::{Counts, Plan};
+use crate::run::{Counts, Journal, Plan};
 use crate::special::normal_quantile::normal_quantile;
 use crate::target::{Covariance, Support, Target};
 
@@ -40,7 +40,7 @@ pub(super) fn ef_mixture(
     }
     let free = FreeScale::new(target);
     let gaussians = if target.support() == Support::Circle {
-        around_the_circle(&free, components, plan.seed)?
+        around_the_circle(&free, components, plan.seed, watch.journal())?
     } else {
         // Rows cannot be left out where the prior is evaluated with them.
         start_watched(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() }, watch)?
@@ -73,8 +73,13 @@ fn nearest(standard: &Component, free: &FreeScale<'_>, mean: f64, sd: f64) -> Co
 }
 
 /// Gaussians at the modes of a density of angles.
-fn around_the_circle(free: &FreeScale<'_>, components: usize, seed: u64) -> Result<Start, Error> {
-    let mut found = search(free, Covariance::Diagonal, seed)?;
+fn around_the_circle(
+    free: &FreeScale<'_>,
+    components: usize,
+    seed: u64,
+    journal: Option<&dyn Journal>,
+) -> Result<Start, Error> {
+    let mut found = search_kept(free, Covariance::Diagonal, seed, journal)?;
     // A density of period 2π has every mode many times.
     let wrapped = |y: f64| PI - (PI - y).rem_euclid(TAU);
     found.region.centre.iter_mut().for_each(|y| *y = wrapped(*y));

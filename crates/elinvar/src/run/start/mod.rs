@@ -14,10 +14,10 @@ use std::ops::ControlFlow;
 pub(super) use bend::bend;
 use over_modes::{gaussian_state, heavy, over_modes};
 
-use super::search::{Found, Mode, gaussian_prior, search};
+use super::search::{Found, Mode, gaussian_prior, search_kept};
 use super::values::not_from_values;
 use super::watch::Watch;
-use super::{Counts, Plan, Run, Stop, check_support};
+use super::{Counts, Journal, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
 use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind, State, by_factors};
@@ -82,10 +82,9 @@ pub(super) fn start_watched(
         covariance = Covariance::Diagonal;
     }
     let found = match target.has_gradient() {
-        true => search(target, covariance, plan.seed)?,
-        false => search_by_values(target, covariance, plan.seed)?,
+        true => search_kept(target, covariance, plan.seed, watch.journal())?,
+        false => search_by_values(target, covariance, plan.seed, watch.journal())?,
     };
-    watch.check()?;
     let stand_in;
     let target = match target.prior() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
@@ -115,9 +114,14 @@ fn agreement(found: &Found) -> Agreement {
 }
 
 /// The search for a target without a gradient, by differences.
-fn search_by_values(target: &dyn Target, covariance: Covariance, seed: u64) -> Result<Found, Error> {
+fn search_by_values(
+    target: &dyn Target,
+    covariance: Covariance,
+    seed: u64,
+    journal: Option<&dyn Journal>,
+) -> Result<Found, Error> {
     let by_differences = ByDifferences::new(target);
-    let mut found = search(&by_differences, covariance, seed)?;
+    let mut found = search_kept(&by_differences, covariance, seed, journal)?;
     found.counts = as_values(found.counts, &by_differences);
     Ok(found)
 }
