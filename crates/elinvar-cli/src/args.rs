@@ -75,6 +75,16 @@ Examples:
 The columns lp__, log_p__ and log_g__ come first, as in Stan's variational output: lp__ is 0, log_g__ is the log density of
 the approximation, log_p__ is that of the model and is nan here, since a fit does not hold its data. The parameters follow.";
 
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  elinvar report run1                                      makes run1/report.html again
+  elinvar report run1 --html credit.html                   one file that needs nothing else, to send to a colleague
+  elinvar report run1 --list                               which figures there are
+  elinvar report run1 --svg elbo --out elbo.svg            one figure, for a paper
+  elinvar report run1 --png pair:age:income                two parameters, as pixels
+
+The data of the fit must be where they were: what importance weights say is computed from them.";
+
 const EXIT_CODES: &str = "\
 Exit codes: 0 converged and trusted, 2 wrong command or input, 3 stopped without convergence, 4 converged but not (or not fully)
 trusted, 5 the model could not be evaluated, 130 interrupted.";
@@ -104,6 +114,31 @@ pub(crate) enum Command {
     /// Draws from a fit that was kept with `elinvar fit --out`.
     #[command(help_template = TEMPLATE, before_help = SAMPLE_EXAMPLES)]
     Sample(SampleArgs),
+    /// Makes the page of a fit that was kept with `elinvar fit --out`, or one of its figures.
+    #[command(help_template = TEMPLATE, before_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Folder written by `elinvar fit --out`, or the fit file in it
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// Write the page to this new file [default: report.html in DIR, which is replaced]
+    #[arg(long, value_name = "FILE.html", conflicts_with_all = ["svg", "png", "list"])]
+    pub(crate) html: Option<PathBuf>,
+    /// Make one figure as SVG
+    #[arg(long, value_name = "FIGURE", conflicts_with_all = ["png", "list"])]
+    pub(crate) svg: Option<String>,
+    /// Make one figure as PNG, three pixels for each of its natural size
+    #[arg(long, value_name = "FIGURE", conflicts_with = "list")]
+    pub(crate) png: Option<String>,
+    /// Write the figure to this new file [default: FIGURE.svg or FIGURE.png]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["html", "list"])]
+    pub(crate) out: Option<PathBuf>,
+    /// List the figures that this fit has
+    #[arg(long)]
+    pub(crate) list: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use elinvar::posterior::Verdict;
+use elinvar::posterior::{Verdict, WeightedDraws};
 use elinvar::run::{fit_from_journaled, fit_journaled};
 
 use crate::Outcome;
@@ -19,7 +19,7 @@ use crate::report::Report;
 use crate::run_dir::RunDir;
 use crate::settings::{OutputSettings, Settings};
 use crate::signal::Interrupt;
-use crate::{json, page, shell};
+use crate::{json, page, report_page, shell};
 
 /// Fits, keeps the fit if asked to, and prints it.
 pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
@@ -28,14 +28,19 @@ pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
     let job = Job::new(&settings)?;
     let out = output.out.as_ref().map(PathBuf::from);
     let run_dir = out.map(|out| RunDir::create(&out, &job)).transpose()?;
-    conclude(&job, run_dir, output)
+    conclude(&job, run_dir, output, report_page::typed())
 }
 
-/// Fits, or goes on with a fit that was begun, and writes and prints what comes of it.
-pub(crate) fn conclude(job: &Job, run_dir: Option<RunDir>, output: &OutputSettings) -> Result<Outcome, Failure> {
+/// Fits, or goes on with a fit that was begun, and writes and prints what comes of it; `command` makes the same fit again.
+pub(crate) fn conclude(
+    job: &Job,
+    run_dir: Option<RunDir>,
+    output: &OutputSettings,
+    command: String,
+) -> Result<Outcome, Failure> {
     let quiet = output.quiet || output.json;
-    let mut report = match fit(job, run_dir.as_ref(), quiet) {
-        Ok(Some(report)) => report,
+    let (mut report, weighted) = match fit(job, run_dir.as_ref(), quiet) {
+        Ok(Some(fitted)) => fitted,
         Ok(None) => return Ok(Outcome::Interrupted),
         Err(failure) => {
             // A fit that cannot be begun leaves nothing behind.
@@ -44,7 +49,12 @@ pub(crate) fn conclude(job: &Job, run_dir: Option<RunDir>, output: &OutputSettin
         }
     };
     let written = match &run_dir {
-        Some(run_dir) => run_dir.write(job, &report).map(|()| report.run_dir = Some(run_dir.path().to_path_buf())),
+        Some(run_dir) => {
+            report.run_dir = Some(run_dir.path().to_path_buf());
+            let content = report_page::content(job, &report, &weighted, command)?;
+            let written = run_dir.write(job, &report, &elinvar_report::html(&content));
+            written.inspect_err(|_| report.run_dir = None)
+        }
         None => Ok(()),
     };
     // A fit that could not be kept is still shown: it may have taken hours.
@@ -68,7 +78,7 @@ pub(crate) fn outcome(report: &Report) -> Outcome {
 }
 
 /// The fit, unless the user has ended it.
-fn fit(job: &Job, run_dir: Option<&RunDir>, quiet: bool) -> Result<Option<Report>, Failure> {
+fn fit(job: &Job, run_dir: Option<&RunDir>, quiet: bool) -> Result<Option<(Report, WeightedDraws)>, Failure> {
     let folder = run_dir.map(RunDir::checkpoints).transpose()?;
     let checkpoints = Checkpoints::new(folder, Interrupt::new(quiet));
     let started = Instant::now();
@@ -92,10 +102,10 @@ fn fit(job: &Job, run_dir: Option<&RunDir>, quiet: bool) -> Result<Option<Report
         }
         fitted => fitted.map_err(Failure::of_fit)?,
     };
-    let mut report = Report::judged(job, posterior)?;
+    let (mut report, weighted) = Report::judged(job, posterior)?;
     // A fit that was continued has taken longer than this process.
     report.seconds = report.seconds.max(seconds);
-    Ok(Some(report))
+    Ok(Some((report, weighted)))
 }
 
 fn interrupted(run_dir: Option<&RunDir>) -> String {

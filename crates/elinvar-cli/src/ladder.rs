@@ -22,7 +22,7 @@ pub(crate) fn table(rungs: &[Rung]) -> String {
     ])
 }
 
-fn name(rung: &Rung) -> String {
+pub(crate) fn name(rung: &Rung) -> String {
     match rung.family.kind {
         Kind::Mog { components } => format!("mog, {components} component{}", if components == 1 { "" } else { "s" }),
         _ => rung.family.name().into(),

@@ -19,6 +19,7 @@ mod page;
 mod print;
 mod progress;
 mod report;
+mod report_page;
 mod reproduce;
 mod resume;
 mod rows;
@@ -80,6 +81,7 @@ fn run() -> ExitCode {
         Command::Reproduce(args) => reproduce::run(args),
         Command::Resume(args) => resume::run(args),
         Command::Sample(args) => sample::run(args),
+        Command::Report(args) => report_page::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -2,7 +2,7 @@
 
 pub(crate) mod ending;
 pub(crate) mod evidence;
-mod next;
+pub(crate) mod next;
 mod parameters;
 
 use elinvar::Family;
@@ -16,7 +16,8 @@ use crate::{held_out, ladder};
 
 /// The whole page.
 pub(crate) fn text(job: &Job, report: &Report) -> String {
-    let Report { posterior, judgement, diagnostics, few_draws_dominate, parameters, test, seconds, run_dir } = report;
+    let Report { posterior, judgement, diagnostics, few_draws_dominate, parameters, test, seconds, run_dir, .. } =
+        report;
     let counts = posterior.counts();
     let mut page = title(job, posterior.dim(), &posterior.family())
         + "\n\n"

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use elinvar::Posterior;
-use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary};
+use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary, WeightedDraws};
 
 use crate::error::Failure;
 use crate::held_out::Test;
@@ -28,19 +28,24 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// A fit, judged on fresh draws.
-    pub(crate) fn judged(job: &Job, mut posterior: Posterior) -> Result<Self, Failure> {
-        posterior.judge(&*job.model, job.diagnostic_draws, job.plan.seed).map_err(Failure::of_fit)?;
-        Self::new(job, posterior)
+    /// A fit, judged on fresh draws; also the draws that the verdict rests on.
+    pub(crate) fn judged(job: &Job, mut posterior: Posterior) -> Result<(Self, WeightedDraws), Failure> {
+        let judged = posterior.judge_with_draws(&*job.model, job.diagnostic_draws, job.plan.seed);
+        let (judgement, weighted) = judged.map_err(Failure::of_fit)?;
+        Ok((Self::new(job, posterior, judgement)?, weighted))
     }
 
-    /// A fit that has been judged.
-    pub(crate) fn new(job: &Job, posterior: Posterior) -> Result<Self, Failure> {
+    /// A fit that was kept with its judgement, or is judged now.
+    pub(crate) fn of_kept(job: &Job, posterior: Posterior) -> Result<Self, Failure> {
+        match posterior.judgement().cloned().filter(|_| posterior.diagnostics().is_some()) {
+            Some(judgement) => Self::new(job, posterior, judgement),
+            None => Self::judged(job, posterior).map(|(report, _)| report),
+        }
+    }
+
+    fn new(job: &Job, posterior: Posterior, judgement: Judgement) -> Result<Self, Failure> {
         let (n, seed) = (job.diagnostic_draws, job.plan.seed);
-        let (Some(judgement), Some(diagnostics)) = (posterior.judgement().cloned(), posterior.diagnostics().cloned())
-        else {
-            return Self::judged(job, posterior);
-        };
+        let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
         let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
         let parameters = posterior.summary(n, seed);
         let test = job.held_out.as_ref().map(|rows| rows.test(&posterior, seed)).transpose()?;

@@ -11,6 +11,7 @@ use crate::fit::{conclude, outcome, show};
 use crate::job::Job;
 use crate::kept::Kept;
 use crate::report::Report;
+use crate::report_page;
 use crate::run_dir::RunDir;
 use crate::settings::OutputSettings;
 use crate::shell;
@@ -27,7 +28,8 @@ pub(crate) fn run(args: &ResumeArgs) -> Result<Outcome, Failure> {
         return show_again(args, &job, &output);
     }
     run_dir.begin(&job)?;
-    conclude(&job, Some(run_dir), &output)
+    let command = report_page::by_config(&args.run);
+    conclude(&job, Some(run_dir), &output, command)
 }
 
 fn limits(before: Stop, args: &ResumeArgs) -> Stop {
@@ -42,7 +44,7 @@ fn limits(before: Stop, args: &ResumeArgs) -> Stop {
 /// Says that there is nothing to be done, and prints the fit again.
 fn show_again(args: &ResumeArgs, job: &Job, output: &OutputSettings) -> Result<Outcome, Failure> {
     let posterior = Kept::open(&args.run)?.posterior;
-    let mut report = Report::new(job, posterior)?;
+    let mut report = Report::of_kept(job, posterior)?;
     report.run_dir = Some(args.run.clone());
     if !output.quiet && !output.json {
         let shown = args.run.display();

@@ -16,6 +16,7 @@ use crate::error::Failure;
 use crate::held_out::Test;
 use crate::job::Job;
 use crate::report::Report;
+use crate::report_page::REPORT;
 use crate::settings::{self, Settings};
 use crate::shell;
 
@@ -174,7 +175,7 @@ impl RunDir {
     }
 
     /// Writes the results.
-    pub(crate) fn write(&self, job: &Job, report: &Report) -> Result<(), Failure> {
+    pub(crate) fn write(&self, job: &Job, report: &Report, page: &str) -> Result<(), Failure> {
         let posterior = &report.posterior;
         let diagnostics = DiagnosticsFile {
             judgement: &report.judgement,
@@ -192,8 +193,10 @@ impl RunDir {
         let diagnostics = serde_json::to_string_pretty(&diagnostics).map_err(|e| self.unkept(&e))? + "\n";
         // A restart and a rung of a ladder have plans of their own; this is the one that was asked for.
         let (config, trace) = (self.config(job)?, trace(posterior.trace()));
-        for (name, text) in [("trace.csv", trace), ("diagnostics.json", diagnostics), (CONFIG, config)] {
-            replace(&self.path.join(name), &text).map_err(|e| self.unkept(&e.kind()))?;
+        let texts =
+            [("trace.csv", trace.as_str()), ("diagnostics.json", &diagnostics), (CONFIG, &config), (REPORT, page)];
+        for (name, text) in texts {
+            replace(&self.path.join(name), text).map_err(|e| self.unkept(&e.kind()))?;
         }
         posterior.save(self.path.join(FIT)).map_err(|e| self.unkept(&e))?;
         // The results stand; what is left over is no reason to complain.
@@ -245,10 +248,10 @@ fn remove_parts(folder: &Path) {
 fn trace(steps: &[Step]) -> String {
     let cell = |value: Option<f64>| value.map_or(String::new(), |v| format!("{v:?}"));
     let mut text =
-        String::from("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped,draws,components\n");
+        String::from("step,evaluations,seconds,elbo,elbo_se,step_size,taken,kl,remaining,dropped,draws,components\n");
     for step in steps {
         text += &format!(
-            "{},{},{:.6},{},{},{:?},{:?},{},{},{},{}\n",
+            "{},{},{:.6},{},{},{:?},{:?},{},{},{},{},{}\n",
             step.index,
             step.counts.gradient,
             step.seconds,
@@ -256,6 +259,7 @@ fn trace(steps: &[Step]) -> String {
             cell(step.elbo_se),
             step.beta,
             step.taken,
+            cell(step.kl),
             cell(step.remaining.map(|(gain, _)| gain)),
             step.dropped,
             step.n_draws,

@@ -1,4 +1,4 @@
-//! Paths as a shell reads them.
+//! Paths and words as a shell reads them.
 
 use std::path::Path;
 
@@ -7,8 +7,17 @@ pub(crate) fn word(path: &Path) -> String {
     let shown = path.display().to_string();
     // A leading hyphen would be read as a flag.
     let text = if shown.starts_with('-') { format!("./{shown}") } else { shown };
+    argument(&text)
+}
+
+/// A word of a command, in single quotes where it needs them.
+pub(crate) fn argument(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./+,:=@%".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.into()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(test)]

@@ -90,6 +90,8 @@ pub struct Headline {
     pub log_normaliser: Option<Estimate>,
     /// Pareto k̂ of the importance ratios.
     pub pareto_k: Option<f64>,
+    /// Whether k̂ is not finite: very few draws outweigh all others.
+    pub few_draws_dominate: bool,
     /// Above this k̂, importance weights are not to be trusted.
     pub pareto_k_threshold: f64,
     /// Effective number of draws after weighting.

@@ -43,7 +43,11 @@ fn bound(elbo: Estimate, log_normaliser: Option<Estimate>) -> String {
 fn pareto(headline: &Headline) -> String {
     let threshold = headline.pareto_k_threshold;
     let Some(k) = headline.pareto_k else {
-        return tile("Pareto k̂", "not known", "the draws are too few to say", "");
+        let note = match headline.few_draws_dominate {
+            true => "very few draws outweigh all others",
+            false => "the draws are too few to say",
+        };
+        return tile("Pareto k̂", "not known", note, "");
     };
     let side = if k <= threshold { "below" } else { "above" };
     let limit = number::fixed(threshold, 2);

@@ -3,7 +3,7 @@
 use super::scale_matrix::{Candidate, LARGEST_SHIFT, ScaleMatrix, in_range};
 use crate::Error;
 use crate::linalg::{axpy, dot};
-use crate::rule::{Rule, largest_step};
+use crate::rule::{Rule, Taken, largest_step};
 
 /// Locations B = [μ, α, …] (d × r, column-major) and the precision P.
 #[derive(Debug, PartialEq)]
@@ -187,7 +187,8 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         Self::new(b, scale).ok()
     }
 
-    /// Moves along the natural gradient; `omega` is Ω = E[ũũᵀ/s] and `omega_inv` its inverse (r × r). Returns the β taken.
+    /// Moves along the natural gradient; `omega` is Ω = E[ũũᵀ/s] and `omega_inv` its inverse (r × r). Returns the β taken
+    /// and, where there is a KL bound, the divergence.
     ///
     /// The displacement is halved as a whole until it is admissible, and shortened to the KL bound where there is one. A step of
     /// zero leaves the state as it was.
@@ -198,10 +199,10 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         omega_inv: &[f64],
         wanted: Move,
         scratch: &mut LocationScratch,
-    ) -> f64 {
+    ) -> Taken {
         const HALVINGS: usize = 60;
         if !gradient.is_finite() {
-            return 0.0;
+            return Taken::nowhere();
         }
         times_small(self.dim(), &gradient.b, omega_inv, &mut scratch.direction);
         if wanted.rule == Rule::Retraction {
@@ -212,7 +213,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         for _ in 0..HALVINGS {
             let outcome = self.attempt(gradient, omega, wanted, beta, ready, scratch);
             ready = true;
-            let Some(kl) = outcome else {
+            let Some(mut kl) = outcome else {
                 beta *= 0.5;
                 continue;
             };
@@ -221,15 +222,15 @@ impl<S: ScaleMatrix> LocationBlock<S> {
             {
                 beta =
                     largest_step(beta, bound, 0.05, |beta| self.attempt(gradient, omega, wanted, beta, true, scratch));
-                if beta == 0.0 || self.attempt(gradient, omega, wanted, beta, true, scratch).is_none() {
-                    return 0.0;
-                }
+                let shorter = self.attempt(gradient, omega, wanted, beta, true, scratch);
+                let Some(found) = shorter.filter(|_| beta > 0.0) else { return Taken::nowhere() };
+                kl = found;
             }
             std::mem::swap(&mut self.b, &mut scratch.moved);
             self.scale.accept(&mut scratch.candidate);
-            return beta;
+            return Taken { kl: wanted.max_kl.map(|_| kl), ..Taken::by_one(beta) };
         }
-        0.0
+        Taken::nowhere()
     }
 
     /// Writes the state after a step β to the scratch; its KL divergence from the present one if a bound asks for it, else 0.

@@ -85,16 +85,27 @@ impl LogWeights {
     ///
     /// Paper: §4.1, eq. (16), App. B.
     pub fn advance(&mut self, expected_h: &[f64], beta: f64, max_kl: Option<f64>, next: &mut [f64]) -> f64 {
+        self.advance_by(expected_h, beta, max_kl, next).0
+    }
+
+    /// [`LogWeights::advance`], with KL(π_new ‖ π) of the step.
+    pub(crate) fn advance_by(
+        &mut self,
+        expected_h: &[f64],
+        beta: f64,
+        max_kl: Option<f64>,
+        next: &mut [f64],
+    ) -> (f64, f64) {
         if !expected_h.iter().all(|v| v.is_finite()) {
-            return 0.0;
+            return (0.0, 0.0);
         }
         let taken = match max_kl {
             None => beta,
             Some(bound) => largest_step(beta, bound, 0.05, |beta| Some(self.divergence(expected_h, beta, next))),
         };
-        self.moved(expected_h, taken, next);
+        let kl = self.divergence(expected_h, taken, next);
         self.log.copy_from_slice(next);
-        taken
+        (taken, kl)
     }
 
     /// The weights after a step β, written to `next`.

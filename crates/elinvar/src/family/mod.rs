@@ -35,6 +35,7 @@ pub use tensor_gaussian::{Group, TensorGaussian, TensorGradient};
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::random::Purpose;
+pub use crate::rule::Taken;
 use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule};
 use crate::target::{Contraction, Covariance, CurvatureMut, Evaluations, Prior, Support};
 
@@ -49,22 +50,6 @@ pub struct StepRequest {
     pub mixing_beta: f64,
     /// Bound on the KL divergence of each block's step.
     pub max_kl: Option<f64>,
-}
-
-/// How far the blocks went.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Taken {
-    /// The smallest β that a block took; 0 if one stayed where it was.
-    pub smallest: f64,
-    /// The largest.
-    pub largest: f64,
-}
-
-impl Taken {
-    /// A single block.
-    pub(crate) fn by_one(beta: f64) -> Self {
-        Self { smallest: beta, largest: beta }
-    }
 }
 
 /// A family of distributions with the steps of an iteration: draw, weigh, differentiate, move.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::verdict::assess;
 use super::{
-    CHUNK, Evidence, Judgement, Posterior, Shift, WideDraws, judge, limits, log_mean_exp, pareto_k_threshold,
+    CHUNK, Evidence, Judgement, Posterior, Shift, WideDraws, Widened, judge, limits, log_mean_exp, pareto_k_threshold,
     pareto_smooth, resample, shift,
 };
 use crate::Error;
@@ -116,6 +116,8 @@ pub struct WeightedDraws {
     pub log_weights: Vec<f64>,
     /// What they say.
     pub diagnostics: Diagnostics,
+    /// With the wide draws of a verdict, where there are any.
+    pub widened: Option<Widened>,
 }
 
 impl Posterior {
@@ -158,7 +160,7 @@ impl Posterior {
             wide: None,
             counts,
         };
-        Ok(WeightedDraws { draws, log_p, log_q, log_weights: smoothed.log_weights, diagnostics })
+        Ok(WeightedDraws { draws, log_p, log_q, log_weights: smoothed.log_weights, diagnostics, widened: None })
     }
 
     /// ELBO, k̂ and what importance weights say about normaliser, means and standard deviations, from `n` fresh draws; kept
@@ -195,6 +197,29 @@ impl Posterior {
     /// # Errors
     /// As [`Posterior::importance`].
     pub fn judge(&mut self, target: &dyn Target, n: usize, seed: u64) -> Result<Judgement, Error> {
+        Ok(self.judge_with_draws(target, n, seed)?.0)
+    }
+
+    /// [`Posterior::importance`] with the wide draws of a verdict: what [`Posterior::judge`] looks at, without making `n` larger.
+    ///
+    /// # Errors
+    /// As [`Posterior::importance`].
+    pub fn importance_widened(&self, target: &dyn Target, n: usize, seed: u64) -> Result<WeightedDraws, Error> {
+        let mut weighted = self.importance(target, n, seed)?;
+        self.look_wider(target, seed, &mut weighted)?;
+        Ok(weighted)
+    }
+
+    /// [`Posterior::judge`] and the draws that the verdict rests on.
+    ///
+    /// # Errors
+    /// As [`Posterior::importance`].
+    pub fn judge_with_draws(
+        &mut self,
+        target: &dyn Target,
+        n: usize,
+        seed: u64,
+    ) -> Result<(Judgement, WeightedDraws), Error> {
         /// Draws of q times dimension beyond which none are added: 256 MiB, and as much for the wide ones.
         const MOST_NUMBERS: usize = 1 << 25;
         if let Some(mode) = self.agreement().modes.iter().find(|mode| mode.centre.len() != self.dim()) {
@@ -205,12 +230,10 @@ impl Posterior {
         let mut spent = Counts::default();
         let mut n_draws = n;
         loop {
-            let mut weighted = self.importance(target, n_draws, seed)?;
-            self.look_wider(target, seed, &mut weighted)?;
-            let mut diagnostics = weighted.diagnostics;
-            spent += diagnostics.counts;
+            let mut weighted = self.importance_widened(target, n_draws, seed)?;
+            spent += weighted.diagnostics.counts;
             let evidence = Evidence {
-                diagnostics: &diagnostics,
+                diagnostics: &weighted.diagnostics,
                 stop_reason: self.stop_reason(),
                 remaining: self.record.remaining.map(|(value, error)| Estimate::new(value, error)),
                 agreement: self.agreement(),
@@ -225,10 +248,10 @@ impl Posterior {
                 continue;
             }
             let judgement = judge(&evidence);
-            diagnostics.counts = spent;
-            self.record.diagnostics = Some(diagnostics);
+            weighted.diagnostics.counts = spent;
+            self.record.diagnostics = Some(weighted.diagnostics.clone());
             self.record.judgement = Some(judgement.clone());
-            return Ok(judgement);
+            return Ok((judgement, weighted));
         }
     }
 

@@ -13,13 +13,15 @@ mod wide;
 
 pub use agreement::{Agreement, ModeRecord};
 pub use diagnose::{Diagnostics, Estimate, WeightedDraws};
-pub use pareto::{LogMeanExp, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
+pub use pareto::{
+    LogMeanExp, ParetoTail, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct,
+};
 pub use rung::Rung;
 pub use shift::Shift;
 pub use summary::ParameterSummary;
 pub use tail_index::TailIndex;
 pub use verdict::{Evidence, Judgement, Verdict, judge, limits};
-pub use wide::WideDraws;
+pub use wide::{WideDraws, Widened};
 
 use std::path::Path;
 

@@ -25,10 +25,25 @@ pub struct Smoothed {
     /// than 5 draws have a weight that is not negligible beside the largest. (The Python package arviz says +∞ in all
     /// three cases.) The weights are not smoothed in these cases.
     pub pareto_k: Option<f64>,
+    /// The distribution that was fitted to the tail; `None` where the weights are not smoothed.
+    pub tail: Option<ParetoTail>,
     /// Number of draws whose weights were smoothed.
     pub tail_len: usize,
     /// 1 / Σ w², the number of draws from the target that are worth as much.
     pub effective_sample_size: f64,
+}
+
+/// A generalised Pareto distribution of what the largest ratios exceed a cutoff by, in units of the largest ratio r of all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParetoTail {
+    /// Its shape k̂.
+    pub shape: f64,
+    /// Its scale σ: a share (1 + k̂ x/σ)^(−1/k̂) of the ratios above the cutoff exceeds it by x r or more.
+    pub scale: f64,
+    /// Logarithm of the cutoff over r.
+    pub log_cutoff: f64,
+    /// Number of ratios above the cutoff.
+    pub len: usize,
 }
 
 /// The largest k̂ with which estimates from n draws can be trusted: min(1 − 1/log₁₀ n, 0.7).
@@ -56,21 +71,22 @@ pub fn pareto_smooth(log_ratios: &[f64]) -> Result<Smoothed, Error> {
     let n = log_ratios.len();
     let mut x: Vec<f64> = log_ratios.iter().map(|r| r - largest).collect();
     let smallest = x.iter().copied().fold(0.0, f64::min);
-    let (pareto_k, tail_len) = if n < MIN_DRAWS {
-        (None, 0)
+    let (pareto_k, tail) = if n < MIN_DRAWS {
+        (None, None)
     } else if -smallest <= ROUNDING {
-        (Some(0.0), 0)
+        (Some(0.0), None)
     } else {
         smooth_tail(&mut x)
     };
     let log_total = x.iter().map(|x| x.exp()).sum::<f64>().ln();
     x.iter_mut().for_each(|x| *x -= log_total);
     let effective_sample_size = 1.0 / x.iter().map(|x| (2.0 * x).exp()).sum::<f64>();
-    Ok(Smoothed { log_weights: x, pareto_k, tail_len, effective_sample_size })
+    let tail_len = tail.map_or(0, |tail: ParetoTail| tail.len);
+    Ok(Smoothed { log_weights: x, pareto_k, tail, tail_len, effective_sample_size })
 }
 
-/// Replaces the largest of log ratios whose maximum is 0; returns k̂ and their number.
-fn smooth_tail(x: &mut [f64]) -> (Option<f64>, usize) {
+/// Replaces the largest of log ratios whose maximum is 0; returns k̂ and what was fitted to them.
+fn smooth_tail(x: &mut [f64]) -> (Option<f64>, Option<ParetoTail>) {
     let n = x.len();
     let wanted = (0.2 * n as f64).min(3.0 * (n as f64).sqrt()).ceil() as usize;
     let mut order: Vec<usize> = (0..n).collect();
@@ -79,17 +95,18 @@ fn smooth_tail(x: &mut [f64]) -> (Option<f64>, usize) {
     let cutoff = last_of_body.max(representable);
     let tail = &order[order.partition_point(|&i| x[i] <= cutoff)..];
     if tail.len() < MIN_TAIL {
-        return ((last_of_body < representable).then_some(f64::INFINITY), 0);
+        return ((last_of_body < representable).then_some(f64::INFINITY), None);
     }
     // e^c (e^{x−c} − 1), not eˣ − e^c: positive even where the ratios are nearly equal.
     let base = cutoff.exp();
     let excess: Vec<f64> = tail.iter().map(|&i| base * (x[i] - cutoff).exp_m1()).collect();
-    let Some(fit) = GeneralisedPareto::fit(&excess) else { return (Some(f64::INFINITY), 0) };
+    let Some(fit) = GeneralisedPareto::fit(&excess) else { return (Some(f64::INFINITY), None) };
     for (rank, &i) in tail.iter().enumerate() {
         let quantile = fit.quantile((rank as f64 + 0.5) / tail.len() as f64);
         x[i] = (quantile + base).ln().min(0.0);
     }
-    (Some(fit.k), tail.len())
+    let tail = ParetoTail { shape: fit.k, scale: fit.sigma, log_cutoff: cutoff, len: tail.len() };
+    (Some(fit.k), Some(tail))
 }
 
 /// The distribution on x > 0 with 1 − F(x) = (1 + k x/σ)^(−1/k).

@@ -34,6 +34,15 @@ pub struct WideDraws {
     pub effective_sample_size: f64,
 }
 
+/// The draws of q, and then as many wide ones, with weights that turn all of them into draws of p.
+#[derive(Clone, Debug)]
+pub struct Widened {
+    /// The draws of z.
+    pub draws: DrawBuffer,
+    /// Weights that sum to one.
+    pub weights: Vec<f64>,
+}
+
 /// The two laws around q.
 struct Wide {
     mean: Vec<f64>,
@@ -132,6 +141,7 @@ impl Posterior {
         weighted.diagnostics.shifts = shift::shifts(names, &draws, &to_p, &to_q);
         weighted.diagnostics.wide = Some(WideDraws { n_draws: n, effective_sample_size });
         weighted.diagnostics.counts += counts;
+        weighted.widened = Some(Widened { draws, weights: to_p });
         Ok(())
     }
 }

@@ -250,7 +250,7 @@ impl<'t, A: Approximation> Run<'t, A> {
         let longest = if learns { self.reach.min(self.longest) } else { f64::INFINITY };
         let dropped_before = self.counts.dropped;
         let beta = self.plan.step_size.at(index).min(longest);
-        let (mut taken, mut elbo) = (0.0, None);
+        let (mut taken, mut kl, mut elbo) = (0.0, None, None);
         let noise = if learns { Radius::noise_of(index) } else { index };
         match self.estimate(Purpose::Draws, noise)? {
             Outcome::Ready { elbo: estimate } => {
@@ -264,7 +264,7 @@ impl<'t, A: Approximation> Run<'t, A> {
                     mixing_beta: self.plan.mixing_step_size.at(index).min(longest),
                     max_kl: if learns { Some(self.radius.value()) } else { self.plan.max_kl },
                 });
-                taken = steps.smallest;
+                (taken, kl) = (steps.smallest, steps.kl);
                 self.average.add(&self.q);
                 self.baseline = elbo.map(|(value, _)| -value);
                 self.skipped = 0;
@@ -280,6 +280,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             elbo_se: elbo.map(|(_, error)| error).filter(|error| error.is_finite()),
             beta,
             taken,
+            kl,
             remaining: None,
             dropped: self.counts.dropped - dropped_before,
             n_draws: self.n_draws,

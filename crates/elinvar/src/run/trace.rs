@@ -50,6 +50,10 @@ pub struct Step {
     pub beta: f64,
     /// The smallest β that a block took; smaller than `beta` after halving or by the KL bound, 0 if a block stayed.
     pub taken: f64,
+    /// KL(q_new ‖ q) of the step in nats, for a mixture that of the joint with what is mixed over; `None` where the rule has no
+    /// bound on it.
+    #[serde(default)]
+    pub kl: Option<f64>,
     /// Estimated remaining gain in nats with its standard error, where it is known.
     pub remaining: Option<(f64, f64)>,
     /// Draws dropped in this step.

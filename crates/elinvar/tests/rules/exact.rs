@@ -2,13 +2,13 @@
 
 use elinvar::block::{Diagonal, Full, LocationBlock, ScaleMatrix};
 use elinvar::estimate::Curvature;
-use elinvar::family::{Approximation, Gaussian};
+use elinvar::family::{Approximation, BlockState, Gaussian, MixtureOfGaussians, State};
 use elinvar::law::PointMass;
 use elinvar::model;
 use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Root, Rule, StepSize};
 use elinvar::run::{Run, start};
-use elinvar::{Error, Plan};
+use elinvar::{Error, Family, Plan};
 
 use crate::subjects::{families, label, logistic, open};
 use crate::takes;
@@ -35,6 +35,54 @@ fn near(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
     for (a, b) in found.iter().zip(expected) {
         assert!((a - b).abs() <= tolerance * size, "{what}: {found:?} and {expected:?}");
     }
+}
+
+/// KL(N(m₁, P₁⁻¹) ‖ N(m₂, P₂⁻¹)) in two dimensions.
+fn divergence(m1: &[f64], p1: &[f64], m2: &[f64], p2: &[f64]) -> f64 {
+    let det = |p: &[f64]| p[0] * p[3] - p[1] * p[2];
+    let inverse: Vec<f64> = [p1[3], -p1[1], -p1[2], p1[0]].iter().map(|v| v / det(p1)).collect();
+    let trace: f64 = p2.iter().zip(&inverse).map(|(a, b)| a * b).sum();
+    let shift = [m1[0] - m2[0], m1[1] - m2[1]];
+    let square: f64 = times(p2, &shift).iter().zip(shift).map(|(a, b)| a * b).sum();
+    0.5 * (trace - 2.0 + (det(p1) / det(p2)).ln() + square)
+}
+
+/// The divergence that each of five steps reports, against the states before and after it.
+fn check_divergences<A: Approximation>(family: Family, max_kl: f64) {
+    let target = logistic(60, 2);
+    let n = family.n_components();
+    let block = |c: usize| BlockState { b: vec![0.3 * c as f64, -0.2], precision: vec![2.0 + c as f64, 0.4, 0.4, 1.0] };
+    let mut before =
+        State { family, dim: 2, blocks: (0..n).map(block).collect(), log_weights: vec![-(n as f64).ln(); n] };
+    let mixing_step_size = StepSize::Constant(0.6);
+    let plan = Plan { n_draws: 16, max_kl: Some(max_kl), mixing_step_size, ..plan(Rule::Retraction, 0.6) };
+    let mut run = Run::new(&target, A::from_state(&before).unwrap(), &plan).unwrap();
+    for _ in 0..5 {
+        let kl = run.step().unwrap().kl.unwrap();
+        let after = run.q().state();
+        let weights = after.log_weights.iter().zip(&before.log_weights);
+        let mut expected = 0.0;
+        for ((new, old), (log_new, log_old)) in after.blocks.iter().zip(&before.blocks).zip(weights) {
+            let block = divergence(&new.b, &new.precision, &old.b, &old.precision);
+            assert!(block <= max_kl * (1.0 + 1e-9), "{block} {max_kl}");
+            expected += log_new.exp() * (block + log_new - log_old);
+        }
+        assert!((kl - expected).abs() <= 1e-9 * expected.max(1e-3), "{n} components: {kl} {expected}");
+        before = after;
+    }
+}
+
+/// What a step says of its divergence is what it is: of a Gaussian, and of a mixture with its weights.
+#[test]
+fn the_divergence_of_a_step_is_known() {
+    for max_kl in [0.02, 10.0] {
+        check_divergences::<Gaussian<Full>>(Family::gaussian(), max_kl);
+        check_divergences::<MixtureOfGaussians<Full>>(Family::mog(3), max_kl);
+    }
+    let target = logistic(60, 2);
+    let start = gaussian::<Full>(&[0.0; 2], &[1.0, 0.0, 0.0, 1.0]);
+    let mut run = Run::new(&target, start, &plan(Rule::Retraction, 0.1)).unwrap();
+    assert_eq!(run.step().unwrap().kl, None);
 }
 
 /// On a Gaussian target the natural parameters (Pμ, P) follow η⁺ = η + β(η* − η) + γ(η − η₋), computed here as such. It converges at

@@ -190,14 +190,15 @@ impl Approximation for EfMixture {
         out.natural.iter().chain(&out.expected_h).all(|v| v.is_finite())
     }
 
-    /// All components move from the same old state; then the weights.
+    /// The weights and all components move from the same old state.
     fn step(&mut self, gradient: &EfMixtureGradient, request: StepRequest, work: &mut EfMixtureWork) -> Taken {
-        let mut taken = Taken { smallest: f64::INFINITY, largest: 0.0 };
+        let (h, next) = (&gradient.expected_h, &mut work.next_weights);
+        let (_, kl) = self.weights.advance_by(h, request.mixing_beta, request.max_kl, next);
+        let mut taken = Taken::before_blocks(kl);
         for c in 0..self.n_components() {
-            let beta = self.advance(c, gradient, request, work);
-            taken = Taken { smallest: taken.smallest.min(beta), largest: taken.largest.max(beta) };
+            let own = self.advance(c, gradient, request, work);
+            taken = taken.and(own, self.weights.weight(c));
         }
-        self.weights.advance(&gradient.expected_h, request.mixing_beta, request.max_kl, &mut work.next_weights);
         taken
     }
 

@@ -4,7 +4,7 @@ use super::draw::EfMixtureWork;
 use super::gradient::product;
 use super::{EfMixture, EfMixtureGradient};
 use crate::component::{Component, Parameters};
-use crate::family::StepRequest;
+use crate::family::{StepRequest, Taken};
 use crate::rule::{Rule, largest_step};
 use crate::special::logistic::log1p_exp;
 
@@ -46,7 +46,7 @@ fn divergence(old: &Component, new: &Component) -> Option<f64> {
 
 impl EfMixture {
     /// η_c ← η_c + βF⁻¹g, halved until every coordinate stays in its domain and shortened to the KL bound where there is one.
-    /// Returns the β taken.
+    /// Returns the β taken and the divergence.
     ///
     /// Under [`Rule::Retraction`] a rate ρ = −η with F ∝ 1/ρ² moves to ρ + βδ + β²δ²/(2ρ), which is positive for every β
     /// (spec 10 §10.1); other parameters take the plain step under both rules.
@@ -58,14 +58,14 @@ impl EfMixture {
         gradient: &EfMixtureGradient,
         request: StepRequest,
         work: &mut EfMixtureWork,
-    ) -> f64 {
+    ) -> Taken {
         let f = self.n_free();
         for (i, member) in self.component(c).iter().enumerate() {
             let delta = member.natural_gradient(self.coordinate_of(gradient, c, i));
             work.direction[i * f..(i + 1) * f].copy_from_slice(&delta[..f]);
         }
         if !work.direction.iter().all(|v| v.is_finite()) {
-            return 0.0;
+            return Taken::nowhere();
         }
         let mut beta = request.beta;
         match request.max_kl {
@@ -79,17 +79,16 @@ impl EfMixture {
                     beta *= 0.5;
                     halvings += 1;
                     if halvings == HALVINGS {
-                        return 0.0;
+                        return Taken::nowhere();
                     }
                 }
             }
         }
-        if beta == 0.0 || self.attempt(c, request.rule, beta, work).is_none() {
-            return 0.0;
-        }
+        let outcome = self.attempt(c, request.rule, beta, work);
+        let Some(kl) = outcome.filter(|_| beta > 0.0) else { return Taken::nowhere() };
         let own = c * self.dim..(c + 1) * self.dim;
         self.members[own.clone()].copy_from_slice(&work.moved[own]);
-        beta
+        Taken { kl: Some(kl), ..Taken::by_one(beta) }
     }
 
     /// Writes component `c` after a step β; its KL divergence from the present one, if it exists and is not absurd.

@@ -131,7 +131,7 @@ impl<S: ScaleMatrix> Approximation for FactorGaussian<S> {
 
     fn step(&mut self, gradient: &LocationGradient, request: StepRequest, work: &mut FactorWork) -> Taken {
         let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
-        Taken::by_one(self.block.advance(gradient, &work.identity, &work.identity, wanted, &mut work.location))
+        self.block.advance(gradient, &work.identity, &work.identity, wanted, &mut work.location)
     }
 
     fn add_momentum(&self, before: &Self, ratio: f64, work: &mut FactorWork, gradient: &mut LocationGradient) -> bool {

@@ -132,6 +132,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         let (omega, omega_inv) = self.omega();
         let mut max_kl = request.max_kl;
         let mut law = None;
+        let mut law_kl = None;
         if let Some(slopes) = self.learned().filter(|_| gradient.is_finite()) {
             let direction = gradient.shape / slopes.fisher;
             let moved = |beta: f64| self.law.with_parameter(self.law.moved_parameter(direction, beta));
@@ -141,18 +142,17 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
                 if kl(beta).is_none_or(|kl| kl > SHARE * bound) {
                     beta = largest_step(beta, SHARE * bound, 0.05, kl);
                 }
-                max_kl = Some(bound - kl(beta).unwrap_or(0.0).max(0.0));
+                let taken = kl(beta).unwrap_or(0.0).max(0.0);
+                law_kl = Some(taken);
+                max_kl = Some(bound - taken);
             }
             law = Some((moved(beta), beta));
         }
         let wanted = Move { rule: request.rule, beta: request.beta, max_kl };
         let taken = self.block.advance(gradient, &omega, &omega_inv, wanted, &mut work.location);
-        let mut all = Taken::by_one(taken);
-        if let Some((law, beta)) = law {
-            self.law = law;
-            all = Taken { smallest: taken.min(beta), largest: taken.max(beta) };
-        }
-        all
+        let Some((law, beta)) = law else { return taken };
+        self.law = law;
+        taken.and(Taken { kl: law_kl, ..Taken::by_one(beta) }, 1.0)
     }
 
     /// Mean and standard error over the draws of log p + log p(z, w) − log q(z, w): the bound for a t prior that shares w, which

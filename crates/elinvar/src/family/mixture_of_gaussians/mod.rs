@@ -152,15 +152,16 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
         out.components.iter().all(LocationGradient::is_finite) && out.expected_h.iter().all(|h| h.is_finite())
     }
 
-    /// All components move from the same old state; then the weights.
+    /// The weights and all components move from the same old state.
     fn step(&mut self, gradient: &MogGradient, request: StepRequest, work: &mut MogWork) -> Taken {
         let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
-        let mut taken = Taken { smallest: f64::INFINITY, largest: 0.0 };
-        for (block, gradient) in self.components.iter_mut().zip(&gradient.components) {
-            let beta = block.advance(gradient, &[1.0], &[1.0], wanted, &mut work.location);
-            taken = Taken { smallest: taken.smallest.min(beta), largest: taken.largest.max(beta) };
+        let (h, next) = (&gradient.expected_h, &mut work.next_weights);
+        let (_, kl) = self.weights.advance_by(h, request.mixing_beta, request.max_kl, next);
+        let mut taken = Taken::before_blocks(kl);
+        for (c, (block, gradient)) in self.components.iter_mut().zip(&gradient.components).enumerate() {
+            let own = block.advance(gradient, &[1.0], &[1.0], wanted, &mut work.location);
+            taken = taken.and(own, self.weights.weight(c));
         }
-        self.weights.advance(&gradient.expected_h, request.mixing_beta, request.max_kl, &mut work.next_weights);
         taken
     }
 

@@ -146,7 +146,7 @@ impl Approximation for ProductMixture {
     fn step(&mut self, gradient: &LocationGradient, request: StepRequest, work: &mut ProductWork) -> Taken {
         let (omega, omega_inv) = self.omega();
         let wanted = Move { rule: request.rule, beta: request.beta, max_kl: request.max_kl };
-        Taken::by_one(self.block.advance(gradient, &[omega], &[omega_inv], wanted, &mut work.location))
+        self.block.advance(gradient, &[omega], &[omega_inv], wanted, &mut work.location)
     }
 
     fn add_momentum(&self, before: &Self, ratio: f64, work: &mut ProductWork, gradient: &mut LocationGradient) -> bool {

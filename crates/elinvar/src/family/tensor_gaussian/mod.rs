@@ -162,13 +162,12 @@ impl<S: ScaleMatrix> Approximation for TensorGaussian<S> {
     }
 
     fn step(&mut self, gradient: &TensorGradient, request: StepRequest, work: &mut TensorWork) -> Taken {
-        let mut taken = Taken { smallest: f64::INFINITY, largest: 0.0 };
+        let mut taken = Taken::before_blocks(0.0);
         let (mut w, mut g) = gradient.moved_by();
         for (which, group) in self.groups.iter_mut().enumerate() {
             let (own_w, rest_w) = w.split_at(group.size());
             let (own_g, rest_g) = g.split_at(group.n_entries());
-            let beta = group.advance(which, (own_w, own_g), self.update, request, work);
-            taken = Taken { smallest: taken.smallest.min(beta), largest: taken.largest.max(beta) };
+            taken = taken.and(group.advance(which, (own_w, own_g), self.update, request, work), 1.0);
             (w, g) = (rest_w, rest_g);
         }
         taken

@@ -3,7 +3,7 @@
 use super::draw::TensorWork;
 use super::group::Group;
 use crate::block::{Candidate, LARGEST, ScaleMatrix, in_range};
-use crate::family::{MatrixUpdate, StepRequest};
+use crate::family::{MatrixUpdate, StepRequest, Taken};
 use crate::linalg::{axpy, cholesky, dot};
 use crate::rule::{Rule, largest_step};
 use crate::target::Covariance;
@@ -23,11 +23,11 @@ impl<S: ScaleMatrix> Group<S> {
         update: MatrixUpdate,
         request: StepRequest,
         work: &mut TensorWork,
-    ) -> f64 {
+    ) -> Taken {
         const HALVINGS: usize = 60;
         let (w, g) = gradient;
         if !(in_range(w) && in_range(g)) {
-            return 0.0;
+            return Taken::nowhere();
         }
         let TensorWork { tensors, candidates, direction, moved, directions, matrix, .. } = work;
         let (candidates, moved) = (&mut candidates[which][..], &mut moved[..self.w.len()]);
@@ -53,7 +53,7 @@ impl<S: ScaleMatrix> Group<S> {
             };
             let outcome = attempt(beta, ready);
             ready = true;
-            let Some(kl) = outcome else {
+            let Some(mut kl) = outcome else {
                 beta *= 0.5;
                 continue;
             };
@@ -61,16 +61,15 @@ impl<S: ScaleMatrix> Group<S> {
                 && kl > bound
             {
                 beta = largest_step(beta, bound, 0.05, |beta| attempt(beta, true));
-                if beta == 0.0 || attempt(beta, true).is_none() {
-                    return 0.0;
-                }
+                let Some(found) = attempt(beta, true).filter(|_| beta > 0.0) else { return Taken::nowhere() };
+                kl = found;
             }
             self.w.copy_from_slice(moved);
             self.factors.iter_mut().zip(&mut *candidates).for_each(|(factor, candidate)| factor.accept(candidate));
             self.rebalance(candidates);
-            return beta;
+            return Taken { kl: request.max_kl.map(|_| kl), ..Taken::by_one(beta) };
         }
-        0.0
+        Taken::nowhere()
     }
 
     /// G_j ← G_j − (1 − 1/K) x̄ P_j with x̄ the mean of tr(V_jG_j)/d_j, which is the same number for every factor: the change of

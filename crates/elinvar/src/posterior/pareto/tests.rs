@@ -152,6 +152,13 @@ fn recovers_the_shape_of_pareto_ratios() {
         let m = smoothed.tail_len as f64;
         let z = (smoothed.pareto_k.unwrap() - (m * k + 5.0) / (m + 10.0)) * m.sqrt() / (1.0 + k);
         assert!(z.abs() < 4.5, "k = {k}: estimate {:?}, z = {z}", smoothed.pareto_k);
+        // Excesses over u have the scale 1 + k u, estimated with standard deviation √(2(1 + k)/m) of it; |z| < 4.5.
+        let tail = smoothed.tail.unwrap();
+        let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert_eq!(x.iter().filter(|x| **x - largest > tail.log_cutoff).count(), tail.len);
+        let scale = 1.0 + k * (tail.log_cutoff + largest).exp();
+        let z = (tail.scale * largest.exp() / scale - 1.0) * (m / (2.0 * (1.0 + k))).sqrt();
+        assert!(z.abs() < 4.5, "k = {k}: scale {scale}, z = {z}");
     }
 }
 

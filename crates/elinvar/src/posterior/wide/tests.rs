@@ -57,6 +57,10 @@ fn a_fit_that_is_right_does_not_move_at_all() {
     posterior.look_wider(&target, 1, &mut weighted).unwrap();
     let diagnostics = &weighted.diagnostics;
     let wide = diagnostics.wide.unwrap();
+    let widened = weighted.widened.as_ref().unwrap();
+    assert_eq!((widened.draws.len(), widened.weights.len()), (4_000, 4_000));
+    assert!((widened.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    assert_eq!(widened.draws.get(7), weighted.draws.get(7));
     assert_eq!((wide.n_draws, diagnostics.counts.log_density), (2_000, 4_000));
     assert!(wide.effective_sample_size > 0.6 * 4_000.0, "{wide:?}");
     for shift in &diagnostics.shifts {

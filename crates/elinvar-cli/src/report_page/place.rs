@@ -1,0 +1,59 @@
+//! Files that are there as a whole or not at all.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use crate::error::Failure;
+
+/// Refuses a place where something stands already or nothing can be written.
+pub(super) fn check_new(path: &Path, flag: &str) -> Result<(), Failure> {
+    if path.symlink_metadata().is_ok() {
+        return Err(exists(path, flag));
+    }
+    temporary(path).map(|_| ()).map_err(|e| unwritable(path, flag, &e))
+}
+
+/// Writes a file that was not there.
+pub(super) fn write_new(path: &Path, bytes: &[u8], flag: &str) -> Result<(), Failure> {
+    let file = filled(path, bytes).map_err(|e| unwritable(path, flag, &e))?;
+    match file.persist_noclobber(path) {
+        Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(path, flag)),
+        outcome => outcome.map(|_| ()).map_err(|failed| unwritable(path, flag, &failed.error)),
+    }
+}
+
+/// Writes a file in place of what stands there.
+pub(super) fn replace(path: &Path, bytes: &[u8], flag: &str) -> Result<(), Failure> {
+    let file = filled(path, bytes).map_err(|e| unwritable(path, flag, &e))?;
+    file.persist(path).map(|_| ()).map_err(|failed| unwritable(path, flag, &failed.error))
+}
+
+fn filled(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    let mut file = temporary(path)?;
+    file.as_file_mut().write_all(bytes)?;
+    Ok(file)
+}
+
+/// A new file beside `path` that vanishes unless it is kept.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".elinvar-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(parent)
+}
+
+fn exists(path: &Path, flag: &str) -> Failure {
+    Failure::input(format!("{} exists already; name another file with {flag} or remove it", path.display()))
+}
+
+fn unwritable(path: &Path, flag: &str, source: &io::Error) -> Failure {
+    Failure::input(format!(
+        "{}: it cannot be written ({}); name another place with {flag}",
+        path.display(),
+        source.kind()
+    ))
+}
