@@ -61,6 +61,18 @@ pub(crate) const TASKS: &[Task] = &[
         },
     },
     Task {
+        name: "browser",
+        argument: None,
+        about: "reports in a real browser; needs node, npm and Chromium",
+        commands: |_| {
+            let of = |package: &str| Cargo {
+                environment: Some(("ELINVAR_BROWSER_TESTS", "1")),
+                ..cargo(&format!("test -p {package} --all-features --test browser -- --include-ignored"))
+            };
+            vec![of("elinvar-report"), of("elinvar-cli")]
+        },
+    },
+    Task {
         name: "posteriordb",
         argument: Some("DIR"),
         about: "default fits against the reference draws in DIR; writes docs/posteriordb.md",
