@@ -1,6 +1,5 @@
 //! `elinvar report`: the page of a kept fit, or one of its figures.
 
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use elinvar_report::{Content, FigureName, figure, html};
@@ -11,6 +10,7 @@ use crate::args::ReportArgs;
 use crate::error::Failure;
 use crate::kept::Kept;
 use crate::number::grouped;
+use crate::print::print;
 use crate::report::Report;
 use crate::run_dir::CONFIG;
 use crate::shell;
@@ -126,14 +126,4 @@ fn png(content: &Content, name: &FigureName) -> Result<Vec<u8>, Failure> {
 #[cfg(not(feature = "png"))]
 fn png(_: &Content, _: &FigureName) -> Result<Vec<u8>, Failure> {
     Err(Failure::input("this program was built without PNG; use --svg, which papers take as well"))
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::input(format!("the result could not be printed ({error})")))
-        }
-        _ => Ok(()),
-    }
 }
