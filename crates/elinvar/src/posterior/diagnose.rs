@@ -271,7 +271,10 @@ impl Posterior {
 }
 
 /// log p at each draw, the declared prior included, and what it took.
-pub(super) fn log_density_at(target: &dyn Target, draws: &DrawBuffer) -> Result<(Vec<f64>, Counts), Error> {
+///
+/// # Errors
+/// The target's own error.
+pub fn log_density_at(target: &dyn Target, draws: &DrawBuffer) -> Result<(Vec<f64>, Counts), Error> {
     let prior = target.prior();
     let n = draws.len();
     let mut log_p = vec![0.0; n];

@@ -1,6 +1,7 @@
 //! The result of a fit: a distribution that can be sampled, evaluated, summarised, saved and judged.
 
 mod agreement;
+mod comparison;
 mod diagnose;
 mod pareto;
 mod reason;
@@ -12,7 +13,8 @@ mod verdict;
 mod wide;
 
 pub use agreement::{Agreement, ModeRecord};
-pub use diagnose::{Diagnostics, Estimate, WeightedDraws};
+pub use comparison::{Comparison, compare};
+pub use diagnose::{Diagnostics, Estimate, WeightedDraws, log_density_at};
 pub use pareto::{
     LogMeanExp, ParetoTail, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct,
 };
