@@ -52,6 +52,8 @@ mod npz;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_writer;
 mod partition;
 mod problems;
 mod reading;
@@ -73,6 +75,8 @@ pub use metrics::{
     mean_predictions, rmse,
 };
 pub use nearest::nearest;
+#[cfg(feature = "parquet")]
+pub use parquet_writer::parquet_bytes;
 pub use partition::split_fraction;
 pub use reading::{Categorical, Missing, Reading};
 pub use scaling::{
