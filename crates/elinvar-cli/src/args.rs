@@ -10,6 +10,7 @@ use elinvar::rule::Rule;
 use elinvar::target::Covariance;
 use elinvar_data::{Categorical, Missing};
 
+use crate::run_args::{self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, ManArgs, SampleArgs};
 use crate::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use crate::value::{
     activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
@@ -67,14 +68,6 @@ Examples:
 The result has the same bits as a fit that was never interrupted and had these limits from the beginning. A fit under way keeps
 its state in the folder several times a second, as long as that takes less than a fiftieth of the time.";
 
-const SAMPLE_EXAMPLES: &str = "\
-Examples:
-  elinvar sample run1                                      1000 draws as CSV on the screen
-  elinvar sample run1 --draws 10000 --out draws.csv        into a file
-
-The columns lp__, log_p__ and log_g__ come first, as in Stan's variational output: lp__ is 0, log_g__ is the log density of
-the approximation, log_p__ is that of the model and is nan here, since a fit does not hold its data. The parameters follow.";
-
 const REPORT_EXAMPLES: &str = "\
 Examples:
   elinvar report run1                                      makes run1/report.html again
@@ -112,11 +105,26 @@ pub(crate) enum Command {
     #[command(help_template = TEMPLATE, before_help = RESUME_EXAMPLES, after_help = EXIT_CODES)]
     Resume(ResumeArgs),
     /// Draws from a fit that was kept with `elinvar fit --out`.
-    #[command(help_template = TEMPLATE, before_help = SAMPLE_EXAMPLES)]
+    #[command(help_template = TEMPLATE, before_help = run_args::SAMPLE_EXAMPLES)]
     Sample(SampleArgs),
     /// Makes the page of a fit that was kept with `elinvar fit --out`, or one of its figures.
     #[command(help_template = TEMPLATE, before_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
+    /// Judges a kept fit again, with fresh draws.
+    #[command(help_template = TEMPLATE, before_help = run_args::DIAGNOSE_EXAMPLES, after_help = EXIT_CODES)]
+    Diagnose(DiagnoseArgs),
+    /// Puts kept fits of one model beside each other.
+    #[command(help_template = TEMPLATE, before_help = run_args::COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
+    /// Writes start points and an inverse metric for chains of Stan.
+    #[command(help_template = TEMPLATE, before_help = run_args::INITS_EXAMPLES)]
+    Inits(InitsArgs),
+    /// Prints what a shell needs to complete commands and flags.
+    #[command(help_template = TEMPLATE, before_help = run_args::COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Prints or writes the manual pages.
+    #[command(help_template = TEMPLATE, before_help = run_args::MAN_EXAMPLES)]
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -413,22 +421,6 @@ pub(crate) struct ResumeArgs {
     /// Show no progress
     #[arg(long)]
     pub(crate) quiet: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SampleArgs {
-    /// Folder written by `elinvar fit --out`, or the fit file in it
-    #[arg(value_name = "DIR")]
-    pub(crate) run: PathBuf,
-    /// Number of draws
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = at_least_one, allow_negative_numbers = true)]
-    pub(crate) draws: usize,
-    /// Seed of the draws
-    #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
-    pub(crate) seed: u64,
-    /// Write to this new file instead of the screen
-    #[arg(long, value_name = "FILE.csv")]
-    pub(crate) out: Option<PathBuf>,
 }
 
 /// A line of help for a setting whose default is the plan's.

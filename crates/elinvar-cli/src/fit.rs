@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use elinvar::posterior::{Verdict, WeightedDraws};
+use elinvar::posterior::WeightedDraws;
 use elinvar::run::{fit_from_journaled, fit_journaled};
 
 use crate::Outcome;
@@ -70,11 +70,7 @@ pub(crate) fn show(job: &Job, report: &Report, output: &OutputSettings) -> Resul
 
 /// What a fit says about itself to the shell.
 pub(crate) fn outcome(report: &Report) -> Outcome {
-    match (report.posterior.converged(), report.judgement.verdict) {
-        (false, _) => Outcome::NotConverged,
-        (true, Verdict::Trust) => Outcome::Done,
-        (true, _) => Outcome::NotTrusted,
-    }
+    Outcome::of(report.posterior.converged(), report.judgement.verdict)
 }
 
 /// The fit, unless the user has ended it.

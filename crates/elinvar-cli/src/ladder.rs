@@ -1,5 +1,6 @@
 //! What each family of a ladder reached, bought and cost, as a small table.
 
+use elinvar::Family;
 use elinvar::family::Kind;
 use elinvar::posterior::{Estimate, Rung};
 
@@ -23,9 +24,14 @@ pub(crate) fn table(rungs: &[Rung]) -> String {
 }
 
 pub(crate) fn name(rung: &Rung) -> String {
-    match rung.family.kind {
+    family(&rung.family)
+}
+
+/// The family as tables name it.
+pub(crate) fn family(family: &Family) -> String {
+    match family.kind {
         Kind::Mog { components } => format!("mog, {components} component{}", if components == 1 { "" } else { "s" }),
-        _ => rung.family.name().into(),
+        _ => family.name().into(),
     }
 }
 
@@ -41,7 +47,6 @@ pub(crate) fn estimate(Estimate { value, mcse }: Estimate) -> String {
 
 #[cfg(test)]
 mod tests {
-    use elinvar::Family;
     use elinvar::run::Counts;
 
     use super::*;

@@ -4,18 +4,26 @@
 
 mod args;
 mod checkpoints;
+mod compare;
+mod completions;
 mod data;
+mod diagnose;
+mod draws;
 mod error;
 mod family;
 mod fit;
 mod held_out;
+mod inits;
 mod job;
 mod json;
 mod kept;
 mod ladder;
+mod man;
 mod model;
+mod note;
 mod number;
 mod page;
+mod place;
 mod print;
 mod progress;
 mod report;
@@ -23,19 +31,23 @@ mod report_page;
 mod reproduce;
 mod resume;
 mod rows;
+mod run_args;
 mod run_dir;
 mod sample;
 mod settings;
 mod shell;
 mod signal;
+mod stan;
 mod table;
 mod value;
+mod words;
 
 use std::io::Write as _;
 use std::panic::{self, PanicHookInfo};
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use elinvar::posterior::Verdict;
 
 use args::{Cli, Command};
 use error::Failure;
@@ -47,6 +59,17 @@ enum Outcome {
     NotConverged,
     NotTrusted,
     Interrupted,
+}
+
+impl Outcome {
+    /// How a command ends that has judged a fit.
+    fn of(converged: bool, verdict: Verdict) -> Self {
+        match (converged, verdict) {
+            (false, _) => Outcome::NotConverged,
+            (true, Verdict::Trust) => Outcome::Done,
+            (true, _) => Outcome::NotTrusted,
+        }
+    }
 }
 
 /// Exit codes; 1 is left to the system.
@@ -82,6 +105,11 @@ fn run() -> ExitCode {
         Command::Resume(args) => resume::run(args),
         Command::Sample(args) => sample::run(args),
         Command::Report(args) => report_page::run(args),
+        Command::Diagnose(args) => diagnose::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Inits(args) => inits::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -31,11 +31,7 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
     if posterior.rungs().len() > 1 {
         page += &(ladder::table(posterior.rungs()) + "\n");
     }
-    let mut line = |name: &str, value: String| {
-        // A combining accent takes a character and no room.
-        let width = 13 + name.matches('\u{302}').count();
-        page += &format!("{name:<width$}{value}\n");
-    };
+    let mut line = |name: &str, value: String| page += &self::line(name, &value);
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
     line("Pareto k\u{302}", evidence::pareto(diagnostics, *few_draws_dominate));
     if let Some(tail) = posterior.tail_index() {
@@ -70,6 +66,13 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
         line("kept in", path.display().to_string());
     }
     page + "\nNext: " + &next::next(job, report) + "\n"
+}
+
+/// A name and what there is to say about it.
+pub(crate) fn line(name: &str, value: &str) -> String {
+    // A combining accent takes a character and no room.
+    let width = 13 + name.matches('\u{302}').count();
+    format!("{name:<width$}{value}\n")
 }
 
 /// What is being fitted, in one line.

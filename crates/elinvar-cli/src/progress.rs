@@ -162,6 +162,7 @@ mod tests {
             elbo_se: Some(0.02),
             beta: 0.1,
             taken: 0.1,
+            kl: None,
             remaining: None,
             dropped: 0,
             n_draws: 32,

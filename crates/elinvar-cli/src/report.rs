@@ -55,7 +55,7 @@ impl Report {
 }
 
 /// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was one.
-fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, bool) {
+pub(crate) fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, bool) {
     const ENDLESS_K: f64 = 99.0;
     let endless = |x: f64| if x.abs() >= f64::MAX { f64::INFINITY.copysign(x) } else { x };
     let shifts = diagnostics.shifts.iter_mut().flat_map(|shift| [&mut shift.mean, &mut shift.log_sd]);

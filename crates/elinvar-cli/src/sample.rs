@@ -1,152 +1,96 @@
-//! `elinvar sample`: draws from a kept fit, as CSV on the constrained scale.
+//! `elinvar sample`: draws from a kept fit, on the constrained scale.
 
-use std::borrow::Cow;
-use std::fs;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
 
-use elinvar::Posterior;
-use tempfile::NamedTempFile;
+use elinvar::posterior::{log_density_at, resample};
+use elinvar::random::{Purpose, Stream};
+use elinvar::target::DrawBuffer;
 
 use crate::Outcome;
-use crate::args::SampleArgs;
+use crate::draws::DrawTable;
 use crate::error::Failure;
 use crate::job::check_memory;
 use crate::kept::Kept;
+use crate::note::{note, warn_of_weights};
+use crate::place::Place;
+use crate::print::print_with;
+use crate::run_args::{Format, Resampling, SampleArgs};
+
+/// Draws of the approximation for each that is kept by its weight.
+const POOL: usize = 4;
+/// So many at least.
+const SMALLEST_POOL: usize = 10_000;
 
 /// Draws and writes.
 pub(crate) fn run(args: &SampleArgs) -> Result<Outcome, Failure> {
-    let posterior = Kept::open(&args.run)?.posterior;
-    check_memory("--draws", args.draws, posterior.dim())?;
-    match &args.out {
-        None => match write_draws(&posterior, args, &mut io::stdout().lock()) {
-            // Whoever reads has read enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            result => result.map_err(|e| Failure::input(format!("the draws could not be printed ({e})")))?,
-        },
-        Some(path) => {
-            let place = Place::of(path)?;
-            place.write(&posterior, args).map_err(|e| Failure::unwritable(path, &e))?;
-        }
+    let kept = Kept::open(&args.run)?;
+    let format = args.format();
+    let held = if args.resample == Resampling::Psis { POOL } else { 1 };
+    check_memory("--draws", args.draws, held * kept.posterior.dim())?;
+    check_format(format, args)?;
+    let place = args.out.as_deref().map(Place::of).transpose()?;
+    let table = draw(&kept, args)?;
+    let write = |out: &mut dyn Write| write_as(format, &table, out);
+    match (place, &args.out) {
+        (Some(place), Some(path)) => place.write(write).map_err(|e| Failure::unwritable(path, &e))?,
+        _ => print_with(write)?,
     }
     Ok(Outcome::Done)
 }
 
-/// Where the draws go.
-enum Place {
-    /// A file that is not there yet; links are followed.
-    New(PathBuf),
-    /// A pipe, a terminal or another device; also a stream of this process, wherever it leads.
-    Device(PathBuf),
+fn check_format(format: Format, args: &SampleArgs) -> Result<(), Failure> {
+    if format == Format::Csv {
+        return Ok(());
+    }
+    if !cfg!(feature = "parquet") {
+        return Err(Failure::input(
+            "this elinvar was built without parquet; write csv, or build it with --features parquet",
+        ));
+    }
+    if args.out.is_none() {
+        return Err(Failure::input("parquet is no text for a screen: name a file with --out draws.parquet"));
+    }
+    Ok(())
 }
 
-impl Place {
-    /// Checks, before anything is drawn, that `path` can be written and that no file is lost by it.
-    fn of(path: &Path) -> Result<Self, Failure> {
-        let unwritable = |e: io::Error| Failure::unwritable(path, &e);
-        match fs::metadata(path) {
-            Ok(there) if there.is_file() && !is_stream(path) => {
-                Err(Failure::input(format!("{} exists already; choose another name or remove it", path.display())))
-            }
-            Ok(there) if there.is_dir() => Err(unwritable(io::ErrorKind::IsADirectory.into())),
-            Ok(_) => Ok(Place::Device(path.into())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let end = end_of_links(path);
-                temporary_file(&end).map_err(unwritable)?;
-                Ok(Place::New(end))
-            }
-            Err(error) => Err(unwritable(error)),
-        }
-    }
-
-    fn write(&self, posterior: &Posterior, args: &SampleArgs) -> io::Result<()> {
-        match self {
-            Place::Device(path) => {
-                // The other end of a pipe may have read enough.
-                match write_draws(posterior, args, &mut fs::OpenOptions::new().append(true).open(path)?) {
-                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-                    result => result,
-                }
-            }
-            Place::New(path) => {
-                // The text first: an interrupted command leaves a temporary file only while this one is written.
-                let mut text = Vec::new();
-                write_draws(posterior, args, &mut text)?;
-                let mut file = temporary_file(path)?;
-                file.as_file_mut().write_all(&text)?;
-                file.persist_noclobber(path)?;
-                Ok(())
-            }
-        }
+fn write_as(format: Format, table: &DrawTable<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        #[cfg(feature = "parquet")]
+        Format::Parquet => table.write_parquet(out),
+        _ => table.write_csv(out),
     }
 }
 
-/// Whether the path is a link of the system to an open stream, such as /dev/stdout.
-fn is_stream(path: &Path) -> bool {
-    let folder = path.parent().and_then(|parent| fs::canonicalize(parent).ok());
-    path.is_symlink() && folder.is_some_and(|folder| folder == Path::new("/dev") || folder.starts_with("/proc"))
-}
-
-/// The place that a chain of links leads to, there or not.
-fn end_of_links(path: &Path) -> PathBuf {
-    const MOST_LINKS: usize = 40;
-    let mut end = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
-        match fs::read_link(&end) {
-            // An absolute link replaces the folder as well.
-            Ok(next) => end = end.parent().unwrap_or(Path::new("")).join(next),
-            Err(_) => break,
-        }
+fn draw<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Failure> {
+    let posterior = &kept.posterior;
+    if args.resample == Resampling::Psis {
+        return resampled(kept, args);
     }
-    end
-}
-
-/// A new file beside `path` that vanishes unless it is kept.
-fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".elinvar-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(parent)
-}
-
-fn write_draws(posterior: &Posterior, args: &SampleArgs, out: &mut dyn Write) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
-    write!(out, "lp__,log_p__,log_g__")?;
-    for name in posterior.constrained_names() {
-        write!(out, ",{}", csv_cell(name))?;
-    }
-    writeln!(out)?;
-    let transforms = posterior.transforms();
-    let mut x = vec![0.0; transforms.n_constrained()];
     let (draws, log_q) = posterior.sample_with_log_density(args.draws, args.seed);
-    for (z, log_q) in draws.view().iter().zip(&log_q) {
-        transforms.constrain(z, &mut x);
-        write!(out, "0,nan,{log_q:?}")?;
-        for value in &x {
-            write!(out, ",{value:?}")?;
+    let log_p = match if args.no_model { None } else { Some(kept.job()) } {
+        None => None,
+        Some(Ok(job)) => Some(log_density_at(&*job.model, &draws).map_err(Failure::of_fit)?.0),
+        Some(Err(failure)) => {
+            note(&format!("log_p__ is nan, since the model is not at hand: {failure}"));
+            None
         }
-        writeln!(out)?;
-    }
-    out.flush()
+    };
+    Ok(DrawTable { posterior, draws, log_p, log_q })
 }
 
-fn csv_cell(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(text)
+fn resampled<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Failure> {
+    let posterior = &kept.posterior;
+    let job = kept.job().map_err(|e| Failure::input(format!("--resample psis needs the model and its data: {e}")))?;
+    let pool = args.draws.saturating_mul(POOL).max(SMALLEST_POOL);
+    let weighted = posterior.importance(&*job.model, pool, args.seed).map_err(Failure::of_fit)?;
+    warn_of_weights(&weighted.diagnostics);
+    let mut stream = Stream::open(args.seed, Purpose::Sample, u64::MAX, 0);
+    let chosen = resample(&weighted.log_weights, args.draws, &mut stream);
+    let mut draws = DrawBuffer::zeros(posterior.dim(), chosen.len());
+    for (s, index) in chosen.iter().enumerate() {
+        draws.get_mut(s).copy_from_slice(weighted.draws.get(*index));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_quoted_where_they_must_be() {
-        assert_eq!(csv_cell("age"), "age");
-        assert_eq!(csv_cell("age, \"years\""), "\"age, \"\"years\"\"\"");
-    }
+    let pick = |values: &[f64]| chosen.iter().map(|index| values[*index]).collect::<Vec<f64>>();
+    let (log_p, log_q) = (Some(pick(&weighted.log_p)), pick(&weighted.log_q));
+    Ok(DrawTable { posterior, draws, log_p, log_q })
 }

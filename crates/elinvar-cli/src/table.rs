@@ -103,10 +103,10 @@ mod tests {
             Column::new(Align::Right, "n", cells(&["1", "23", "456"])),
         ]);
         let expected = [
-            "run               ELBO   k\u{302}      n",
+            "run              ELBO       k\u{302}     n",
             "a      -3.30 ±  0.010    0.70     1",
             "bcd   -13.1  ± 10.2     12       23",
-            "e           not known             456",
+            "e           not known           456",
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
     }

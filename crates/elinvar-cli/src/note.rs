@@ -1,0 +1,26 @@
+//! What is said beside a result, on stderr.
+
+use std::io::Write as _;
+
+use elinvar::posterior::Diagnostics;
+
+use crate::number::grouped;
+
+/// One line; a closed stderr is no reason to fail.
+pub(crate) fn note(sentence: &str) {
+    let _ = writeln!(std::io::stderr(), "note: {sentence}");
+}
+
+/// Says so where importance weights cannot be relied on.
+pub(crate) fn warn_of_weights(diagnostics: &Diagnostics) {
+    let (draws, threshold) = (grouped(diagnostics.n_draws as u64), diagnostics.pareto_k_threshold);
+    let share = 100.0 * diagnostics.effective_sample_size / diagnostics.n_draws as f64;
+    match diagnostics.pareto_k {
+        Some(k) if k <= threshold => {}
+        Some(k) => note(&format!(
+            "k\u{302} is {k:.2}, above {threshold:.2} for {draws} draws: few of them have most of the weight (they are worth \
+             {share:.1} % of their number), and resampling does not mend this fit; try another family"
+        )),
+        None => note(&format!("the weights of {draws} draws have no tail that k\u{302} could be told from")),
+    }
+}
