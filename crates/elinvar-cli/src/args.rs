@@ -3,23 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use elinvar::Plan;
-use elinvar::estimate::Curvature;
-use elinvar::model::Activation;
-use elinvar::rule::Rule;
-use elinvar::target::Covariance;
-use elinvar_data::{Categorical, Missing};
 
+use crate::fit_args::{FIT_EXAMPLES, FitArgs};
 use crate::run_args::{self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, ManArgs, SampleArgs};
-use crate::settings::{Components, Dims, Likelihood, ModelName, Shape};
-use crate::value::{
-    activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
-    diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, missing, model_name, positive,
-    precision, rule, scale, seed, shape, split_seed, standard_deviation,
-};
-
-/// The word for the ladder of families.
-pub(crate) const AUTO: &str = "auto";
+use crate::value::{at_least_one, count, positive, seed};
 
 const TEMPLATE: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
@@ -29,21 +16,6 @@ Examples:
   elinvar data credit.csv                                  what is in your own table, and what stands in the way
   elinvar fit logistic credit.csv --target y --out run1    a model for it, kept in the folder run1
   elinvar sample run1 --draws 4000 --out draws.csv         draws from what was fitted";
-
-const FIT_EXAMPLES: &str = "\
-Examples:
-  elinvar fit                                              an embedded example: logistic regression, 341 rows
-  elinvar fit --family mog --components 4                  the same data, approximated by a mixture of four Gaussians
-  elinvar fit logistic credit.csv --target y               your table; every other column is a feature
-  elinvar fit linear houses.csv --target price --features area,rooms --prior-sd 10 --out run1
-  elinvar fit poisson visits.csv --target n --json         one JSON object instead of a page
-
-  elinvar fit logistic big.parquet --target y --standardize --test-fraction 0.2
-  elinvar fit --config run1/config.toml --seed 2           the settings of a run, with another seed
-
-The table is a CSV file with a header line (comma, semicolon or tab), LIBSVM, npy, npz or parquet; elinvar data FILE says how it
-is read. An intercept column is put first, under the same prior as the other coefficients; no column is changed or scaled
-unless you ask for it.";
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
@@ -150,207 +122,6 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct FitArgs {
-    /// logistic (target 0/1), linear (any number), poisson (counts) or network (a neural network); for one column rate
-    /// (counts), proportion (0/1) or direction (angles in radians); without it, the embedded example
-    #[arg(value_parser = model_name)]
-    pub(crate) model: Option<ModelName>,
-    /// The table: CSV, LIBSVM, npy, npz or parquet, told by its content
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-    /// Take settings from this TOML file, such as the config.toml of a run; flags have the last word
-    #[arg(long, value_name = "FILE.toml")]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Column to be explained
-    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
-    pub(crate) target: Option<String>,
-    /// Columns to use, in this order [default: all but the target]
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', conflicts_with = "exclude", help_heading = "Data")]
-    pub(crate) features: Option<Vec<String>>,
-    /// Columns to leave out; they may hold anything
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = "Data")]
-    pub(crate) exclude: Option<Vec<String>>,
-    /// Leave out the column of ones
-    #[arg(long, help_heading = "Data")]
-    pub(crate) no_intercept: bool,
-    /// Rows with missing cells: refuse (an error that says where) or drop [default: refuse]
-    #[arg(long, value_name = "WORD", value_parser = missing, help_heading = "Data")]
-    pub(crate) missing: Option<Missing>,
-    /// Columns of texts: refuse or indicators, one for each level but the first [default: refuse]
-    #[arg(long, value_name = "WORD", value_parser = categorical, help_heading = "Data")]
-    pub(crate) categorical: Option<Categorical>,
-    /// Columns that are categories although they hold numbers
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = "Data")]
-    pub(crate) category: Option<Vec<String>>,
-    /// The array with the features, of an npz file that has several
-    #[arg(long, value_name = "NAME", help_heading = "Data")]
-    pub(crate) array: Option<String>,
-    /// Bring columns of numbers to mean 0 and standard deviation 1; coefficients are reported in the units of the file
-    #[arg(long, conflicts_with = "scale", help_heading = "Data")]
-    pub(crate) standardize: bool,
-    /// Divide columns of numbers by their largest absolute value; coefficients are reported in the units of the file
-    #[arg(long, help_heading = "Data")]
-    pub(crate) scale: bool,
-    /// Hold out this part of the rows, chosen at random, and test the fit on them
-    #[arg(
-        long, value_name = "F", value_parser = fraction, allow_hyphen_values = true,
-        conflicts_with_all = ["test_rows", "train_rows"], help_heading = "Data"
-    )]
-    pub(crate) test_fraction: Option<f64>,
-    /// Seed of the choice of rows [default: 1]
-    #[arg(long, value_name = "S", value_parser = split_seed, allow_negative_numbers = true, help_heading = "Data")]
-    pub(crate) split_seed: Option<u32>,
-    /// Hold out the rows whose numbers, counted from 0, are in this file
-    #[arg(long, value_name = "FILE", conflicts_with = "train_rows", help_heading = "Data")]
-    pub(crate) test_rows: Option<PathBuf>,
-    /// Hold out all rows but those whose numbers are in this file
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
-    pub(crate) train_rows: Option<PathBuf>,
-
-    /// Column with the exposure (time, area, population) of each count, for rate
-    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
-    pub(crate) exposure: Option<String>,
-    /// Known concentration of the angles, for direction [default: 1]
-    #[arg(long, value_name = "K", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
-    pub(crate) concentration: Option<f64>,
-    /// Precision (1/variance) of the Gaussian prior of every coefficient [default: 1]
-    #[arg(long, value_name = "P", value_parser = precision, allow_hyphen_values = true, help_heading = "Model")]
-    pub(crate) prior_precision: Option<f64>,
-    /// The same prior by its standard deviation
-    #[arg(
-        long, value_name = "S", value_parser = standard_deviation, allow_hyphen_values = true,
-        conflicts_with = "prior_precision", help_heading = "Model"
-    )]
-    pub(crate) prior_sd: Option<f64>,
-    /// Scale of the half-Cauchy prior of sigma, for linear [default: 2.5]
-    #[arg(long, value_name = "S", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
-    pub(crate) sigma_scale: Option<f64>,
-    /// Units of each hidden layer, for network [default: 50]
-    #[arg(
-        long, value_name = "N,N,…", value_delimiter = ',', value_parser = at_least_one, allow_negative_numbers = true,
-        help_heading = "Model"
-    )]
-    pub(crate) hidden: Option<Vec<usize>>,
-    /// What hidden units do, for network: relu or tanh [default: relu]
-    #[arg(long, value_name = "WORD", value_parser = activation, help_heading = "Model")]
-    pub(crate) activation: Option<Activation>,
-    /// What a network says about its target: gaussian, binary (0/1) or multiclass (0, 1, 2, …) [default: gaussian]
-    #[arg(long, value_name = "WORD", value_parser = likelihood, help_heading = "Model")]
-    pub(crate) likelihood: Option<Likelihood>,
-
-    /// auto (a Gaussian; where it cannot be trusted skew, student_t and then mog), gaussian, mog, student_t, skew, emg, nig,
-    /// snig, rank_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or birnbaum_saunders [default: auto;
-    /// for network a diagonal gaussian]
-    #[arg(long, value_parser = family_name, help_heading = "Approximation")]
-    pub(crate) family: Option<&'static str>,
-    /// Number of components: for mog, or auto to find it [default: 3]; for ef_mixture and birnbaum_saunders [default: 1]
-    #[arg(
-        long, value_name = "K", value_parser = components, allow_negative_numbers = true,
-        help_heading = "Approximation"
-    )]
-    pub(crate) components: Option<Components>,
-    /// Number of factors of the covariance, for rank_k [default: 1]
-    #[arg(
-        long, value_name = "K", value_parser = at_least_one, allow_negative_numbers = true,
-        help_heading = "Approximation"
-    )]
-    pub(crate) rank: Option<usize>,
-    /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: 4]
-    #[arg(
-        long, value_name = "A", value_parser = shape, allow_hyphen_values = true,
-        help_heading = "Approximation"
-    )]
-    pub(crate) shape: Option<Shape>,
-    /// Shape of the mixing law, from 1e-3 to 1e3, for nig and snig; smaller is heavier-tailed [default: 2]
-    #[arg(
-        long, value_name = "L", value_parser = lambda, allow_hyphen_values = true,
-        help_heading = "Approximation"
-    )]
-    pub(crate) lambda: Option<f64>,
-    /// Kind of the components, for ef_mixture: gamma, log_normal, beta, … [default: by the model]
-    #[arg(long, value_name = "WORD", value_parser = component_name, help_heading = "Approximation")]
-    pub(crate) component: Option<&'static str>,
-    /// Law of the scale, for scale_mixture: logistic, variance_gamma, … [default: logistic]
-    #[arg(long, value_name = "WORD", value_parser = law_name, help_heading = "Approximation")]
-    pub(crate) law: Option<&'static str>,
-    /// Constant of a component or law, by name; may be given again for another
-    #[arg(long, value_name = "NAME=X", value_parser = constant, help_heading = "Approximation")]
-    pub(crate) constant: Vec<(String, f64)>,
-    /// A scale of its own for each coordinate, for scale_mixture
-    #[arg(long, help_heading = "Approximation")]
-    pub(crate) product: bool,
-    /// How the parameters are cut into matrices or tensors, for matrix
-    #[arg(long, value_name = "3x4,2x2,…", value_parser = dims, help_heading = "Approximation")]
-    pub(crate) dims: Option<Dims>,
-    /// Scale matrix, full or diagonal [default: full; diagonal for rank_k and for network]
-    #[arg(long, value_name = "WORD", value_parser = covariance, help_heading = "Approximation")]
-    pub(crate) covariance: Option<Covariance>,
-
-    #[arg(
-        help = or_default("Seed of every random number; the same seed gives the same result", Plan::default().seed),
-        long, value_name = "S", value_parser = seed, allow_negative_numbers = true,
-        help_heading = "Run"
-    )]
-    pub(crate) seed: Option<u64>,
-    #[arg(
-        help = or_default(
-            "Draws of each step (and component) to begin with; more where noise hides the gain",
-            Plan::default().n_draws
-        ),
-        long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
-    pub(crate) draws_per_step: Option<usize>,
-    #[arg(
-        help = or_default("Stop after so many steps", Plan::default().stop.max_steps),
-        long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
-    pub(crate) max_steps: Option<usize>,
-    #[arg(
-        help = or_default("Stop after about so many gradients, such as 5e6", Plan::default().stop.max_evaluations),
-        long, value_name = "N", value_parser = count, allow_negative_numbers = true, help_heading = "Run")]
-    pub(crate) max_evals: Option<u64>,
-    /// Stop after about so many seconds; the one limit that depends on the machine
-    #[arg(long, value_name = "T", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
-    pub(crate) max_seconds: Option<f64>,
-    #[arg(
-        help = or_default("Stop when less than this is left to gain", Plan::default().stop.remaining_nats),
-        long, value_name = "NATS", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
-    pub(crate) tolerance: Option<f64>,
-    #[arg(
-        help = or_default("Fits from starts of their own, of which the best is kept", Plan::default().restarts),
-        long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
-    pub(crate) restarts: Option<usize>,
-    /// Rows of each step [default: all]
-    #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
-    pub(crate) minibatch: Option<usize>,
-    /// How a gradient becomes a step: retraction, natural_gradient, natural_momentum, adam_like or euclidean_adam
-    #[arg(long, value_name = "WORD", value_parser = rule, help_heading = "Run")]
-    pub(crate) rule: Option<Rule>,
-    /// A fixed step size [default: found by the run]
-    #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
-    pub(crate) step_size: Option<f64>,
-    /// Where second derivatives come from: hessian, gauss_newton, item_gradients, gradient_outer_product or stein
-    /// [default: the best that the model has]
-    #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Run")]
-    pub(crate) curvature: Option<Curvature>,
-    /// Fresh draws for the table, the ELBO, k̂ and the verdict; up to 16 times as many where noise would decide
-    /// [default: 10000]
-    #[arg(
-        long, value_name = "N", value_parser = diagnostic_draws, allow_negative_numbers = true, help_heading = "Run"
-    )]
-    pub(crate) diagnostic_draws: Option<usize>,
-
-    /// Keep the fit in this new folder
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub(crate) out: Option<PathBuf>,
-    /// Print one JSON object and nothing else
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
-    /// Show no progress
-    #[arg(long, help_heading = "Output")]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
     /// Names of experiments, or all
     #[arg(value_name = "NAME")]
@@ -421,11 +192,6 @@ pub(crate) struct ResumeArgs {
     /// Show no progress
     #[arg(long)]
     pub(crate) quiet: bool,
-}
-
-/// A line of help for a setting whose default is the plan's.
-fn or_default(line: &str, default: impl std::fmt::Display) -> String {
-    format!("{line} [default: {default}]")
 }
 
 #[cfg(test)]

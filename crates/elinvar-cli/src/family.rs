@@ -6,8 +6,8 @@ use elinvar::family::Kind;
 use elinvar::law::ScaleLaw;
 use elinvar::target::{Covariance, Support};
 
-use crate::args::AUTO;
 use crate::error::Failure;
+use crate::fit_args::AUTO;
 use crate::number::significant;
 use crate::settings::{Components, Dims, FamilySettings, ModelName, Shape};
 

@@ -9,9 +9,9 @@ use elinvar::posterior::WeightedDraws;
 use elinvar::run::{fit_from_journaled, fit_journaled};
 
 use crate::Outcome;
-use crate::args::FitArgs;
 use crate::checkpoints::Checkpoints;
 use crate::error::Failure;
+use crate::fit_args::FitArgs;
 use crate::job::Job;
 use crate::print::print;
 use crate::progress::Progress;

@@ -12,6 +12,7 @@ mod draws;
 mod error;
 mod family;
 mod fit;
+mod fit_args;
 mod held_out;
 mod inits;
 mod job;

@@ -9,7 +9,7 @@ use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
 use elinvar::target::Covariance;
 use elinvar_data::{Categorical, Missing, Scaling, nearest};
 
-use crate::args::AUTO;
+use crate::fit_args::AUTO;
 use crate::settings::{Components, Dims, EXAMPLE, Likelihood, ModelName, Shape};
 
 const MODELS: &str = "logistic, linear, poisson, network, rate, proportion and direction";

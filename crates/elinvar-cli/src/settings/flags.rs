@@ -4,8 +4,8 @@ use elinvar::rule::StepSize;
 use elinvar_data::Scaling;
 
 use super::{DataSettings, FamilySettings, ModelName, ModelSettings, Settings, read};
-use crate::args::FitArgs;
 use crate::error::Failure;
+use crate::fit_args::FitArgs;
 
 /// The embedded table of `elinvar fit` without a model.
 pub(crate) const EXAMPLE: &str = "breast_cancer";
