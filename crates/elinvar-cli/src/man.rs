@@ -47,7 +47,7 @@ fn write_all(command: &Command, folder: &Path) -> Result<(), Failure> {
 
 /// One page: the examples, which the help has first, follow the description.
 fn page(command: &Command) -> io::Result<Vec<u8>> {
-    let man = Man::new(command.clone()).manual("elinvar");
+    let man = Man::new(command.clone()).manual("elinvar").source(concat!("elinvar ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
