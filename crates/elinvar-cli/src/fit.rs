@@ -3,7 +3,6 @@
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use elinvar::posterior::WeightedDraws;
 use elinvar::run::{fit_from_journaled, fit_journaled};
@@ -77,7 +76,6 @@ pub(crate) fn outcome(report: &Report) -> Outcome {
 fn fit(job: &Job, run_dir: Option<&RunDir>, quiet: bool) -> Result<Option<(Report, WeightedDraws)>, Failure> {
     let folder = run_dir.map(RunDir::checkpoints).transpose()?;
     let checkpoints = Checkpoints::new(folder, Interrupt::new(quiet));
-    let started = Instant::now();
     let mut progress = Progress::new(quiet, &job.plan.stop);
     let mut observe = |step: &_| {
         progress.show(step);
@@ -88,7 +86,6 @@ fn fit(job: &Job, run_dir: Option<&RunDir>, quiet: bool) -> Result<Option<(Repor
         Some(start) => fit_from_journaled(model, start.clone(), plan, &mut observe, &checkpoints),
         None => fit_journaled(model, job.family, plan, &mut observe, &checkpoints),
     };
-    let seconds = started.elapsed().as_secs_f64();
     progress.clear();
     let posterior = match fitted {
         Err(elinvar::Error::Interrupted) => {
@@ -98,10 +95,7 @@ fn fit(job: &Job, run_dir: Option<&RunDir>, quiet: bool) -> Result<Option<(Repor
         }
         fitted => fitted.map_err(Failure::of_fit)?,
     };
-    let (mut report, weighted) = Report::judged(job, posterior)?;
-    // A fit that was continued has taken longer than this process.
-    report.seconds = report.seconds.max(seconds);
-    Ok(Some((report, weighted)))
+    Report::judged(job, posterior).map(Some)
 }
 
 fn interrupted(run_dir: Option<&RunDir>) -> String {

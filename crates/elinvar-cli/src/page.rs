@@ -110,13 +110,9 @@ fn network(about: &About) -> String {
 
 /// The number of rows, with those that were dropped or held out.
 fn rows(about: &About) -> String {
-    let mut text = format!("{} rows", about.n_rows);
-    let held_out = about.n_read - about.n_rows;
-    if held_out > 0 {
-        text += &format!(" ({held_out} held out)");
-    }
-    if about.n_dropped > 0 {
-        text += &format!(" ({} dropped for missing cells)", about.n_dropped);
-    }
-    if about.is_scaled() { text + ", columns scaled" } else { text }
+    let others = [(about.n_read - about.n_rows, "held out"), (about.n_dropped, "dropped for missing cells")];
+    let others: Vec<String> = others.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+    let scaled = if about.is_scaled() { ", columns scaled" } else { "" };
+    format!("{} rows{others}{scaled}", about.n_rows)
 }

@@ -171,7 +171,15 @@ fn a_run_directory_holds_everything() {
     let names: Vec<String> = story.files().iter().map(|p| p.display().to_string()).collect();
     assert_eq!(
         names,
-        ["runs", "runs/a", "runs/a/config.toml", "runs/a/diagnostics.json", "runs/a/fit.json", "runs/a/trace.csv"]
+        [
+            "runs",
+            "runs/a",
+            "runs/a/config.toml",
+            "runs/a/diagnostics.json",
+            "runs/a/fit.json",
+            "runs/a/report.html",
+            "runs/a/trace.csv"
+        ]
     );
     let config: toml::Table = story.read("runs/a/config.toml").parse().unwrap();
     assert_eq!(config["model"]["name"].as_str(), Some("logistic"));

@@ -31,7 +31,7 @@ fn a_fit_that_did_not_converge_is_shown_and_kept() {
         stopped.starts_with("stopped      not converged: the limit of steps was reached after 5 steps"),
         "{stopped}"
     );
-    assert!(ended.stdout.ends_with("\nNext: the same command with --max-steps 4000\n"), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with("\nNext: elinvar resume run --max-steps 4000\n"), "{}", ended.stdout);
     assert!(story.path("run/fit.json").is_file());
 }
 

@@ -39,14 +39,21 @@ pub(super) fn best_of(
     outcomes.resize_with(plan.restarts, || None);
     std::thread::scope(|scope| {
         let (plans, ended) = (&plans, &ended);
+        // Without its journal no restart is of use, and the others need not go on.
+        let fit = move |r: usize, observe: Observer<'_>| {
+            let outcome = Fitted::new(target, family, &plans[r], &mut Watch::new(observe, journal, r));
+            if matches!(&outcome, Err(error) if is_of_journal(error)) {
+                ended.store(true, Ordering::Relaxed);
+            }
+            outcome
+        };
         // This thread takes the first restart, which is the one that is observed, and every so manieth after it.
         let workers: Vec<_> = (1..threads)
             .map(|worker| {
                 scope.spawn(move || {
                     let mut silent = |_: &_| stop_if(ended.load(Ordering::Relaxed));
                     let own = (worker..plans.len()).step_by(threads);
-                    own.map(|r| (r, Fitted::new(target, family, &plans[r], &mut Watch::new(&mut silent, journal, r))))
-                        .collect::<Vec<_>>()
+                    own.map(|r| (r, fit(r, &mut silent))).collect::<Vec<_>>()
                 })
             })
             .collect();
@@ -57,10 +64,10 @@ pub(super) fn best_of(
             }
             stop_if(ended.load(Ordering::Relaxed))
         };
-        outcomes[0] = Some(Fitted::new(target, family, &plans[0], &mut Watch::new(&mut watched, journal, 0)));
+        outcomes[0] = Some(fit(0, &mut watched));
         let mut silent = |_: &_| stop_if(ended.load(Ordering::Relaxed));
         for r in (threads..plans.len()).step_by(threads) {
-            outcomes[r] = Some(Fitted::new(target, family, &plans[r], &mut Watch::new(&mut silent, journal, r)));
+            outcomes[r] = Some(fit(r, &mut silent));
         }
         for worker in workers {
             match worker.join() {
@@ -70,6 +77,11 @@ pub(super) fn best_of(
         }
     });
     merge(outcomes.into_iter().flatten().collect(), clock)
+}
+
+/// Whether what went wrong is the record of a fit, not the fit.
+fn is_of_journal(error: &Error) -> bool {
+    matches!(error, Error::Io { .. } | Error::File { .. })
 }
 
 fn stop_if(ended: bool) -> ControlFlow<()> {
@@ -98,7 +110,12 @@ impl Fitted {
 }
 
 /// The best of the fits that succeeded, or the first error if none did.
-fn merge(outcomes: Vec<Result<Fitted, Error>>, clock: Instant) -> Result<Posterior, Error> {
+fn merge(mut outcomes: Vec<Result<Fitted, Error>>, clock: Instant) -> Result<Posterior, Error> {
+    // The others were ended because of it.
+    let broken = outcomes.iter().position(|outcome| matches!(outcome, Err(error) if is_of_journal(error)));
+    if let Some(Err(error)) = broken.map(|r| outcomes.swap_remove(r)) {
+        return Err(error);
+    }
     let mut counts = Counts::default();
     let mut agreement = Agreement::default();
     let mut best: Option<Fitted> = None;
@@ -109,7 +126,7 @@ fn merge(outcomes: Vec<Result<Fitted, Error>>, clock: Instant) -> Result<Posteri
         let fitted = match outcome {
             Ok(fitted) => fitted,
             // It was not the restart that failed, and without it the best is not known.
-            Err(error @ (Error::Interrupted | Error::Io { .. } | Error::File { .. })) => return Err(error),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => {
                 first_error.get_or_insert(error);
                 continue;
