@@ -114,7 +114,25 @@ pub(crate) const TASKS: &[Task] = &[
         about: "every family on a member of itself, and against ordinary gradients; writes docs/families.md",
         commands: |_| vec![check("recover", &[])],
     },
+    Task {
+        name: "reproduce",
+        argument: Some("[name]"),
+        about: "quick runs of the paper's experiments (default: all) against what is expected of them",
+        commands: |rest| vec![reproduce(rest, "--quick --out target/reproduced")],
+    },
+    Task {
+        name: "paper",
+        argument: Some("[name]"),
+        about: "full runs of the paper's experiments (default: all); writes docs/paper/",
+        commands: |rest| vec![reproduce(rest, "--out docs/paper")],
+    },
 ];
+
+/// Experiments of the paper.
+fn reproduce(names: &[String], options: &str) -> Cargo {
+    let name = names.first().map_or("all", String::as_str);
+    cargo(&format!("run -p elinvar-paper --example reproduce -- {name} {options}"))
+}
 
 /// A check of `elinvar-checks` that writes its page of docs/.
 fn check(name: &str, arguments: &[&str]) -> Cargo {
@@ -253,6 +271,15 @@ mod tests {
         assert_eq!(line("calibrate", &[]), format!("{program} calibrate --write docs/verdict.md"));
         let means = ["m.csv".to_string()];
         assert_eq!(line("defaults", &means), format!("{program} defaults --write docs/defaults.md --means m.csv"));
+    }
+
+    #[test]
+    fn experiments_are_run_by_name_or_all() {
+        let task = TASKS.iter().find(|task| task.name == "reproduce").unwrap();
+        let line = |rest: &[String]| (task.commands)(rest)[0].to_string();
+        let program = "cargo run -p elinvar-paper --example reproduce --";
+        assert_eq!(line(&[]), format!("{program} all --quick --out target/reproduced"));
+        assert_eq!(line(&["figure-bnn".into()]), format!("{program} figure-bnn --quick --out target/reproduced"));
     }
 
     #[test]

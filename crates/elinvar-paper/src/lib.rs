@@ -17,11 +17,19 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod authors;
+mod beta_binomial;
+mod bound;
+mod data;
 mod error;
 mod expected;
 mod experiment;
 mod findings;
+mod mog_logistic;
+mod plane;
+mod skew_2d;
 mod threads;
+mod toy_mixture;
 mod watch;
 mod write;
 
@@ -32,7 +40,8 @@ pub use findings::{Figure, Findings, Quantity, Table};
 pub use write::{Existing, write};
 
 /// All experiments, in the order of the paper.
-pub const EXPERIMENTS: &[Experiment] = &[];
+pub const EXPERIMENTS: &[Experiment] =
+    &[toy_mixture::EXPERIMENT, beta_binomial::EXPERIMENT, skew_2d::EXPERIMENT, mog_logistic::EXPERIMENT];
 
 /// The experiment with this name.
 pub fn experiment(name: &str) -> Option<&'static Experiment> {

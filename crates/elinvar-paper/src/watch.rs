@@ -38,14 +38,15 @@ pub(crate) struct Watch {
     pub(crate) steps: u64,
 }
 
-/// Runs from `start` and shows the start, the states in between and the last one to `look`, which may end the run.
+/// Runs from `start` and shows the start, the states in between and the last one to `look`, which may end the run. Returns the median
+/// time of a step, in seconds: on a busy machine it is what a step costs, while the sum of all also holds the time of others.
 pub(crate) fn watch(
     target: &dyn Target,
     start: &AnyApproximation,
     plan: &Plan,
     watch: Watch,
     look: &mut dyn FnMut(&Seen, Moment) -> Result<ControlFlow<()>, Error>,
-) -> Result<(), Error> {
+) -> Result<f64, Error> {
     with_approximation!(start.clone(), q => run_and_look(target, q, plan, watch, look))
 }
 
@@ -55,19 +56,19 @@ fn run_and_look<A: Approximation>(
     plan: &Plan,
     watch: Watch,
     look: &mut dyn FnMut(&Seen, Moment) -> Result<ControlFlow<()>, Error>,
-) -> Result<(), Error>
+) -> Result<f64, Error>
 where
     AnyApproximation: From<A>,
 {
     let mut run = Run::new(target, start, plan)?;
-    let (mut steps, mut seconds) = (0, 0.0);
+    let (mut steps, mut seconds, mut each) = (0, 0.0, Vec::new());
     let mut next = 1.0f64;
     let mut show = |run: &Run<'_, A>, steps, seconds| {
         let seen = Seen { state: run.q().clone().into(), best: run.best().clone().into() };
         look(&seen, Moment { steps, counts: run.counts(), seconds })
     };
     if show(&run, 0, 0.0)?.is_break() {
-        return Ok(());
+        return Ok(0.0);
     }
     loop {
         let clock = Instant::now();
@@ -79,9 +80,12 @@ where
                 run.review()?;
             }
         }
-        seconds += clock.elapsed().as_secs_f64();
+        let spent = clock.elapsed().as_secs_f64();
+        seconds += spent;
+        each.push(spent);
         if (over || steps as f64 >= next) && show(&run, steps, seconds)?.is_break() || over {
-            return Ok(());
+            each.sort_by(f64::total_cmp);
+            return Ok(each[each.len() / 2]);
         }
         if steps as f64 >= next {
             next = (steps as f64 * watch.growth).max(steps as f64 + 1.0).floor();

@@ -32,7 +32,7 @@ struct Numbers<'a> {
     comparison: &'a Comparison,
 }
 
-/// Writes the findings into `folder`: each figure as SVG, each table as CSV, `numbers.json` and the page `index.md`.
+/// Writes the findings into `folder`: each figure as SVG and, with the feature `png`, as PNG, each table as CSV, `numbers.json` and the page `index.md`.
 ///
 /// The files appear together: they are written beside the folder and renamed.
 ///
@@ -78,6 +78,8 @@ fn write_files(
     };
     for figure in &findings.figures {
         put(format!("{}.svg", figure.stem), figure.svg.as_bytes())?;
+        #[cfg(feature = "png")]
+        put(format!("{}.png", figure.stem), &pixels(figure)?)?;
     }
     for table in &findings.tables {
         put(format!("{}.csv", table.stem), &csv(table))?;
@@ -96,6 +98,14 @@ fn write_files(
     text.push('\n');
     put(NUMBERS.into(), text.as_bytes())?;
     put("index.md".into(), page(experiment, settings, findings, comparison).as_bytes())
+}
+
+/// The figure with twice its natural size.
+#[cfg(feature = "png")]
+fn pixels(figure: &crate::Figure) -> Result<Vec<u8>, Error> {
+    let refuse =
+        |e: elinvar_figure::png::PngError| Error::Drawing { stem: figure.stem.clone(), problem: e.to_string() };
+    elinvar_figure::png::png(&figure.svg, 2.0).map_err(refuse)
 }
 
 fn csv(table: &Table) -> Vec<u8> {
@@ -172,6 +182,8 @@ mod tests {
         write_to(&folder, Existing::Refuse).unwrap();
         let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
         assert_eq!(read("picture.svg"), SQUARE);
+        #[cfg(feature = "png")]
+        assert!(fs::read(folder.join("picture.png")).unwrap().starts_with(b"\x89PNG"));
         assert_eq!(read("values.csv"), "a,\"b, c\"\n1,\"two \"\"quoted\"\"\"\n");
         let numbers: serde_json::Value = serde_json::from_str(&read(NUMBERS)).unwrap();
         assert_eq!(numbers["met"], true);

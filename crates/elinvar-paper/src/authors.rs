@@ -1,0 +1,160 @@
+//! The iteration of the authors' program for mixtures of Gaussians (spec 01 §1.4), on our own families and targets.
+
+use elinvar::Error;
+use elinvar::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
+use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
+use elinvar::family::{Approximation, Batch, DrawPlan, MixtureOfGaussians, StepRequest};
+use elinvar::random::{Noise, Purpose, Stream};
+use elinvar::rule::Rule;
+use elinvar::target::{CurvatureMut, Evaluations, Rows, Target};
+
+/// Settings of the program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Program {
+    /// S, the draws of an iteration from the mixture as a whole.
+    pub(crate) draws: usize,
+    /// β of the components.
+    pub(crate) beta: f64,
+    /// The step of the weights is this times β.
+    pub(crate) weight_factor: f64,
+    /// c of the entropy bonus ρ_t ≈ c/t of the weights.
+    pub(crate) entropy_bonus: Option<f64>,
+    /// Number of iterations.
+    pub(crate) steps: u64,
+}
+
+impl Program {
+    /// ρ_t of iteration t = 1, 2, …: c (1 − γ)/(1 − γᵗ) with γ = 1 − 10⁻⁸, that is about c/t.
+    fn bonus(&self, t: u64) -> f64 {
+        const ONE_MINUS_GAMMA: f64 = 1e-8;
+        let decay = -f64::exp_m1(t as f64 * (-ONE_MINUS_GAMMA).ln_1p());
+        self.entropy_bonus.map_or(0.0, |c| c * ONE_MINUS_GAMMA / decay)
+    }
+
+    /// Runs from `start`. One β for all components, halved until every precision stays positive definite; the weights keep
+    /// the share 1 − ρ_t β_π, clamped to [0, 1], of their natural parameters (the program itself lets it be negative at first).
+    pub(crate) fn run(
+        &self,
+        target: &dyn Target,
+        start: MixtureOfGaussians<Full>,
+        seed: u64,
+    ) -> Result<MixtureOfGaussians<Full>, Error> {
+        let Some(second) = target.second_order() else {
+            return Err(Error::Unsupported {
+                wanted: "the authors' program on a target without second derivatives".into(),
+                instead: "use a default fit".into(),
+            });
+        };
+        let mut q = start;
+        let (d, k) = (q.dim(), q.components().len());
+        let plan = DrawPlan {
+            n_draws: 1,
+            noise: Noise::Independent,
+            sampling: Sampling::Mixture,
+            curvature: Curvature::Hessian,
+            weights: MixingWeights::Conditional,
+            shape: ShapeEstimator::Exact,
+        };
+        let (mut work, mut batch) = (q.work(&plan), Batch::new(d, self.draws, 0, 0));
+        let mut evaluations = Evaluations::new(d, self.draws);
+        let (mut curvature, mut gradient) = (vec![0.0; k * d * d], q.gradient_buffer());
+        let (mut labels, mut eps) = (vec![0u32; self.draws], vec![0.0; d * self.draws]);
+        let prior = target.prior();
+        let (mut next, mut baseline) = (q.clone(), None);
+        for t in 1..=self.steps {
+            let mut stream = Stream::open(seed, Purpose::Draws, t, 0);
+            labels.iter_mut().for_each(|label| *label = component(q.weights(), stream.uniform()));
+            // Draws of one component lie together, which costs one triangular solve.
+            labels.sort_unstable();
+            stream.fill_normal(&mut eps);
+            work.set_noise(&labels, &eps);
+            q.place(&mut work, &mut batch);
+            q.weigh(&mut work, &batch);
+            curvature.fill(0.0);
+            let out = CurvatureMut::new(q.covariance_kind(), d, &mut curvature);
+            second.evaluate_and_contract(batch.draws.view(), Rows::All, q.contraction(&work), &mut evaluations, out)?;
+            // The mean of the iteration before: unbiased, and without it the noise of the weights is that of h itself.
+            let (elbo, _) = q.elbo(evaluations.log_p(), prior, &work, &batch);
+            q.set_baseline(&mut work, *baseline.get_or_insert(-elbo));
+            baseline = Some(-elbo);
+            if !q.gradient(&evaluations, &curvature, prior, &mut work, &batch, &mut gradient) {
+                continue;
+            }
+            let mut beta = self.beta;
+            loop {
+                next.clone_from(&q);
+                let mixing_beta = self.weight_factor * beta;
+                let request = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta, max_kl: None };
+                let taken = next.step(&gradient, request, &mut work);
+                if taken.smallest >= beta || beta < 1e-12 {
+                    break;
+                }
+                beta = taken.smallest.max(0.5 * beta * f64::from(u8::from(taken.smallest == 0.0)));
+            }
+            let forgotten = (self.bonus(t) * self.weight_factor * beta).min(1.0);
+            if forgotten > 0.0 && k > 1 {
+                let log = next.weights().log().iter().zip(q.weights().log()).map(|(new, old)| new - forgotten * old);
+                next = MixtureOfGaussians::new(LogWeights::new(log.collect())?, next.components().to_vec())?;
+            }
+            std::mem::swap(&mut q, &mut next);
+        }
+        Ok(q)
+    }
+}
+
+/// The component in whose share of (0, 1) the number lies.
+fn component(weights: &LogWeights, mut u: f64) -> u32 {
+    for c in 0..weights.len() {
+        u -= weights.weight(c);
+        if u < 0.0 {
+            return c as u32;
+        }
+    }
+    weights.len() as u32 - 1
+}
+
+/// K equally likely components with μ_c ~ N(0, s²I) and Σ_c = v I.
+pub(crate) fn scattered_start(
+    dim: usize,
+    components: usize,
+    sd_of_means: f64,
+    variance: f64,
+    seed: u64,
+) -> Result<MixtureOfGaussians<Full>, Error> {
+    let mut stream = Stream::open(seed, Purpose::Start, 0, 0);
+    let blocks = (0..components).map(|_| {
+        let mean = (0..dim).map(|_| sd_of_means * stream.normal()).collect();
+        let precision = (0..dim * dim).map(|e| if e % (dim + 1) == 0 { 1.0 / variance } else { 0.0 }).collect();
+        LocationBlock::new(mean, Full::from_precision(dim, precision)?)
+    });
+    MixtureOfGaussians::new(LogWeights::uniform(components), blocks.collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elinvar::model::GaussianMixture;
+
+    const PROGRAM: Program =
+        Program { draws: 6, beta: 0.05, weight_factor: 0.01, entropy_bonus: Some(5e5), steps: 400 };
+
+    #[test]
+    fn the_bonus_falls_like_one_over_t() {
+        for t in [1u64, 10, 1_000, 50_000] {
+            let expected = 5e5 / t as f64;
+            assert!((PROGRAM.bonus(t) / expected - 1.0).abs() < 1e-3, "{t}: {}", PROGRAM.bonus(t));
+        }
+        assert_eq!(Program { entropy_bonus: None, ..PROGRAM }.bonus(3), 0.0);
+    }
+
+    #[test]
+    fn two_components_find_two_modes() {
+        let target = GaussianMixture::isotropic(2, vec![-4.0, 0.0, 4.0, 1.0]).unwrap();
+        let start = scattered_start(2, 2, 3.0, 4.0, 5).unwrap();
+        let q = PROGRAM.run(&target, start.clone(), 1).unwrap();
+        let mut firsts: Vec<f64> = q.components().iter().map(|block| block.column(0)[0]).collect();
+        firsts.sort_by(f64::total_cmp);
+        assert!((firsts[0] + 4.0).abs() < 0.5 && (firsts[1] - 4.0).abs() < 0.5, "{firsts:?}");
+        assert_eq!(PROGRAM.run(&target, start, 1).unwrap(), q, "the same seed gives the same bits");
+    }
+}
