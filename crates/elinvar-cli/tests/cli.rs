@@ -192,12 +192,12 @@ fn a_run_directory_holds_everything() {
     let trace = story.read("runs/a/trace.csv");
     assert_eq!(
         trace.lines().next(),
-        Some("step,evaluations,seconds,elbo,elbo_se,step_size,taken,remaining,dropped,draws,components")
+        Some("step,evaluations,seconds,elbo,elbo_se,step_size,taken,kl,remaining,dropped,draws,components")
     );
     assert!(trace.lines().skip(1).enumerate().all(|(i, line)| line.starts_with(&format!("{i},"))));
     let last: Vec<&str> = trace.lines().last().unwrap().split(',').collect();
-    assert_eq!((last.len(), last[10]), (11, "1"));
-    assert!(last[7].parse::<f64>().unwrap() < 0.01, "it ended because little remained");
+    assert_eq!((last.len(), last[11]), (12, "1"));
+    assert!(last[8].parse::<f64>().unwrap() < 0.01, "it ended because little remained");
 
     let diagnostics: Value = serde_json::from_str(&story.read("runs/a/diagnostics.json")).unwrap();
     assert_eq!((&diagnostics["elbo"]["value"], &diagnostics["converged"]), (&fit["elbo"], &true.into()));
