@@ -115,3 +115,10 @@ fn what_cannot_be_made_is_said() {
     }
     assert_eq!(story.read("there.svg"), "mine");
 }
+
+#[test]
+fn a_report_of_a_kept_fit_says_what_to_do_with_it() {
+    let story = Story::new();
+    story.ok(&["fit", "--quiet", "--out", "run1"]);
+    assert!(story.read("run1/report.html").contains("elinvar sample run1 --draws 4000 --out draws.csv"));
+}

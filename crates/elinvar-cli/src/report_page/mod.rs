@@ -11,6 +11,10 @@ mod trace;
 
 pub(crate) use command::{by_config, run};
 
+use std::path::Path;
+
+use elinvar::Family;
+use elinvar::family::Kind;
 use elinvar::posterior::{Verdict, WeightedDraws};
 use elinvar_report::{CalibrationBin, Content, Estimate, Headline, Metric, Rung, Test};
 
@@ -35,7 +39,7 @@ pub(crate) fn content(
     let posterior = &report.posterior;
     let (draws, corrected_draws) = draws::both(posterior, weighted);
     Ok(Content {
-        title: page::title(job, posterior.dim(), &posterior.family()),
+        title: title(job, report),
         made: format!("elinvar {}, seed {}", env!("CARGO_PKG_VERSION"), job.plan.seed),
         verdict: match report.judgement.verdict {
             Verdict::Trust => elinvar_report::Verdict::Trust,
@@ -57,6 +61,14 @@ pub(crate) fn content(
         command,
         model: model::words(job),
     })
+}
+
+/// The title of the page without the folder of the file.
+fn title(job: &Job, report: &Report) -> String {
+    let title = page::title(job, report.posterior.dim(), &report.posterior.family());
+    let file = job.about.file.as_deref().unwrap_or_default();
+    let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
+    if file.is_empty() { title } else { title.replacen(file, &name, 1) }
 }
 
 /// The command as it was typed.
@@ -96,13 +108,24 @@ fn rung(rung: &elinvar::posterior::Rung) -> Rung {
     /// Stands for infinity in files.
     const ENDLESS_K: f64 = 99.0;
     Rung {
-        family: family_in_words(&rung.family),
+        family: short(&rung.family),
         elbo: estimate(rung.elbo),
         pareto_k: rung.pareto_k.map(|k| if k >= ENDLESS_K { f64::INFINITY } else { k }),
         gain: rung.gain.map(estimate),
         gradients: rung.counts.gradient,
         seconds: rung.seconds,
         kept: rung.kept,
+    }
+}
+
+/// A family in few words; its scale matrix is that of all rungs.
+fn short(family: &Family) -> String {
+    match family.kind {
+        Kind::Gaussian => "Gaussian".into(),
+        Kind::Skew => "skew-Gaussian".into(),
+        Kind::StudentT { .. } => "Student-t".into(),
+        Kind::Mog { components } => format!("mixture of {components}"),
+        _ => family.name().replace('_', " "),
     }
 }
 

@@ -4,8 +4,6 @@ use elinvar::posterior::Rung;
 use elinvar::run::{Counts, Step};
 use elinvar_report::{Stage, TraceRow};
 
-use crate::ladder;
-
 pub(super) fn rows(trace: &[Step]) -> Vec<TraceRow> {
     // Models without derivatives are asked for log p alone.
     let by_gradient = trace.last().is_none_or(|step| step.counts.gradient > 0);
@@ -33,7 +31,7 @@ pub(super) fn stages(trace: &[Step], rungs: &[Rung]) -> Vec<Stage> {
     let mut stages = Vec::new();
     for rung in rungs {
         if let Some(first) = trace.iter().find(|step| total(step.counts) > before) {
-            stages.push(Stage { first_step: first.index, name: ladder::name(rung) });
+            stages.push(Stage { first_step: first.index, name: super::short(&rung.family) });
         }
         before += total(rung.counts);
     }

@@ -22,7 +22,7 @@ pub(crate) fn draw(rungs: &[Rung]) -> Option<Drawing> {
     let height = 12.0 + ROW * rungs.len() as f64 + 40.0;
     let frame = Frame::inside(
         (WIDTH, height),
-        Margins { top: 6.0, right: 66.0, bottom: 40.0, left: 144.0 },
+        Margins { top: 6.0, right: 66.0, bottom: 40.0, left: 132.0 },
         Scale::linear(extent(ends, 0.06), (0.0, 1.0)),
         Scale::linear((rungs.len() as f64, 0.0), (0.0, 1.0)),
     );

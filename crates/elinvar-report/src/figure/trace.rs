@@ -99,7 +99,7 @@ pub(crate) fn draw(content: &Content, quantity: Quantity, along: Along) -> Optio
     }
     let size = if quantity == Quantity::Elbo { LARGE } else { SMALL };
     let x = Scale::linear(extent(points.iter().map(|p| p.x), 0.0), (0.0, 1.0));
-    let y = y_scale(content, quantity, &points);
+    let y = y_scale(content, quantity, along, &points);
     let top = if content.stages.len() > 1 { 46.0 } else { 30.0 };
     let frame = Frame::inside(size, Margins { top, right: 14.0, bottom: 40.0, left: 56.0 }, x, y);
 
@@ -162,13 +162,12 @@ fn point(row: &TraceRow, quantity: Quantity, along: Along) -> Option<Point> {
     x.is_finite().then_some(Point { x, y, low: y - 2.0 * se, high: y + 2.0 * se })
 }
 
-fn y_scale(content: &Content, quantity: Quantity, points: &[Point]) -> Scale {
+fn y_scale(content: &Content, quantity: Quantity, along: Along, points: &[Point]) -> Scale {
     match quantity {
         Quantity::Elbo => {
-            let later = &points[points.len() / 2..];
-            let ends = later.iter().flat_map(|p| [p.low, p.high]);
+            let near = settled(content, along, points);
             let references = [content.headline.elbo, content.headline.log_normaliser];
-            let near = extent(ends.clone().chain(references.iter().flatten().map(|e| e.value)), 0.0);
+            let near = extent([near.0, near.1].into_iter().chain(references.iter().flatten().map(|e| e.value)), 0.0);
             let all = extent(points.iter().map(|p| p.low), 0.0).0;
             let low = all.max(near.1 - (near.1 - near.0) / LATER_SHARE);
             let pad = 0.05 * (near.1 - low);
@@ -183,6 +182,30 @@ fn y_scale(content: &Content, quantity: Quantity, points: &[Point]) -> Scale {
             Scale::log((low / 1.25, 1.25 * high), (0.0, 1.0))
         }
     }
+}
+
+/// Where the later half of the bounds of the family that was kept lies, but for a few of them, and as much as their error around.
+fn settled(content: &Content, along: Along, points: &[Point]) -> (f64, f64) {
+    const FEW: f64 = 0.02;
+    let kept = content.rungs.iter().position(|rung| rung.kept);
+    let at = |stage: usize| {
+        let step = content.stages.get(stage)?.first_step;
+        content.trace.iter().find(|row| row.step >= step).map(|row| along.of(row))
+    };
+    let (first, end) = kept.map_or((None, None), |stage| (at(stage), at(stage + 1)));
+    let from = points.partition_point(|p| first.is_some_and(|x| p.x < x));
+    let until = points.partition_point(|p| end.is_none_or(|x| p.x < x));
+    let own = if from < until { &points[from..until] } else { points };
+    let later = &own[own.len() / 2..];
+    let ordered = |of: fn(&Point) -> f64| {
+        let mut values: Vec<f64> = later.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let (values, errors) = (ordered(|p| p.y), ordered(|p| p.high - p.y));
+    let at = |share: f64| (share * (values.len() - 1) as f64).round() as usize;
+    let error = errors[at(0.5)];
+    (values[at(FEW)] - error, values[at(1.0 - FEW)] + error)
 }
 
 fn stairs(points: &[Point], quantity: Quantity, frame: &Frame) -> Vec<(f64, f64)> {
@@ -262,6 +285,7 @@ fn stages(content: &Content, along: Along, frame: &Frame, marks: &mut Marks) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::{Rung, Stage};
 
     fn content(n: u64, elbo: impl Fn(u64) -> f64) -> Content {
         let row = |step| TraceRow {
@@ -281,6 +305,16 @@ mod tests {
     fn the_rise_from_far_below_does_not_hide_the_end() {
         let drawing = draw(&content(100, |s| if s < 5 { -1e6 } else { -3.0 }), Quantity::Elbo, Along::Steps);
         assert!(drawing.is_some_and(|d| d.standalone().contains("5 steps are lower, down to −10⁶")));
+    }
+
+    #[test]
+    fn a_family_that_was_not_kept_does_not_hide_the_one_that_was() {
+        let mut content = content(90, |s| if (30..60).contains(&s) { -500.0 } else { -3.0 - 0.001 * (s % 7) as f64 });
+        let rung = |kept| Rung { kept, ..Rung::default() };
+        content.rungs = vec![rung(false), rung(false), rung(true)];
+        content.stages = [0, 30, 60].map(|first_step| Stage { first_step, name: "a".into() }).to_vec();
+        let drawing = draw(&content, Quantity::Elbo, Along::Evaluations);
+        assert!(drawing.is_some_and(|d| d.standalone().contains("30 steps are lower, down to −500")));
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(super) fn steps(content: &Content) -> Option<Section> {
         id: "steps",
         title: "Steps",
         short: "Steps",
-        lead: "What each step took, by itself: there is no step size to choose.".into(),
+        lead: "What each step took. Unless a step size was given, the run finds it by itself.".into(),
         body: format!("<div class=\"small-traces\">{panels}</div>"),
     })
 }
