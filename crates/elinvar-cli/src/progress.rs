@@ -120,8 +120,11 @@ fn line(step: &Step, remaining: Option<f64>, rate: f64, left: Option<f64>) -> St
     }
     if let Some(gain) = remaining {
         let gain = gain.max(0.0);
-        text +=
-            &if gain < 1e-3 { format!("   remaining {gain:.0e} nats") } else { format!("   remaining {gain:.3} nats") };
+        text += &if gain > 0.0 && gain < 1e-3 {
+            format!("   remaining {gain:.0e} nats")
+        } else {
+            format!("   remaining {gain:.3} nats")
+        };
     }
     if step.components > 1 {
         text += &format!("   {} components", step.components);
