@@ -238,7 +238,10 @@ fn references(content: &Content, points: &[Point], frame: &Frame, marks: &mut Ma
     if let Some(elbo) = content.headline.elbo.filter(|elbo| frame.y.holds(elbo.value)) {
         let y = frame.y.at(elbo.value);
         let (value, error) = number::with_error(elbo.value, elbo.mcse);
-        let end = points[points.len() * 2 / 3..].iter().map(|p| frame.y.at(p.low)).fold(y, f64::max);
+        let mut lows: Vec<f64> = points[points.len() * 2 / 3..].iter().map(|p| frame.y.at(p.low)).collect();
+        lows.sort_by(f64::total_cmp);
+        // Below the band, but not below every single spike.
+        let end = lows[(lows.len() - 1) * 9 / 10].max(y);
         marks.group("rule", &format!(r#" data-at="{}""#, elbo.value), |marks| {
             marks.line("reference", (frame.left, y), (frame.right(), y));
             let at = (frame.right() - 4.0, end.min(frame.bottom() - 34.0) + 15.0);
