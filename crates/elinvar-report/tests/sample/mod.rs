@@ -1,6 +1,6 @@
 //! Contents that look like real ones: made-up numbers, made the way a fit makes them.
 
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 mod importance;
 mod random;
