@@ -131,7 +131,7 @@ pub(crate) const TASKS: &[Task] = &[
 /// Experiments of the paper.
 fn reproduce(names: &[String], options: &str) -> Cargo {
     let name = names.first().map_or("all", String::as_str);
-    cargo(&format!("run -p elinvar-paper --example reproduce -- {name} {options}"))
+    cargo(&format!("run -p elinvar-cli -- reproduce {name} {options}"))
 }
 
 /// A check of `elinvar-checks` that writes its page of docs/.
@@ -277,7 +277,7 @@ mod tests {
     fn experiments_are_run_by_name_or_all() {
         let task = TASKS.iter().find(|task| task.name == "reproduce").unwrap();
         let line = |rest: &[String]| (task.commands)(rest)[0].to_string();
-        let program = "cargo run -p elinvar-paper --example reproduce --";
+        let program = "cargo run -p elinvar-cli -- reproduce";
         assert_eq!(line(&[]), format!("{program} all --quick --out target/reproduced"));
         assert_eq!(line(&["figure-bnn".into()]), format!("{program} figure-bnn --quick --out target/reproduced"));
     }

@@ -95,7 +95,7 @@ fn contours(target: &BetaBinomial, plane: &Plane, fits: &[(f64, AnyApproximation
     let panel = |name: String| {
         Panel::new(name)
             .x(Axis::linear("logit η").range(x.0, x.1).ticks(4))
-            .y(Axis::linear("log K").range(y.0, y.1).ticks(4))
+            .y(Axis::linear("log K of the model").range(y.0, y.1).ticks(4))
     };
     let exact = |a: f64, b: f64| plane::log_density(target, [a, b]) - plane.log_normaliser;
     let lines = |f: &dyn Fn(f64, f64) -> f64| {
@@ -130,7 +130,7 @@ fn peak(f: &dyn Fn(f64, f64) -> f64) -> f64 {
 
 fn against_k(curve: &[(f64, f64, f64, f64)], settings: &Settings) -> crate::Figure {
     let title = "KL divergence from the posterior against the number of components: mean and range over seeds";
-    let name = if settings.paper_settings { "authors' program" } else { "default plan" };
+    let name = if settings.paper_settings { "authors' program" } else { "thorough plan" };
     let panel = Panel::new("")
         .x(Axis::linear("components K").range(0.7, 8.3).ticks(8))
         .y(Axis::log("KL(q‖p), nats"))

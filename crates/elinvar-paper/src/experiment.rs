@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use crate::expected::{self, Comparison};
 use crate::{Error, Findings};
 
+/// Runs an experiment; the second argument takes lines of progress.
+pub type RunExperiment = fn(&Settings, &mut dyn FnMut(&str)) -> Result<Findings, Error>;
+
 /// One experiment of the paper.
 pub struct Experiment {
     /// What is typed, for example `figure-toy-mixture`; also the name of its folder.
@@ -15,8 +18,8 @@ pub struct Experiment {
     pub about: &'static str,
     /// Whether it knows the settings of the authors' own program.
     pub has_paper_settings: bool,
-    /// Runs it; the second argument takes lines of progress.
-    pub run: fn(&Settings, &mut dyn FnMut(&str)) -> Result<Findings, Error>,
+    /// Runs it.
+    pub run: RunExperiment,
     /// The file of expectations.
     pub expected: &'static str,
 }

@@ -35,7 +35,7 @@ mod write;
 
 pub use error::Error;
 pub use expected::{Comparison, Line};
-pub use experiment::{Experiment, Mode, Settings};
+pub use experiment::{Experiment, Mode, RunExperiment, Settings};
 pub use findings::{Figure, Findings, Quantity, Table};
 pub use write::{Existing, write};
 

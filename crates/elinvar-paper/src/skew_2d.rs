@@ -8,6 +8,7 @@ use elinvar::family::{AnyApproximation, BlockState, State};
 use elinvar::model::LogisticRegression;
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
+use elinvar::run::Stop;
 use elinvar::target::Covariance;
 use elinvar::{Family, Plan, fit_from};
 use elinvar_figure::{Axis, Colour, Contours, Figure, Panel, Points, Width};
@@ -109,7 +110,8 @@ fn by_default(problem: &Problem, family: Family, seed: u64) -> Result<AnyApproxi
     }
     // The bound has several optima: a coarse fit from every side, then the best of them carried on.
     let gaussian = elinvar::fit(&problem.target, Family::gaussian(), &Plan { seed, ..Plan::default() })?;
-    let coarse = Plan { seed, ..Plan::default() };
+    let few_steps = Stop { max_steps: 300, ..Stop::default() };
+    let coarse = Plan { seed, max_draws: 128, stop: few_steps, ..Plan::default() };
     let mut best: Option<(f64, AnyApproximation)> = None;
     for side in 0..SIDES {
         let start = bent(gaussian.approximation(), family, TAU * f64::from(side) / f64::from(SIDES))?;

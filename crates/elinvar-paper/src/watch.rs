@@ -27,6 +27,9 @@ pub(crate) struct Seen {
     pub(crate) best: AnyApproximation,
 }
 
+/// Sees a run at a moment and may end it.
+pub(crate) type Looker<'l> = &'l mut dyn FnMut(&Seen, Moment) -> Result<ControlFlow<()>, Error>;
+
 /// How a run is watched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watch {
@@ -45,7 +48,7 @@ pub(crate) fn watch(
     start: &AnyApproximation,
     plan: &Plan,
     watch: Watch,
-    look: &mut dyn FnMut(&Seen, Moment) -> Result<ControlFlow<()>, Error>,
+    look: Looker<'_>,
 ) -> Result<f64, Error> {
     with_approximation!(start.clone(), q => run_and_look(target, q, plan, watch, look))
 }
@@ -55,7 +58,7 @@ fn run_and_look<A: Approximation>(
     start: A,
     plan: &Plan,
     watch: Watch,
-    look: &mut dyn FnMut(&Seen, Moment) -> Result<ControlFlow<()>, Error>,
+    look: Looker<'_>,
 ) -> Result<f64, Error>
 where
     AnyApproximation: From<A>,
@@ -83,11 +86,13 @@ where
         let spent = clock.elapsed().as_secs_f64();
         seconds += spent;
         each.push(spent);
-        if (over || steps as f64 >= next) && show(&run, steps, seconds)?.is_break() || over {
+        let is_due = over || steps as f64 >= next;
+        let ended = is_due && show(&run, steps, seconds)?.is_break();
+        if over || ended {
             each.sort_by(f64::total_cmp);
             return Ok(each[each.len() / 2]);
         }
-        if steps as f64 >= next {
+        if is_due {
             next = (steps as f64 * watch.growth).max(steps as f64 + 1.0).floor();
         }
     }

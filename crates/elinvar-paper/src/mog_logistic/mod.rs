@@ -94,11 +94,8 @@ struct Factors {
 impl Race {
     /// The settings that were best in the tuning of the full run, for runs that do not tune.
     fn known(components: usize) -> [Runner; 2] {
-        let beta = if components == 1 { 0.3 } else { 0.1 };
-        [
-            Runner::Natural { beta, decays: true },
-            Runner::BlackBox { rate: 0.1, decays: true, curvature: Curvature::Hessian },
-        ]
+        let (rate, decays) = if components == 1 { (0.3, false) } else { (0.1, true) };
+        [Runner::Natural { beta: 0.3, decays: true }, Runner::BlackBox { rate, decays, curvature: Curvature::Hessian }]
     }
 
     /// Both at the final divergence of the black box, within the tolerance.
