@@ -19,12 +19,18 @@
 
 mod authors;
 mod beta_binomial;
+mod bnn;
+mod bnn_data;
 mod bound;
+mod covtype;
 mod data;
+mod draws;
 mod error;
 mod expected;
 mod experiment;
 mod findings;
+mod heavy_tails;
+mod matrix;
 mod mog_logistic;
 mod plane;
 mod skew_2d;
@@ -40,8 +46,16 @@ pub use findings::{Figure, Findings, Quantity, Table};
 pub use write::{Existing, write};
 
 /// All experiments, in the order of the paper.
-pub const EXPERIMENTS: &[Experiment] =
-    &[toy_mixture::EXPERIMENT, beta_binomial::EXPERIMENT, skew_2d::EXPERIMENT, mog_logistic::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] = &[
+    toy_mixture::EXPERIMENT,
+    beta_binomial::EXPERIMENT,
+    skew_2d::EXPERIMENT,
+    mog_logistic::EXPERIMENT,
+    covtype::EXPERIMENT,
+    bnn::EXPERIMENT,
+    matrix::EXPERIMENT,
+    heavy_tails::EXPERIMENT,
+];
 
 /// The experiment with this name.
 pub fn experiment(name: &str) -> Option<&'static Experiment> {

@@ -1,0 +1,62 @@
+//! The figure.
+
+use elinvar_figure as draw;
+use elinvar_figure::{Axis, Bars, Colour, Dash, Line, Panel, Rule};
+
+use super::products::Bare;
+use super::race::{Look, Method, Ran};
+use crate::Figure;
+
+fn colour(ran: &Ran) -> Colour {
+    match (ran.entry.family.name(), ran.entry.method) {
+        ("student_t", Method::Natural) => Colour::Blue,
+        ("student_t", _) => Colour::Sky,
+        (_, Method::Natural) => Colour::Vermilion,
+        _ => Colour::Orange,
+    }
+}
+
+pub(super) fn draw(runs: &[Ran], reference: f64, bare: &Bare, quick: bool) -> Figure {
+    let which = if quick { "a stand-in of covtype" } else { "covtype" };
+    let figure = draw::Figure::new(format!("Log-loss on {which} by natural gradients and by BBVI"))
+        .columns(3)
+        .panel_size(380.0, 300.0)
+        .panel(losses(runs, reference, "epochs", |look| look.epochs))
+        .panel(losses(runs, reference, "seconds, one thread", |look| look.seconds))
+        .panel(costs(runs, bare));
+    Figure {
+        stem: "covtype".into(),
+        title: format!(
+            "Test log-loss on {which} against epochs and seconds, and the cost of an epoch beside its bare products"
+        ),
+        svg: figure.svg(),
+    }
+}
+
+fn losses(runs: &[Ran], reference: f64, label: &str, along: impl Fn(&Look) -> f64) -> Panel {
+    let mut panel = Panel::new("test log-loss")
+        .x(Axis::log(label))
+        .y(Axis::log("log-loss above the Gaussian of all data, nats").range(1e-4, 2.0));
+    for ran in runs {
+        let points = ran.looks.iter().skip(1).map(|look| (along(look), look.loss - reference));
+        let dash = if ran.entry.method == Method::Natural { Dash::Solid } else { Dash::Dashed };
+        panel = panel.add(Line::new(points).colour(colour(ran)).dash(dash).key(ran.entry.name()));
+    }
+    panel
+}
+
+fn costs(runs: &[Ran], bare: &Bare) -> Panel {
+    let mut names: Vec<&str> = vec!["read", "XZ+XᵀR", "+XᵀX"];
+    let mut heights = vec![bare.read, bare.gradient, bare.hessian];
+    for (family, name) in [("student_t", ["t", "t, BB"]), ("skew", ["skew", "skew, BB"])] {
+        for ran in runs.iter().filter(|ran| ran.entry.family.name() == family) {
+            names.push(name[usize::from(ran.entry.method != Method::Natural)]);
+            heights.push(ran.seconds_per_epoch);
+        }
+    }
+    Panel::new("seconds per pass over the rows")
+        .x(Axis::names(names))
+        .y(Axis::linear("seconds, one thread").include(0.0))
+        .add(Bars::new(heights).colour(Colour::Green))
+        .add(Rule::horizontal(bare.hessian, "bare products"))
+}

@@ -1,0 +1,222 @@
+//! Student-t and skew-Gaussian by natural gradients of mini-batches against black-box gradients, on covtype.
+
+mod data;
+mod figure;
+mod products;
+mod race;
+
+use elinvar::run::Stop;
+use elinvar::{Family, Plan};
+
+use crate::{Error, Experiment, Findings, Settings, Table};
+use data::Data;
+use products::Bare;
+use race::{Course, Entry, Method, Ran};
+
+/// The experiment.
+pub(crate) const EXPERIMENT: Experiment = Experiment {
+    name: "figure-covtype",
+    title: "Mini-batches: Student-t and skew-Gaussian on covtype",
+    about: "464 809 × 54 logistic regression; test log-loss against epochs and seconds, and the bare cost of the products",
+    has_paper_settings: false,
+    run,
+    expected: include_str!("../../expected/figure-covtype.toml"),
+};
+
+/// Nats of log-loss above the Gaussian of all data at which a run counts as there.
+const NEAR: f64 = 2e-3;
+/// Step sizes that Adam is tried with.
+const ADAM_STEPS: [f64; 3] = [0.003, 0.01, 0.03];
+
+/// What all runs are held against.
+struct Reference {
+    losses: Vec<f64>,
+    seconds: f64,
+    n_draws: usize,
+}
+
+impl Reference {
+    fn loss(&self) -> f64 {
+        mean(&self.losses)
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn run(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Findings, Error> {
+    // Seconds are compared, so everything has one thread.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = pool.map_err(|e| Error::Io { path: "threads".into(), source: std::io::Error::other(e) })?;
+    // Lines come from the thread of the pool and are shown by this one.
+    let (send, lines) = std::sync::mpsc::channel::<String>();
+    std::thread::scope(|scope| {
+        let run = scope.spawn(move || {
+            // A line that nobody takes is no loss.
+            pool.install(|| run_alone(settings, &mut |line| send.send(line.to_owned()).unwrap_or_default()))
+        });
+        lines.iter().for_each(|line| progress(&line));
+        run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn run_alone(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Findings, Error> {
+    let data = match (&settings.data, settings.quick) {
+        (_, true) => Data::stand_in(30_000, 10_000, settings.seed)?,
+        (Some(folder), false) => Data::read(folder)?,
+        (None, false) => Data::read("".as_ref())?,
+    };
+    let n_rows = data.model.design().n_rows();
+    progress(&format!("{n_rows} rows to fit, {} kept back", data.n_test()));
+    let course = Course {
+        minibatch: if settings.quick { 1_000 } else { 2_000 },
+        n_draws: 10,
+        epochs: 5.0,
+        seed: settings.seed,
+        test: if settings.quick { (5_000, 50) } else { (10_000, 50) },
+    };
+    let stop = Stop { remaining_nats: 0.05, ..Stop::default() };
+    let all = Plan { n_draws: course.n_draws, max_draws: 40, stop, seed: settings.seed, ..Plan::default() };
+    let gaussian = elinvar::fit(&data.model, Family::gaussian(), &all)?;
+    let n_draws = 100;
+    let losses = data.losses(gaussian.approximation(), usize::MAX, n_draws);
+    let reference = Reference { losses, seconds: gaussian.seconds(), n_draws };
+    progress(&format!("the Gaussian of all data: log-loss {:.5} nats", reference.loss()));
+    let mut runs = Vec::new();
+    for family in [Family::student_t_learned(), Family::skew()] {
+        for method in [Method::Natural, best_adam(&data, family, &course)?] {
+            let ran = race::run(&data, Entry { family, method }, &course)?;
+            progress(&format!("{}: log-loss {:.5} nats", ran.entry.name(), ran.final_loss()));
+            runs.push(ran);
+        }
+    }
+    let bare = products::measure(data.model.design(), course.n_draws, course.minibatch, 3);
+    let mut findings = Findings::default();
+    findings.put("rows to fit", n_rows as f64);
+    findings.put("test log-loss of the gaussian of all data", reference.loss());
+    findings.put("seconds of the gaussian of all data", reference.seconds);
+    findings.put("bare seconds of reading the rows", bare.read);
+    findings.put("bare seconds of the products of a gradient", bare.gradient);
+    findings.put("bare seconds of the products of a gradient and a Hessian", bare.hessian);
+    runs.iter().for_each(|ran| record(&mut findings, &data, &reference, &bare, ran));
+    runs.chunks_exact(2).for_each(|pair| compare(&mut findings, &course, &pair[0], &pair[1]));
+    if let Some(peak) = peak_memory() {
+        findings.put("peak memory, MB", peak);
+    }
+    findings.tables = tables(&findings, &runs);
+    findings.figures.push(figure::draw(&runs, reference_on_the_way(&data, &gaussian, &course), &bare, settings.quick));
+    findings.page = page(&findings, settings, &course);
+    Ok(findings)
+}
+
+/// The log-loss of the Gaussian of all data, by the rows and draws of the runs.
+fn reference_on_the_way(data: &Data, gaussian: &elinvar::Posterior, course: &Course) -> f64 {
+    mean(&data.losses(gaussian.approximation(), course.test.0, course.test.1))
+}
+
+/// The step size of Adam with the lowest log-loss after a third of an epoch.
+fn best_adam(data: &Data, family: Family, course: &Course) -> Result<Method, Error> {
+    let short = Course { epochs: 0.3, test: (course.test.0 / 4, 20), ..*course };
+    let mut best = (f64::INFINITY, Method::Adam(ADAM_STEPS[0]));
+    for beta in ADAM_STEPS {
+        let method = Method::Adam(beta);
+        let loss = race::run(data, Entry { family, method }, &short)?.final_loss();
+        if loss < best.0 {
+            best = (loss, method);
+        }
+    }
+    Ok(best.1)
+}
+
+fn record(findings: &mut Findings, data: &Data, reference: &Reference, bare: &Bare, ran: &Ran) {
+    let name = ran.entry.name();
+    let losses = data.losses(&ran.last, usize::MAX, reference.n_draws);
+    let differences: Vec<f64> = losses.iter().zip(&reference.losses).map(|(a, b)| a - b).collect();
+    let (difference, sd) = crate::findings::mean_and_sd(&differences);
+    let error = sd.unwrap_or(f64::NAN) / (differences.len() as f64).sqrt();
+    let products = if ran.entry.method == Method::Natural { bare.hessian } else { bare.gradient };
+    findings.put(format!("test log-loss of {name}"), mean(&losses));
+    findings.put(format!("log-loss over the gaussian of all data of {name}"), difference);
+    findings.put(format!("log-loss over the gaussian of all data in standard errors of {name}"), difference / error);
+    findings.put(format!("seconds per epoch of {name}"), ran.seconds_per_epoch);
+    findings.put(format!("seconds per epoch over the bare products of {name}"), ran.seconds_per_epoch / products);
+    if let Method::Adam(beta) = ran.entry.method {
+        findings.put(format!("step size of {name}"), beta);
+    }
+}
+
+/// How much longer the second takes to come near the Gaussian of all data; if it never does, at least so much longer.
+fn compare(findings: &mut Findings, course: &Course, natural: &Ran, adam: &Ran) {
+    let family = natural.entry.family;
+    let start = &natural.looks[0];
+    // The rows on the way are fewer: what all converge to there is the natural gradient's own last value.
+    let goal = natural.final_loss() + NEAR;
+    let (epochs, seconds) = natural.reaches(goal).unwrap_or((f64::INFINITY, f64::INFINITY));
+    let end = adam.looks.last().map_or((course.epochs, f64::NAN), |look| (look.epochs, look.seconds));
+    let (there, (adam_epochs, adam_seconds)) = match adam.reaches(goal) {
+        Some(reached) => (1.0, reached),
+        None => (0.0, end),
+    };
+    findings.put(format!("log-loss of the start of {family}"), start.loss);
+    findings.put(format!("epochs of {family}, natural gradient, to within 0.002 nats"), epochs);
+    findings.put(format!("seconds of {family}, natural gradient, to within 0.002 nats"), seconds);
+    findings.put(format!("whether {family}, BBVI, came within 0.002 nats"), there);
+    findings.put(format!("epochs of {family}, BBVI over natural"), adam_epochs / epochs);
+    findings.put(format!("seconds of {family}, BBVI over natural"), adam_seconds / seconds);
+    findings.put(format!("last log-loss of {family}, BBVI minus natural"), adam.final_loss() - natural.final_loss());
+}
+
+/// The most memory the process has held, in megabytes, where the system says so.
+fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
+fn tables(findings: &Findings, runs: &[Ran]) -> Vec<Table> {
+    let get = |name: String| findings.get(&name).unwrap_or(f64::NAN);
+    let mut table = Table::new(
+        "runs",
+        ["run", "test log-loss, nats", "over the Gaussian of all data", "s per epoch", "over products"],
+    );
+    for ran in runs {
+        let name = ran.entry.name();
+        table.push([
+            name.clone(),
+            format!("{:.5}", get(format!("test log-loss of {name}"))),
+            format!("{:+.5}", get(format!("log-loss over the gaussian of all data of {name}"))),
+            format!("{:.3}", get(format!("seconds per epoch of {name}"))),
+            format!("{:.2}", get(format!("seconds per epoch over the bare products of {name}"))),
+        ]);
+    }
+    let mut looks = Table::new("log-loss", ["run", "epochs", "seconds", "log-loss, nats"]);
+    for ran in runs {
+        for look in &ran.looks {
+            let [epochs, seconds] = [look.epochs, look.seconds].map(|v| format!("{v:.4}"));
+            looks.push([ran.entry.name(), epochs, seconds, format!("{:.6}", look.loss)]);
+        }
+    }
+    vec![table, looks]
+}
+
+fn page(findings: &Findings, settings: &Settings, course: &Course) -> String {
+    let get = |name: &str| findings.get(name).unwrap_or(f64::NAN);
+    let which = if settings.quick { "a generated stand-in of covtype" } else { "covtype" };
+    format!(
+        "Logistic regression on {which}, {} rows to fit, mini-batches of {}, {} draws a step, one thread. The Student-t has the t prior \
+         that shares w with it, the skew-Gaussian the normal prior; both have δ = 0.002. All runs begin at N(0, I). BBVI is Adam on \
+         reparameterisation gradients, with the best of the step sizes 0.003, 0.01 and 0.03 after a third of an epoch.\n\n{}\n\
+         Reading all rows once takes {:.3} s, the products of a gradient {:.3} s, with those of a Hessian {:.3} s (for every mini-batch the minimum of three). \
+         The process held at most {:.0} MB.\n",
+        get("rows to fit"),
+        course.minibatch,
+        course.n_draws,
+        findings.tables[0].markdown(),
+        get("bare seconds of reading the rows"),
+        get("bare seconds of the products of a gradient"),
+        get("bare seconds of the products of a gradient and a Hessian"),
+        get("peak memory, MB"),
+    )
+}
