@@ -60,10 +60,9 @@ fn thinned(trace: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 fn network(layers: &[Fitted]) -> Panel {
-    let mut panel = Panel::new("a network on Yacht").x(Axis::log("steps")).y(Axis::log("−ELBO, nats"));
+    let mut panel = Panel::new("a network on Yacht").x(Axis::log("steps")).y(Axis::linear("ELBO, nats"));
     for (fit, colour) in layers.iter().zip([Colour::Blue, Colour::Green]) {
-        let points = thinned(&fit.trace).into_iter().map(|(step, elbo)| (step, -elbo));
-        panel = panel.add(Line::new(points).colour(colour).label(fit.name));
+        panel = panel.add(Line::new(thinned(&fit.trace)).colour(colour).label(fit.name));
     }
     panel
 }
