@@ -19,7 +19,7 @@ pub(crate) fn model_name(text: &str) -> Result<ModelName, String> {
     if let Some(model) = names.iter().find(|model| model.name() == text) {
         return Ok(*model);
     }
-    let meant = nearest(text, names.map(ModelName::name).into_iter());
+    let meant = nearest(text, names.map(ModelName::name));
     Err(meant.map_or(format!("the models are {}; the file comes after the model", MODELS), did_you_mean))
 }
 

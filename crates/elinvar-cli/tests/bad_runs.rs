@@ -115,8 +115,7 @@ fn damaged_files() {
     for (text, sentence) in cases {
         story.write("run/fit.json", text);
         for command in ["sample", "diagnose", "compare run", "inits"] {
-            let sentence: &str = &String::from(sentence.clone());
-            refused(&story, &[(&format!("{command} run"), said(sentence))]);
+            refused(&story, &[(&format!("{command} run"), said(&sentence))]);
         }
     }
     story.write("run/fit.json", not_finite);

@@ -42,6 +42,7 @@ impl Panel {
 
     /// With something more on top.
     #[must_use]
+    #[allow(clippy::should_implement_trait, reason = "a layer is put onto a panel, and no sum is meant")]
     pub fn add(mut self, layer: impl Into<Layer>) -> Self {
         self.layers.push(layer.into());
         self
