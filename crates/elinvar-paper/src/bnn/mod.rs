@@ -21,7 +21,7 @@ use crate::{Error, Experiment, Findings, Settings, Table};
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "figure-bnn",
     title: "Bayesian networks: diagonal skew-Gaussian by the Adam-like rule",
-    about: "50 rectified units, batches of 32, ten draws; test RMSE and log-likelihood over the usual splits of five tables",
+    about: "50 rectified units, batches of 32, ten draws; test RMSE and log-likelihood over the usual splits of five tables.",
     has_paper_settings: false,
     run,
     expected: include_str!("../../expected/figure-bnn.toml"),

@@ -17,7 +17,7 @@ use race::{Course, Entry, Method, Ran};
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "figure-covtype",
     title: "Mini-batches: Student-t and skew-Gaussian on covtype",
-    about: "464 809 × 54 logistic regression; test log-loss against epochs and seconds, and the bare cost of the products",
+    about: "464 809 × 54 logistic regression; test log-loss against epochs and seconds, and the bare cost of the products.",
     has_paper_settings: false,
     run,
     expected: include_str!("../../expected/figure-covtype.toml"),

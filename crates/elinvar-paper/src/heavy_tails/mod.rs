@@ -16,7 +16,7 @@ use target::RobustLine;
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "figure-heavy-tails",
     title: "Heavy tails: Student-t and symmetric NIG against the Gaussian",
-    about: "Robust regression with few rows; KL and tail quantiles of student_t (fixed and learned a), snig and gaussian",
+    about: "Robust regression with few rows; KL and tail quantiles of student_t (fixed and learned a), snig and gaussian.",
     has_paper_settings: false,
     run,
     expected: include_str!("../../expected/figure-heavy-tails.toml"),

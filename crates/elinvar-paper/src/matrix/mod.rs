@@ -20,7 +20,7 @@ use regression::{FEATURES, MatrixRegression, RESPONSES};
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "figure-matrix",
     title: "Matrix-variate Gaussian: a known posterior and the layers of a network",
-    about: "KL of the matrix-variate Gaussian under the corrected and the printed update, and a network with one per layer",
+    about: "KL of the matrix-variate Gaussian under the corrected and the printed update, and a network with one per layer.",
     has_paper_settings: false,
     run,
     expected: include_str!("../../expected/figure-matrix.toml"),
