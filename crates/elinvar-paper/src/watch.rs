@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use elinvar::family::{AnyApproximation, Approximation, with_approximation};
+use elinvar::family::{AnyApproximation, Approximation};
 use elinvar::run::{Counts, Run};
 use elinvar::target::Target;
 use elinvar::{Error, Plan};
@@ -50,7 +50,19 @@ pub(crate) fn watch(
     watch: Watch,
     look: Looker<'_>,
 ) -> Result<f64, Error> {
-    with_approximation!(start.clone(), q => run_and_look(target, q, plan, watch, look))
+    /// The families of the experiments; a run of each is code of its own, which every build of the program has to make.
+    macro_rules! of_these {
+        ($($family:ident)*) => {
+            match start.clone() {
+                $(AnyApproximation::$family(q) => run_and_look(target, q, plan, watch, look),)*
+                other => Err(Error::Unsupported {
+                    wanted: format!("watching a run of `{}`", other.state().family),
+                    instead: "add the family to the list in `watch`".into(),
+                }),
+            }
+        };
+    }
+    of_these!(Gaussian GaussianDiagonal Mog StudentT Skew SkewDiagonal Emg Matrix)
 }
 
 fn run_and_look<A: Approximation>(
