@@ -212,7 +212,7 @@ fn a_run_directory_holds_everything() {
     );
     assert_eq!(diagnostics["fit_counts"]["gradient"], fit["evaluations"]["gradient"]);
     let cell = |line: &str, column: usize| line.split(',').nth(column).unwrap().parse::<u64>().unwrap();
-    let draws = trace.lines().skip(1).map(|line| cell(line, 9) * cell(line, 10)).max();
+    let draws = trace.lines().skip(1).map(|line| cell(line, 10) * cell(line, 11)).max();
     assert_eq!(diagnostics["peak_draws"].as_u64(), draws);
     let kept: Value = serde_json::from_str(&story.read("runs/a/fit.json")).unwrap();
     assert_eq!(kept["judgement"]["verdict"], fit["verdict"]);
