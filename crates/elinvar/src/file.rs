@@ -30,7 +30,7 @@ pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     replace(path, serde_json::to_vec_pretty(value))
 }
 
-/// [`write`] for a file that nobody reads.
+/// [`write()`] for a file that nobody reads.
 pub(crate) fn write_compact<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     replace(path, serde_json::to_vec(value))
 }
