@@ -307,4 +307,14 @@ mod tests {
         assert_eq!(data.features, [1.0, 2.0, 5.0, 1.0, 3.0, 6.0]);
         assert_eq!(data.features.as_ptr(), memory);
     }
+
+    #[test]
+    fn classes_of_a_single_column_are_0_and_1() {
+        for text in ["y\n-1\n1\n1\n", "y\n0\n1\n1\n"] {
+            let table = Table::from_csv("t.csv", text.as_bytes(), &Columns::All).unwrap();
+            assert_eq!(RegressionData::columns(&table, Outcome::Binary).unwrap().y, [0.0, 1.0, 1.0]);
+        }
+        let one = Table::from_csv("t.csv", b"y\n1\n1\n", &Columns::All).unwrap();
+        assert_eq!(RegressionData::columns(&one, Outcome::Binary).unwrap().y, [1.0, 1.0]);
+    }
 }
