@@ -27,12 +27,13 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<Outcome, Failure> {
         && args.names.iter().all(|name| name != ALL)
     {
         return Err(Failure::input(format!(
-            "{}: nothing is known of the authors' own settings; leave --paper-settings out",
+            "{}: this experiment has no separate run with the authors' settings; leave --paper-settings out",
             other.name
         )));
     }
     // What would be refused at the end is refused before hours of work.
     for experiment in &chosen {
+        experiment.check(&settings(experiment, args)).map_err(|e| failure(experiment, &e))?;
         let folder = args.out.join(experiment.name);
         if folder.exists() && !folder.join("numbers.json").is_file() {
             return Err(Failure::input(format!(
@@ -55,15 +56,23 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<Outcome, Failure> {
     Ok(if missed == 0 { Outcome::Done } else { Outcome::NotTrusted })
 }
 
-/// The number of expectations that were missed.
-fn one(experiment: &Experiment, args: &ReproduceArgs) -> Result<usize, Failure> {
-    let settings = Settings {
+fn settings(experiment: &Experiment, args: &ReproduceArgs) -> Settings {
+    Settings {
         quick: args.quick,
         paper_settings: args.paper_settings && experiment.has_paper_settings,
         data: args.data.clone(),
         seed: args.seed,
-    };
-    let failure = |e: elinvar_paper::Error| Failure::input(format!("{}: {e}", experiment.name));
+    }
+}
+
+fn failure(experiment: &Experiment, error: &elinvar_paper::Error) -> Failure {
+    Failure::input(format!("{}: {error}", experiment.name))
+}
+
+/// The number of expectations that were missed.
+fn one(experiment: &Experiment, args: &ReproduceArgs) -> Result<usize, Failure> {
+    let settings = settings(experiment, args);
+    let failure = |e: elinvar_paper::Error| failure(experiment, &e);
     let clock = Instant::now();
     let shows = !args.quiet;
     let mut tell = |line: &str| {

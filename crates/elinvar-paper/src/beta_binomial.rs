@@ -14,6 +14,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     title: "Mixtures of Gaussians on the beta-binomial posterior",
     about: "Cancer mortality in 20 cities: mixtures of K = 1 … 8 Gaussians beside the exact posterior, and KL against K.",
     has_paper_settings: true,
+    needs: None,
     run,
     expected: include_str!("../expected/figure-beta-binomial.toml"),
 };

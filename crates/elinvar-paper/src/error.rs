@@ -13,7 +13,7 @@ pub enum Error {
     #[error(transparent)]
     Data(#[from] elinvar_data::Error),
     /// Data that the project does not carry was not given.
-    #[error("{what}; name the folder that holds it with `--data`")]
+    #[error("{what}; name the folder that holds it with `--data`, or take `--quick`, which needs none")]
     DataNeeded {
         /// What is needed, under which name, and where it comes from.
         what: String,

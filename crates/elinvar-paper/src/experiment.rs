@@ -18,6 +18,8 @@ pub struct Experiment {
     pub about: &'static str,
     /// Whether it knows the settings of the authors' own program.
     pub has_paper_settings: bool,
+    /// A file of data that the project does not carry and that only the quick run does without.
+    pub needs: Option<&'static str>,
     /// Runs it.
     pub run: RunExperiment,
     /// The file of expectations.
@@ -25,6 +27,19 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// Checks that the data is there, before anything is run.
+    ///
+    /// # Errors
+    /// [`Error::DataNeeded`] for a full run without the folder.
+    pub fn check(&self, settings: &Settings) -> Result<(), Error> {
+        match self.needs {
+            Some(file) if !settings.quick && settings.data.is_none() => {
+                Err(Error::DataNeeded { what: format!("the full run needs {file}, which is not part of the program") })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Holds the findings of a run with these settings against the expectations.
     ///
     /// # Errors

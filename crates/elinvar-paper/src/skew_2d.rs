@@ -22,6 +22,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     title: "Skewed approximations of a skewed posterior",
     about: "Logistic regression with two weights on two separable classes: Gaussian, skew-Gaussian and EMG over the exact posterior.",
     has_paper_settings: true,
+    needs: None,
     run,
     expected: include_str!("../expected/figure-skew-2d.toml"),
 };

@@ -16,6 +16,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     title: "A mixture of ten Gaussians in twenty dimensions",
     about: "Mixtures of 20 Gaussians on a target of ten modes, d = 20: all twenty marginals against the truth.",
     has_paper_settings: false,
+    needs: None,
     run,
     expected: include_str!("../expected/figure-toy-mixture.toml"),
 };

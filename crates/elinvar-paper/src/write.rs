@@ -152,6 +152,7 @@ mod tests {
         title: "A test",
         about: "Nothing.",
         has_paper_settings: false,
+        needs: None,
         run: |_, _| Ok(Findings::default()),
         expected: "[[quantity]]\nname = \"x\"\nat_most = 1.0\nmode = \"both\"\nsource = \"none\"",
     };

@@ -23,6 +23,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     title: "Bayesian networks: diagonal skew-Gaussian by the Adam-like rule",
     about: "50 rectified units, batches of 32, ten draws; test RMSE and log-likelihood over the usual splits of five tables.",
     has_paper_settings: false,
+    needs: Some("boston.csv"),
     run,
     expected: include_str!("../../expected/figure-bnn.toml"),
 };

@@ -47,8 +47,23 @@ struct Part {
     y: Vec<f64>,
 }
 
+impl Part {
+    /// Brings the rows into a random order: the file goes from area to area, and a few rows from its top are of one area only.
+    fn shuffle(&mut self) {
+        let mut stream = Stream::open(1, Purpose::Sample, 1, 0);
+        for last in (1..self.y.len()).rev() {
+            let other = (stream.uniform() * (last + 1) as f64) as usize;
+            self.y.swap(last, other);
+            for j in 0..DIM {
+                self.x.swap(last * DIM + j, other * DIM + j);
+            }
+        }
+    }
+}
+
 impl Data {
-    fn new(train: Part, test: Part) -> Result<Self, Error> {
+    fn new(train: Part, mut test: Part) -> Result<Self, Error> {
+        test.shuffle();
         let names = (0..DIM).map(|j| if j == 0 { "intercept".into() } else { format!("x{j}") }).collect();
         let model = LogisticRegression::new(DesignMatrix::new(train.x, DIM, names)?, train.y, PRIOR_PRECISION)?;
         Ok(Self { model, test: test.x, labels: test.y })
@@ -159,6 +174,20 @@ mod tests {
         }
         let both = [-1.0, 1.0].map(|y| data.model.responses().iter().filter(|v| **v == y).count());
         assert!(both.iter().all(|n| *n > 50), "{both:?}");
+    }
+
+    #[test]
+    fn rows_that_are_kept_back_are_shuffled_whole() {
+        let row = |i: usize| std::iter::repeat_n(i as f64, DIM);
+        let mut part = Part { x: (0..100).flat_map(row).collect(), y: (0..100).map(f64::from).collect() };
+        part.shuffle();
+        for (x, y) in part.x.chunks_exact(DIM).zip(&part.y) {
+            assert!(x.iter().all(|v| v == y));
+        }
+        let displaced = part.y.iter().enumerate().filter(|(i, y)| *i as f64 != **y).count();
+        assert!(displaced > 80, "{displaced}");
+        part.y.sort_by(f64::total_cmp);
+        assert_eq!(part.y, (0..100).map(f64::from).collect::<Vec<_>>());
     }
 
     #[test]

@@ -36,18 +36,19 @@ pub(super) fn draw(runs: &[Ran], reference: f64, bare: &Bare, quick: bool) -> Fi
 fn losses(runs: &[Ran], reference: f64, label: &str, along: impl Fn(&Look) -> f64) -> Panel {
     let mut panel = Panel::new("test log-loss")
         .x(Axis::log(label))
-        .y(Axis::log("log-loss above the Gaussian of all data, nats").range(1e-4, 2.0));
+        .y(Axis::linear("nats").range(reference - 0.02, reference + 0.3))
+        .add(Rule::horizontal(reference, "Gaussian of all data"));
     for ran in runs {
-        let points = ran.looks.iter().skip(1).map(|look| (along(look), look.loss - reference));
+        let points = ran.curve().into_iter().skip(1).map(|(look, low, high)| (along(&look), look.loss, low, high));
         let dash = if ran.entry.method == Method::Natural { Dash::Solid } else { Dash::Dashed };
-        panel = panel.add(Line::new(points).colour(colour(ran)).dash(dash).key(ran.entry.name()));
+        panel = panel.add(Line::with_band(points).colour(colour(ran)).dash(dash).key(ran.entry.name()));
     }
     panel
 }
 
 fn costs(runs: &[Ran], bare: &Bare) -> Panel {
-    let mut names: Vec<&str> = vec!["read", "XZ+XᵀR", "+XᵀX"];
-    let mut heights = vec![bare.read, bare.gradient, bare.hessian];
+    let mut names: Vec<&str> = vec!["read", "XZ+XᵀR", "+XᵀX", "gathered"];
+    let mut heights = vec![bare.read, bare.gradient, bare.hessian, bare.gathered];
     for (family, name) in [("student_t", ["t", "t, BB"]), ("skew", ["skew", "skew, BB"])] {
         for ran in runs.iter().filter(|ran| ran.entry.family.name() == family) {
             names.push(name[usize::from(ran.entry.method != Method::Natural)]);
@@ -58,5 +59,5 @@ fn costs(runs: &[Ran], bare: &Bare) -> Panel {
         .x(Axis::names(names))
         .y(Axis::linear("seconds, one thread").include(0.0))
         .add(Bars::new(heights).colour(Colour::Green))
-        .add(Rule::horizontal(bare.hessian, "bare products"))
+        .add(Rule::horizontal(bare.gathered, "bare products"))
 }

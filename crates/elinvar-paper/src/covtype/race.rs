@@ -78,8 +78,16 @@ impl SecondOrder for UnderTPrior<'_> {
 pub(super) enum Method {
     /// Natural gradients with Hessians.
     Natural,
-    /// Ordinary gradients by Adam with this step size.
-    Adam(f64),
+    /// Ordinary gradients by Adam.
+    Adam { rate: f64, decays: bool },
+}
+
+impl Method {
+    /// Every setting of Adam that is tried.
+    pub(super) fn adams() -> impl Iterator<Item = Self> {
+        let with = |decays| [0.001, 0.003, 0.01, 0.03].map(|rate| Self::Adam { rate, decays });
+        [true, false].into_iter().flat_map(with)
+    }
 }
 
 /// A way to fit.
@@ -93,7 +101,7 @@ impl Entry {
     pub(super) fn name(&self) -> String {
         match self.method {
             Method::Natural => format!("{}, natural gradient", self.family),
-            Method::Adam(_) => format!("{}, BBVI", self.family),
+            Method::Adam { .. } => format!("{}, BBVI", self.family),
         }
     }
 }
@@ -104,7 +112,9 @@ pub(super) struct Course {
     pub(super) minibatch: usize,
     pub(super) n_draws: usize,
     pub(super) epochs: f64,
+    /// The first seed.
     pub(super) seed: u64,
+    pub(super) repetitions: u64,
     /// Rows and draws of a log-loss on the way.
     pub(super) test: (usize, usize),
 }
@@ -117,12 +127,14 @@ pub(super) struct Look {
     pub(super) loss: f64,
 }
 
-/// What became of a run.
+/// What became of the repetitions of an entry.
 pub(super) struct Ran {
     pub(super) entry: Entry,
-    pub(super) looks: Vec<Look>,
-    pub(super) last: AnyApproximation,
-    /// Steps of an epoch times the fastest of sixty steps.
+    /// The looks of each repetition, all after the same epochs.
+    pub(super) looks: Vec<Vec<Look>>,
+    /// Where each repetition ended.
+    pub(super) last: Vec<AnyApproximation>,
+    /// Steps of an epoch times the fastest of the first steps.
     pub(super) seconds_per_epoch: f64,
 }
 
@@ -137,11 +149,11 @@ fn start(family: Family, seed: u64) -> Result<AnyApproximation, Error> {
     Ok(AnyApproximation::from_state(&State { family, dim: DIM, blocks, log_weights: vec![0.0] })?)
 }
 
-fn plan(method: Method, course: &Course) -> Plan {
+fn plan(method: Method, course: &Course, seed: u64) -> Plan {
     let plan = Plan {
         n_draws: course.n_draws,
         minibatch: Some(course.minibatch),
-        seed: course.seed,
+        seed,
         stop: Stop { max_steps: u64::MAX, ..Stop::default() },
         ..Plan::default()
     };
@@ -150,42 +162,48 @@ fn plan(method: Method, course: &Course) -> Plan {
             let step_size = StepSize::Power { initial: 0.5, delay: 20.0, exponent: 0.9 };
             Plan { step_size, mixing_step_size: step_size, max_kl: Some(10.0), ..plan }
         }
-        Method::Adam(beta) => Plan {
+        Method::Adam { rate, decays } => Plan {
             rule: Rule::EuclideanAdam(EuclideanAdam::default()),
-            step_size: StepSize::Constant(beta),
+            step_size: match decays {
+                true => StepSize::Power { initial: rate, delay: 100.0, exponent: 0.6 },
+                false => StepSize::Constant(rate),
+            },
             curvature: Curvature::Stein { control_variate: false },
             ..plan
         },
     }
 }
 
-/// Runs an entry over the course.
+/// Runs an entry over the course, one repetition after the other.
 pub(super) fn run(data: &Data, entry: Entry, course: &Course) -> Result<Ran, Error> {
     let under_t = UnderTPrior(&data.model);
     let target: &dyn Target = if matches!(entry.family.kind, Kind::StudentT { .. }) { &under_t } else { &data.model };
-    let n_rows = data.model.design().n_rows();
-    let per_epoch = n_rows as f64 / course.minibatch as f64;
-    let start = start(entry.family, course.seed)?;
-    let plan = plan(entry.method, course);
-    let seconds_per_epoch = per_epoch * fastest_step(target, &start, &plan)?;
-    let mut looks: Vec<Look> = Vec::new();
-    let mut last = start.clone();
+    let per_epoch = data.model.design().n_rows() as f64 / course.minibatch as f64;
+    let first = start(entry.family, course.seed)?;
+    let seconds_per_epoch = per_epoch * fastest_step(target, &first, &plan(entry.method, course, course.seed))?;
+    let mut ran = Ran { entry, looks: Vec::new(), last: Vec::new(), seconds_per_epoch };
     let settings = Watch { growth: 1.35, reviews: false, steps: (course.epochs * per_epoch).ceil() as u64 };
-    watch(target, &start, &plan, settings, &mut |seen, moment| {
-        let losses = data.losses(&seen.state, course.test.0, course.test.1);
-        let loss = losses.iter().sum::<f64>() / losses.len() as f64;
-        let epochs = moment.steps as f64 / per_epoch;
-        looks.push(Look { epochs, seconds: epochs * seconds_per_epoch, loss });
-        last = seen.state.clone();
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(Ran { entry, looks, last, seconds_per_epoch })
+    for seed in course.seed..course.seed + course.repetitions {
+        let start = start(entry.family, seed)?;
+        let (mut looks, mut last) = (Vec::new(), start.clone());
+        watch(target, &start, &plan(entry.method, course, seed), settings, &mut |seen, moment| {
+            let losses = data.losses(&seen.state, course.test.0, course.test.1);
+            let loss = losses.iter().sum::<f64>() / losses.len() as f64;
+            let epochs = moment.steps as f64 / per_epoch;
+            looks.push(Look { epochs, seconds: epochs * seconds_per_epoch, loss });
+            last = seen.state.clone();
+            Ok(ControlFlow::Continue(()))
+        })?;
+        ran.looks.push(looks);
+        ran.last.push(last);
+    }
+    Ok(ran)
 }
 
 /// The smallest seconds of a step among the first: what a step takes when nothing else runs.
 fn fastest_step(target: &dyn Target, start: &AnyApproximation, plan: &Plan) -> Result<f64, Error> {
     let (mut before, mut fastest) = ((0, 0.0), f64::INFINITY);
-    let every_step = Watch { growth: 1.0, reviews: false, steps: 60 };
+    let every_step = Watch { growth: 1.0, reviews: false, steps: 240 };
     watch(target, start, plan, every_step, &mut |_, moment| {
         // The last look comes without a step.
         if moment.steps > before.0 {
@@ -198,14 +216,27 @@ fn fastest_step(target: &dyn Target, start: &AnyApproximation, plan: &Plan) -> R
 }
 
 impl Ran {
-    /// Where the log-loss first is at most `loss` and stays there: epochs and seconds.
-    pub(super) fn reaches(&self, loss: f64) -> Option<(f64, f64)> {
-        let first = self.looks.iter().rposition(|look| look.loss > loss).map_or(0, |i| i + 1);
-        self.looks.get(first).map(|look| (look.epochs, look.seconds))
+    /// The mean log-loss at each look, with the lowest and the highest.
+    pub(super) fn curve(&self) -> Vec<(Look, f64, f64)> {
+        let at = |i: usize| {
+            let losses: Vec<f64> = self.looks.iter().map(|looks| looks[i].loss).collect();
+            let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+            let low = losses.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = losses.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            (Look { loss: mean, ..self.looks[0][i] }, low, high)
+        };
+        (0..self.looks.first().map_or(0, Vec::len)).map(at).collect()
     }
 
-    /// The last log-loss that was looked at.
+    /// Where the mean log-loss first is at most `loss` and stays there: epochs and seconds.
+    pub(super) fn reaches(&self, loss: f64) -> Option<(f64, f64)> {
+        let curve = self.curve();
+        let first = curve.iter().rposition(|(look, _, _)| look.loss > loss).map_or(0, |i| i + 1);
+        curve.get(first).map(|(look, _, _)| (look.epochs, look.seconds))
+    }
+
+    /// The mean of the last log-losses that were looked at.
     pub(super) fn final_loss(&self) -> f64 {
-        self.looks.last().map_or(f64::NAN, |look| look.loss)
+        self.curve().last().map_or(f64::NAN, |(look, _, _)| look.loss)
     }
 }

@@ -18,6 +18,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     title: "Heavy tails: Student-t and symmetric NIG against the Gaussian",
     about: "Robust regression with few rows; KL and tail quantiles of student_t (fixed and learned a), snig and gaussian.",
     has_paper_settings: false,
+    needs: None,
     run,
     expected: include_str!("../../expected/figure-heavy-tails.toml"),
 };

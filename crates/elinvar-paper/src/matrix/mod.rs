@@ -22,6 +22,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     title: "Matrix-variate Gaussian: a known posterior and the layers of a network",
     about: "KL of the matrix-variate Gaussian under the corrected and the printed update, and a network with one per layer.",
     has_paper_settings: false,
+    needs: None,
     run,
     expected: include_str!("../../expected/figure-matrix.toml"),
 };

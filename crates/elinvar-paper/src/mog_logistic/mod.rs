@@ -16,6 +16,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     title: "Mixtures of Gaussians on logistic regressions",
     about: "K = 1, 3, 5, 10 on Breast-Cancer and Sonar: natural gradients against black-box gradients, by iterations, evaluations and seconds.",
     has_paper_settings: false,
+    needs: None,
     run,
     expected: include_str!("../../expected/figure-mog-logistic.toml"),
 };
@@ -50,7 +51,7 @@ impl Size {
             false => Self {
                 seeds: 5,
                 course: Course { steps: 1_500, look_draws: 4_000, growth: 1.35 },
-                kl_draws: 200_000,
+                kl_draws: 1_000_000,
                 tunes: true,
             },
         }
