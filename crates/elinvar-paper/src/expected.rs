@@ -5,7 +5,7 @@
 //! name = "kl of mog K = 8"      # as the run calls it
 //! at_most = 0.002               # or `at_least`, or `value` with `tolerance`
 //! mode = "both"                 # quick, full, both (quick and full), or paper (`--paper-settings`)
-//! source = "the issue's requirement; our full run found 0.0011"
+//! source = "required of this experiment; our full run found 0.0011"
 //! ```
 
 use std::fmt;

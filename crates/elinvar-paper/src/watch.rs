@@ -41,15 +41,23 @@ pub(crate) struct Watch {
     pub(crate) steps: u64,
 }
 
-/// Runs from `start` and shows the start, the states in between and the last one to `look`, which may end the run. Returns the median
-/// time of a step, in seconds: on a busy machine it is what a step costs, while the sum of all also holds the time of others.
+/// What a step of a run took, in seconds. On a busy machine the sum of all also holds the time of others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StepSeconds {
+    /// Half of the steps took less.
+    pub(crate) median: f64,
+    /// What a step takes when nothing else runs.
+    pub(crate) fastest: f64,
+}
+
+/// Runs from `start` and shows the start, the states in between and the last one to `look`, which may end the run.
 pub(crate) fn watch(
     target: &dyn Target,
     start: &AnyApproximation,
     plan: &Plan,
     watch: Watch,
     look: Looker<'_>,
-) -> Result<f64, Error> {
+) -> Result<StepSeconds, Error> {
     /// The families of the experiments; a run of each is code of its own, which every build of the program has to make.
     macro_rules! of_these {
         ($($family:ident)*) => {
@@ -71,7 +79,7 @@ fn run_and_look<A: Approximation>(
     plan: &Plan,
     watch: Watch,
     look: Looker<'_>,
-) -> Result<f64, Error>
+) -> Result<StepSeconds, Error>
 where
     AnyApproximation: From<A>,
 {
@@ -83,7 +91,7 @@ where
         look(&seen, Moment { steps, counts: run.counts(), seconds })
     };
     if show(&run, 0, 0.0)?.is_break() {
-        return Ok(0.0);
+        return Ok(StepSeconds::default());
     }
     loop {
         let clock = Instant::now();
@@ -97,12 +105,16 @@ where
         }
         let spent = clock.elapsed().as_secs_f64();
         seconds += spent;
-        each.push(spent);
+        // The last turn comes without a step.
+        if !over {
+            each.push(spent);
+        }
         let is_due = over || steps as f64 >= next;
         let ended = is_due && show(&run, steps, seconds)?.is_break();
         if over || ended {
             each.sort_by(f64::total_cmp);
-            return Ok(each[each.len() / 2]);
+            let at = |rank: usize| each.get(rank).copied().unwrap_or(0.0);
+            return Ok(StepSeconds { median: at(each.len() / 2), fastest: at(0) });
         }
         if is_due {
             next = (steps as f64 * watch.growth).max(steps as f64 + 1.0).floor();

@@ -134,7 +134,7 @@ pub(super) struct Ran {
     pub(super) looks: Vec<Vec<Look>>,
     /// Where each repetition ended.
     pub(super) last: Vec<AnyApproximation>,
-    /// Steps of an epoch times the fastest of the first steps.
+    /// Steps of an epoch times the fastest step of all repetitions.
     pub(super) seconds_per_epoch: f64,
 }
 
@@ -179,40 +179,24 @@ pub(super) fn run(data: &Data, entry: Entry, course: &Course) -> Result<Ran, Err
     let under_t = UnderTPrior(&data.model);
     let target: &dyn Target = if matches!(entry.family.kind, Kind::StudentT { .. }) { &under_t } else { &data.model };
     let per_epoch = data.model.design().n_rows() as f64 / course.minibatch as f64;
-    let first = start(entry.family, course.seed)?;
-    let seconds_per_epoch = per_epoch * fastest_step(target, &first, &plan(entry.method, course, course.seed))?;
-    let mut ran = Ran { entry, looks: Vec::new(), last: Vec::new(), seconds_per_epoch };
+    let mut ran = Ran { entry, looks: Vec::new(), last: Vec::new(), seconds_per_epoch: f64::INFINITY };
     let settings = Watch { growth: 1.35, reviews: false, steps: (course.epochs * per_epoch).ceil() as u64 };
     for seed in course.seed..course.seed + course.repetitions {
         let start = start(entry.family, seed)?;
         let (mut looks, mut last) = (Vec::new(), start.clone());
-        watch(target, &start, &plan(entry.method, course, seed), settings, &mut |seen, moment| {
+        let step = watch(target, &start, &plan(entry.method, course, seed), settings, &mut |seen, moment| {
             let losses = data.losses(&seen.state, course.test.0, course.test.1);
             let loss = losses.iter().sum::<f64>() / losses.len() as f64;
-            let epochs = moment.steps as f64 / per_epoch;
-            looks.push(Look { epochs, seconds: epochs * seconds_per_epoch, loss });
+            looks.push(Look { epochs: moment.steps as f64 / per_epoch, seconds: 0.0, loss });
             last = seen.state.clone();
             Ok(ControlFlow::Continue(()))
         })?;
+        ran.seconds_per_epoch = ran.seconds_per_epoch.min(per_epoch * step.fastest);
         ran.looks.push(looks);
         ran.last.push(last);
     }
+    ran.looks.iter_mut().flatten().for_each(|look| look.seconds = look.epochs * ran.seconds_per_epoch);
     Ok(ran)
-}
-
-/// The smallest seconds of a step among the first: what a step takes when nothing else runs.
-fn fastest_step(target: &dyn Target, start: &AnyApproximation, plan: &Plan) -> Result<f64, Error> {
-    let (mut before, mut fastest) = ((0, 0.0), f64::INFINITY);
-    let every_step = Watch { growth: 1.0, reviews: false, steps: 240 };
-    watch(target, start, plan, every_step, &mut |_, moment| {
-        // The last look comes without a step.
-        if moment.steps > before.0 {
-            fastest = f64::min(fastest, moment.seconds - before.1);
-        }
-        before = (moment.steps, moment.seconds);
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(fastest)
 }
 
 impl Ran {

@@ -122,7 +122,7 @@ fn record(findings: &mut Findings, fit: &Fitted) {
     }
 }
 
-/// What the issue asks for, as ratios to the Gaussian.
+/// What is wanted of it, as ratios to the Gaussian.
 fn summarise(findings: &mut Findings, fitted: &[Fitted]) {
     let gaussian = &fitted[0];
     let learned = &fitted[1];

@@ -94,9 +94,13 @@ struct Factors {
 
 impl Race {
     /// The settings that were best in the tuning of the full run, for runs that do not tune.
-    fn known(components: usize) -> [Runner; 2] {
-        let (rate, decays) = if components == 1 { (0.3, false) } else { (0.1, true) };
-        [Runner::Natural { beta: 0.3, decays: true }, Runner::BlackBox { rate, decays, curvature: Curvature::Hessian }]
+    fn known(name: &str, components: usize) -> [Runner; 2] {
+        let (beta, rate, decays) = match (name, components) {
+            ("Sonar", _) => (0.1, 0.1, true),
+            (_, 1) => (0.3, 0.3, false),
+            _ => (0.3, 0.1, true),
+        };
+        [Runner::Natural { beta, decays: true }, Runner::BlackBox { rate, decays, curvature: Curvature::Hessian }]
     }
 
     /// Both at the final divergence of the black box, within the tolerance.
@@ -223,7 +227,7 @@ fn race(
     say: &mut dyn FnMut(&str),
 ) -> Result<Race, Error> {
     let target = &problem.target;
-    let mut runners = Race::known(components);
+    let mut runners = Race::known(problem.name, components);
     if size.tunes {
         // With a seed that the race does not use.
         runners = race::tune(target, components, 101, size.course, log_evidence)?;
