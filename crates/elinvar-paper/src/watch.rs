@@ -41,13 +41,15 @@ pub(crate) struct Watch {
     pub(crate) steps: u64,
 }
 
-/// What a step of a run took, in seconds. On a busy machine the sum of all also holds the time of others.
+/// The steps of a run. On a busy machine the sum of their seconds also holds the time of others.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StepSeconds {
-    /// Half of the steps took less.
+pub(crate) struct Steps {
+    /// Half of the steps took fewer seconds.
     pub(crate) median: f64,
-    /// What a step takes when nothing else runs.
+    /// The seconds of a step when nothing else runs.
     pub(crate) fastest: f64,
+    /// The share of steps that were shorter than asked for: a bound held them back, or where they led was no approximation.
+    pub(crate) shortened: f64,
 }
 
 /// Runs from `start` and shows the start, the states in between and the last one to `look`, which may end the run.
@@ -57,7 +59,7 @@ pub(crate) fn watch(
     plan: &Plan,
     watch: Watch,
     look: Looker<'_>,
-) -> Result<StepSeconds, Error> {
+) -> Result<Steps, Error> {
     /// The families of the experiments; a run of each is code of its own, which every build of the program has to make.
     macro_rules! of_these {
         ($($family:ident)*) => {
@@ -79,25 +81,27 @@ fn run_and_look<A: Approximation>(
     plan: &Plan,
     watch: Watch,
     look: Looker<'_>,
-) -> Result<StepSeconds, Error>
+) -> Result<Steps, Error>
 where
     AnyApproximation: From<A>,
 {
     let mut run = Run::new(target, start, plan)?;
     let (mut steps, mut seconds, mut each) = (0, 0.0, Vec::new());
+    let mut shortened = 0.0;
     let mut next = 1.0f64;
     let mut show = |run: &Run<'_, A>, steps, seconds| {
         let seen = Seen { state: run.q().clone().into(), best: run.best().clone().into() };
         look(&seen, Moment { steps, counts: run.counts(), seconds })
     };
     if show(&run, 0, 0.0)?.is_break() {
-        return Ok(StepSeconds::default());
+        return Ok(Steps::default());
     }
     loop {
         let clock = Instant::now();
         let over = steps >= watch.steps || run.reason_to_stop().is_some();
         if !over {
-            run.step()?;
+            let step = run.step()?;
+            shortened += f64::from(u8::from(step.taken < step.beta));
             steps += 1;
             if watch.reviews && run.review_is_due() {
                 run.review()?;
@@ -114,7 +118,8 @@ where
         if over || ended {
             each.sort_by(f64::total_cmp);
             let at = |rank: usize| each.get(rank).copied().unwrap_or(0.0);
-            return Ok(StepSeconds { median: at(each.len() / 2), fastest: at(0) });
+            let shortened = shortened / each.len().max(1) as f64;
+            return Ok(Steps { median: at(each.len() / 2), fastest: at(0), shortened });
         }
         if is_due {
             next = (steps as f64 * watch.growth).max(steps as f64 + 1.0).floor();

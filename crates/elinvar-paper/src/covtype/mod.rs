@@ -163,6 +163,7 @@ fn record(findings: &mut Findings, data: &Data, reference: &Reference, bare: &Ba
     findings.put_mean(format!("test log-loss of {name}"), &losses);
     findings.put_mean(format!("log-loss over the gaussian of all data of {name}"), &differences);
     findings.put(format!("seconds per epoch of {name}"), ran.seconds_per_epoch);
+    findings.put(format!("share of shortened steps of {name}"), ran.shortened);
     match ran.entry.method {
         Method::Natural => {
             let ratio = ran.seconds_per_epoch / bare.gathered;

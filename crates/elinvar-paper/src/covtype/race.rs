@@ -136,6 +136,8 @@ pub(super) struct Ran {
     pub(super) last: Vec<AnyApproximation>,
     /// Steps of an epoch times the fastest step of all repetitions.
     pub(super) seconds_per_epoch: f64,
+    /// The share of steps that were shorter than asked for, the mean over repetitions.
+    pub(super) shortened: f64,
 }
 
 /// N(0, I) with small α: the same for all.
@@ -179,19 +181,20 @@ pub(super) fn run(data: &Data, entry: Entry, course: &Course) -> Result<Ran, Err
     let under_t = UnderTPrior(&data.model);
     let target: &dyn Target = if matches!(entry.family.kind, Kind::StudentT { .. }) { &under_t } else { &data.model };
     let per_epoch = data.model.design().n_rows() as f64 / course.minibatch as f64;
-    let mut ran = Ran { entry, looks: Vec::new(), last: Vec::new(), seconds_per_epoch: f64::INFINITY };
+    let mut ran = Ran { entry, looks: Vec::new(), last: Vec::new(), seconds_per_epoch: f64::INFINITY, shortened: 0.0 };
     let settings = Watch { growth: 1.35, reviews: false, steps: (course.epochs * per_epoch).ceil() as u64 };
     for seed in course.seed..course.seed + course.repetitions {
         let start = start(entry.family, seed)?;
         let (mut looks, mut last) = (Vec::new(), start.clone());
-        let step = watch(target, &start, &plan(entry.method, course, seed), settings, &mut |seen, moment| {
+        let steps = watch(target, &start, &plan(entry.method, course, seed), settings, &mut |seen, moment| {
             let losses = data.losses(&seen.state, course.test.0, course.test.1);
             let loss = losses.iter().sum::<f64>() / losses.len() as f64;
             looks.push(Look { epochs: moment.steps as f64 / per_epoch, seconds: 0.0, loss });
             last = seen.state.clone();
             Ok(ControlFlow::Continue(()))
         })?;
-        ran.seconds_per_epoch = ran.seconds_per_epoch.min(per_epoch * step.fastest);
+        ran.seconds_per_epoch = ran.seconds_per_epoch.min(per_epoch * steps.fastest);
+        ran.shortened += steps.shortened / course.repetitions as f64;
         ran.looks.push(looks);
         ran.last.push(last);
     }

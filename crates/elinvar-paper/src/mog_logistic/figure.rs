@@ -25,8 +25,8 @@ pub(super) fn curves(name: &str, races: &[Race]) -> crate::Figure {
             let mut panel = Panel::new(format!("K = {}", race.components))
                 .x(Axis::log(label))
                 .y(Axis::log("KL(q‖p), nats").range(0.005, 1_000.0));
-            for looks in &race.default {
-                let line = Line::new(looks.iter().map(|look| (across(look), look.kl)));
+            for ran in &race.default {
+                let line = Line::new(ran.looks.iter().map(|look| (across(look), look.kl)));
                 panel = panel.add(line.colour(Colour::Grey).width(Width::Thin).key("default plan, each seed"));
             }
             let line = |curve: &[Mean]| {

@@ -9,7 +9,7 @@ use elinvar::{Family, Plan, Posterior};
 
 use crate::bound::bound;
 use crate::{Error, Experiment, Findings, Settings, Table, data, findings, threads};
-use race::{Course, Look, Mean, Runner};
+use race::{Course, Look, Mean, Ran, Runner};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "figure-mog-logistic",
@@ -81,7 +81,9 @@ struct Race {
     components: usize,
     natural: Vec<Mean>,
     black_box: Vec<Mean>,
-    default: Vec<Vec<Look>>,
+    default: Vec<Ran>,
+    /// The share of the steps of the black box that were shorter than asked for.
+    shortened: f64,
     runners: [Runner; 2],
 }
 
@@ -234,17 +236,19 @@ fn race(
         say(&format!("{}, K = {components}: tuned to {} and {}", problem.name, runners[0], runners[1]));
     }
     // One after the other: their seconds are compared.
-    let of = |runner| -> Result<Vec<Vec<Look>>, Error> {
+    let of = |runner| -> Result<Vec<Ran>, Error> {
         let seeds = seed..seed + size.seeds;
         Ok(seeds
             .map(|seed| race::run(target, components, runner, seed, size.course, log_evidence))
             .collect::<Result<_, _>>()?)
     };
+    let black_box = of(runners[1])?;
     Ok(Race {
         components,
         natural: race::mean_of(&of(runners[0])?),
-        black_box: race::mean_of(&of(runners[1])?),
+        black_box: race::mean_of(&black_box),
         default: of(Runner::Default)?,
+        shortened: black_box.iter().map(|ran| ran.shortened).sum::<f64>() / black_box.len() as f64,
         runners,
     })
 }
@@ -267,6 +271,7 @@ fn report(
     findings.put(format!("factor in evaluations, {name}, K = {k}"), evaluations);
     findings.put(format!("factor in iterations, {name}, K = {k}"), iterations);
     findings.put(format!("factor in seconds, {name}, K = {k}"), seconds);
+    findings.put(format!("share of shortened steps of black box, {name}, K = {k}"), race.shortened);
     say(&format!("{name}, K = {k}: {evaluations:.1} times fewer evaluations, {seconds:.1} times fewer seconds"));
     races.push([
         name.into(),
@@ -288,8 +293,8 @@ fn report(
     for (run, curve) in [("natural", &race.natural), ("black box", &race.black_box)] {
         curve.iter().for_each(|mean| add(run, &mean.look, mean.low, mean.high));
     }
-    for (i, looks) in race.default.iter().enumerate() {
-        looks.iter().for_each(|look| add(&format!("default plan, repetition {}", i + 1), look, look.kl, look.kl));
+    for (i, ran) in race.default.iter().enumerate() {
+        ran.looks.iter().for_each(|look| add(&format!("default plan, repetition {}", i + 1), look, look.kl, look.kl));
     }
 }
 

@@ -98,6 +98,14 @@ pub(super) struct Look {
     pub(super) kl: f64,
 }
 
+/// A run.
+#[derive(Clone, Debug)]
+pub(super) struct Ran {
+    pub(super) looks: Vec<Look>,
+    /// The share of its steps that were shorter than asked for.
+    pub(super) shortened: f64,
+}
+
 /// How long runs are and how closely they are looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Course {
@@ -117,12 +125,12 @@ pub(super) fn run(
     seed: u64,
     course: Course,
     log_evidence: f64,
-) -> Result<Vec<Look>, Error> {
+) -> Result<Ran, Error> {
     let start = scattered_start(target.dim(), components, 1.0, 1.0, seed)?.into();
     let mut looks = Vec::new();
     let reviews = runner == Runner::Default;
     let settings = Watch { growth: course.growth, reviews, steps: course.steps };
-    let of_a_step = watch(target, &start, &runner.plan(components, seed), settings, &mut |seen, moment| {
+    let steps = watch(target, &start, &runner.plan(components, seed), settings, &mut |seen, moment| {
         let state = if reviews { &seen.best } else { &seen.state };
         let kl = log_evidence - bound(state, target, course.look_draws, 99)?.elbo;
         let (steps, evaluations) = (moment.steps as f64, moment.counts.gradient as f64);
@@ -131,9 +139,9 @@ pub(super) fn run(
     })?;
     if !reviews {
         // All steps cost the same, and what others do on this machine is not part of it.
-        looks.iter_mut().for_each(|look| look.seconds = look.steps * of_a_step.median);
+        looks.iter_mut().for_each(|look| look.seconds = look.steps * steps.median);
     }
-    Ok(looks)
+    Ok(Ran { looks, shortened: steps.shortened })
 }
 
 /// For natural gradients and the black box the setting that comes first, in evaluations, within 0.01 nats of the best that the
@@ -148,8 +156,8 @@ pub(super) fn tune(
     let (natural, black_box) = (Runner::natural(), Runner::black_box());
     let all: Vec<Runner> = natural.iter().chain(&black_box).copied().collect();
     let curves = crate::threads::for_each(all.len(), |i| {
-        let looks = run(target, components, all[i], seed, course, log_evidence)?;
-        Ok::<_, Error>(mean_of(&[looks]))
+        let ran = run(target, components, all[i], seed, course, log_evidence)?;
+        Ok::<_, Error>(mean_of(&[ran]))
     });
     let curves: Vec<Vec<Mean>> = curves.into_iter().collect::<Result<_, _>>()?;
     let end = |i: usize| curves[i].last().map_or(f64::INFINITY, |mean| mean.look.kl);
@@ -176,18 +184,18 @@ pub(super) struct Mean {
     pub(super) high: f64,
 }
 
-pub(super) fn mean_of(runs: &[Vec<Look>]) -> Vec<Mean> {
-    let n = runs.iter().map(Vec::len).min().unwrap_or(0);
+pub(super) fn mean_of(runs: &[Ran]) -> Vec<Mean> {
+    let n = runs.iter().map(|ran| ran.looks.len()).min().unwrap_or(0);
     let at = |i: usize| {
         let of = |f: &dyn Fn(&Look) -> f64| {
-            let mut values: Vec<f64> = runs.iter().map(|run| f(&run[i])).collect();
+            let mut values: Vec<f64> = runs.iter().map(|ran| f(&ran.looks[i])).collect();
             values.sort_by(f64::total_cmp);
             values
         };
         let (kls, seconds, evaluations) = (of(&|look| look.kl), of(&|look| look.seconds), of(&|look| look.evaluations));
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let look = Look {
-            steps: runs[0][i].steps,
+            steps: runs[0].looks[i].steps,
             evaluations: mean(&evaluations),
             seconds: seconds[seconds.len() / 2],
             kl: mean(&kls),
@@ -225,11 +233,8 @@ mod tests {
 
     #[test]
     fn the_first_look_within_a_divergence_is_interpolated() {
-        let runs = [
-            vec![look(0.0, 9.0), look(10.0, 4.0), look(100.0, 1.0)],
-            vec![look(0.0, 9.0), look(10.0, 4.0), look(100.0, 1.0)],
-        ];
-        let curve = mean_of(&runs);
+        let ran = Ran { looks: vec![look(0.0, 9.0), look(10.0, 4.0), look(100.0, 1.0)], shortened: 0.0 };
+        let curve = mean_of(&[ran.clone(), ran]);
         let found = first_within(&curve, 2.0).unwrap();
         assert!((found.steps - 10.0 * 10f64.sqrt()).abs() < 1e-9, "{found:?}");
         assert!(
@@ -243,7 +248,7 @@ mod tests {
     fn natural_gradients_beat_the_black_box_on_a_small_regression() {
         let target = crate::data::breast_cancer().unwrap();
         let course = Course { steps: 60, look_draws: 1_000, growth: 1e6 };
-        let end = |runner| run(&target, 1, runner, 1, course, -34.243).unwrap().last().unwrap().kl;
+        let end = |runner| run(&target, 1, runner, 1, course, -34.243).unwrap().looks.last().unwrap().kl;
         let natural = end(Runner::Natural { beta: 0.3, decays: true });
         let black_box = end(Runner::BlackBox { rate: 0.1, decays: true, curvature: Curvature::Hessian });
         assert!(natural < 0.3 && natural < black_box, "{natural} {black_box}");
