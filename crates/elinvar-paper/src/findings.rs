@@ -41,6 +41,13 @@ pub(crate) fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
     (mean, (values.len() > 1).then(|| variance.sqrt()))
 }
 
+/// Mean, smallest and largest value.
+pub(crate) fn mean_and_range(values: &[f64]) -> (f64, f64, f64) {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (values.iter().sum::<f64>() / values.len() as f64, low, high)
+}
+
 /// A figure.
 #[derive(Clone, Debug)]
 pub struct Figure {

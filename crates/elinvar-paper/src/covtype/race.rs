@@ -15,6 +15,7 @@ use elinvar::{Family, Plan};
 
 use super::data::{DIM, Data, PRIOR_PRECISION};
 use crate::Error;
+use crate::findings::mean_and_range;
 use crate::watch::{Watch, watch};
 
 /// a of the t prior and, at first, of the Student-t approximation: five degrees of freedom.
@@ -207,9 +208,7 @@ impl Ran {
     pub(super) fn curve(&self) -> Vec<(Look, f64, f64)> {
         let at = |i: usize| {
             let losses: Vec<f64> = self.looks.iter().map(|looks| looks[i].loss).collect();
-            let mean = losses.iter().sum::<f64>() / losses.len() as f64;
-            let low = losses.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = losses.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let (mean, low, high) = mean_and_range(&losses);
             (Look { loss: mean, ..self.looks[0][i] }, low, high)
         };
         (0..self.looks.first().map_or(0, Vec::len)).map(at).collect()

@@ -6,6 +6,7 @@ use elinvar_figure::{Axis, Colour, Dash, Line, Panel, Rule};
 use super::Curves;
 use super::network::Fitted;
 use crate::Figure;
+use crate::findings::mean_and_range;
 
 fn look(name: &str) -> (Colour, Dash) {
     match name {
@@ -18,7 +19,7 @@ fn look(name: &str) -> (Colour, Dash) {
     }
 }
 
-pub(super) fn draw(curves: &[Curves], best_diagonal: f64, layers: &[Fitted]) -> Figure {
+pub(super) fn draw(curves: &[Curves], best_diagonal: f64, layers: &[Fitted; 2]) -> Figure {
     let figure = draw::Figure::new("Matrix-variate Gaussian: corrected and printed update, and a network")
         .columns(2)
         .panel_size(460.0, 320.0)
@@ -38,8 +39,8 @@ fn known(curves: &[Curves], best_diagonal: f64) -> Panel {
         .add(Rule::horizontal(best_diagonal, "best diagonal"));
     for curve in curves {
         let (colour, dash) = look(curve.name);
-        let points = curve.mean().into_iter().skip(1).map(|(steps, kl, _)| (steps, kl));
-        panel = panel.add(Line::new(points).colour(colour).dash(dash).key(curve.name));
+        let points = curve.mean().into_iter().skip(1);
+        panel = panel.add(Line::with_band(points).colour(colour).dash(dash).key(curve.name));
     }
     panel
 }
@@ -59,10 +60,22 @@ fn thinned(trace: &[(f64, f64)]) -> Vec<(f64, f64)> {
     thin
 }
 
-fn network(layers: &[Fitted]) -> Panel {
+/// Mean, smallest and largest over the splits.
+fn bands(fitted: &Fitted) -> Vec<(f64, f64, f64, f64)> {
+    let traces: Vec<Vec<(f64, f64)>> = fitted.fits.iter().map(|fit| thinned(&fit.trace)).collect();
+    let n = traces.iter().map(Vec::len).min().unwrap_or(0);
+    let at = |i: usize| {
+        let values: Vec<f64> = traces.iter().map(|trace| trace[i].1).collect();
+        let (mean, low, high) = mean_and_range(&values);
+        (traces[0][i].0, mean, low, high)
+    };
+    (0..n).map(at).collect()
+}
+
+fn network(layers: &[Fitted; 2]) -> Panel {
     let mut panel = Panel::new("a network on Yacht").x(Axis::log("steps")).y(Axis::linear("ELBO, nats"));
-    for (fit, colour) in layers.iter().zip([Colour::Blue, Colour::Green]) {
-        panel = panel.add(Line::new(thinned(&fit.trace)).colour(colour).label(fit.name));
+    for (fitted, colour) in layers.iter().zip([Colour::Blue, Colour::Green]) {
+        panel = panel.add(Line::with_band(bands(fitted)).colour(colour).label(fitted.name));
     }
     panel
 }

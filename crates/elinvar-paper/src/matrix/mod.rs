@@ -55,12 +55,12 @@ impl Curves {
         self.runs.iter().map(|run| run.iter().map(|(_, kl)| *kl).fold(f64::INFINITY, f64::min)).collect()
     }
 
-    /// Mean and standard deviation over repetitions at each look.
-    pub(super) fn mean(&self) -> Vec<(f64, f64, f64)> {
+    /// Steps, and the mean, the smallest and the largest KL of the repetitions at each look.
+    pub(super) fn mean(&self) -> Vec<(f64, f64, f64, f64)> {
         let at = |i: usize| {
             let values: Vec<f64> = self.runs.iter().filter_map(|run| run.get(i).map(|(_, kl)| *kl)).collect();
-            let (mean, sd) = crate::findings::mean_and_sd(&values);
-            (self.runs[0][i].0 as f64, mean, sd.unwrap_or(0.0))
+            let (mean, low, high) = crate::findings::mean_and_range(&values);
+            (self.runs[0][i].0 as f64, mean, low, high)
         };
         (0..self.runs[0].len()).map(at).collect()
     }
@@ -149,16 +149,17 @@ fn run(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Findings, 
     Ok(findings)
 }
 
-fn tables(curves: &[Curves], layers: &[network::Fitted]) -> Vec<Table> {
+fn tables(curves: &[Curves], layers: &[network::Fitted; 2]) -> Vec<Table> {
     let mut ends = Table::new("known-posterior", ["update", "last KL, nats", "smallest KL on the way"]);
     for curve in curves {
         let [last, smallest] = [curve.last(), curve.smallest()].map(|v| crate::findings::mean_and_sd(&v).0);
         ends.push([curve.name.into(), format!("{last:.4}"), format!("{smallest:.4}")]);
     }
-    let mut trace = Table::new("kl", ["update", "steps", "KL, nats", "sd"]);
+    let mut trace = Table::new("kl", ["update", "steps", "KL, nats", "smallest", "largest"]);
     for curve in curves {
-        for (steps, mean, sd) in curve.mean() {
-            trace.push([curve.name.into(), format!("{steps}"), format!("{mean:.6}"), format!("{sd:.6}")]);
+        for (steps, mean, low, high) in curve.mean() {
+            let [mean, low, high] = [mean, low, high].map(|kl| format!("{kl:.6}"));
+            trace.push([curve.name.into(), format!("{steps}"), mean, low, high]);
         }
     }
     vec![ends, network::table(layers), trace]
@@ -171,9 +172,10 @@ fn page(findings: &Findings, repetitions: u64) -> String {
          matrix-variate Gaussian, so the family can reach KL = 0 and a diagonal Gaussian no less than {:.3} nats. All runs begin at \
          N(0, I) with {N_DRAWS} draws a step and β_t = β(1 + t/200)^−0.75, every step bounded by 1 nat; means of {repetitions} repetitions.\n\n{}\n\
          The update as printed adds positive semi-definite matrices to the precisions, so they can only grow (erratum 27 of the specification): the mean stops on its way and the KL, after a first fall, rises.\n\n\
-         **Layers of a network.** One matrix-variate Gaussian per layer against one variance per weight, on the first split of Yacht.\n\n{}",
+         **Layers of a network.** One matrix-variate Gaussian per layer against one variance per weight, on the first {} of the twenty splits of Yacht (mean ± sd of the splits).\n\n{}",
         get("kl of the best diagonal"),
         findings.tables[0].markdown(),
+        repetitions,
         findings.tables[1].markdown(),
     )
 }

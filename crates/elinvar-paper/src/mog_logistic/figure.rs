@@ -4,7 +4,7 @@ use elinvar_figure::{Axis, Colour, Dash, Figure, Line, Panel, Points, Width};
 
 use super::race::{Look, Mean};
 use super::{Fitted, Race};
-use crate::findings::mean_and_sd;
+use crate::findings::mean_and_range;
 
 /// What stands on a horizontal axis, and how it is read off a look.
 type Across = (&'static str, fn(&Look) -> f64);
@@ -54,9 +54,8 @@ pub(super) fn against_components(problems: &[(&str, Vec<Fitted>)]) -> crate::Fig
         let points: Vec<(f64, f64, f64, f64)> = fits
             .iter()
             .map(|fit| {
-                let low = fit.kls.iter().copied().fold(f64::INFINITY, f64::min);
-                let high = fit.kls.iter().copied().fold(0.0, f64::max);
-                (fit.components as f64, mean_and_sd(&fit.kls).0, low, high)
+                let (mean, low, high) = mean_and_range(&fit.kls);
+                (fit.components as f64, mean, low, high)
             })
             .collect();
         panel = panel
