@@ -124,7 +124,7 @@ fn costs(data: &Data, course: &Course) -> Result<Vec<(usize, f64)>, Error> {
     let entry = Entry { family: Family::skew(), method: Method::Natural };
     let n_rows = data.model.design().n_rows();
     let of_size = |size: usize| {
-        let epochs = 40.0 * size as f64 / n_rows as f64;
+        let epochs = 160.0 * size as f64 / n_rows as f64;
         let short = Course { minibatch: size, epochs, repetitions: 3, test: (10, 2), ..*course };
         Ok((size, race::run(data, entry, &short)?.seconds_per_epoch))
     };
