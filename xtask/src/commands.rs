@@ -118,21 +118,24 @@ pub(crate) const TASKS: &[Task] = &[
         name: "reproduce",
         argument: Some("[name]"),
         about: "quick runs of the paper's experiments (default: all) against what is expected of them",
-        commands: |rest| vec![reproduce(rest, "--quick --out target/reproduced")],
+        commands: |rest| {
+            let name = rest.first().map_or("all", String::as_str);
+            vec![cargo(&format!("run -p elinvar-cli -- reproduce {name} --quick --out target/reproduced"))]
+        },
     },
     Task {
         name: "paper",
-        argument: Some("[name]"),
-        about: "full runs of the paper's experiments (default: all); writes docs/paper/",
-        commands: |rest| vec![reproduce(rest, "--out docs/paper")],
+        argument: Some("DIR"),
+        about: "full runs of the paper's experiments with the covtype.parquet and boston.csv of DIR; writes docs/paper/",
+        commands: |rest| {
+            let program = "run --release -p elinvar-cli -- reproduce";
+            let mut full = cargo(&format!("{program} all --out docs/paper --data"));
+            full.arguments.extend(rest.iter().cloned());
+            let names = "figure-beta-binomial figure-skew-2d";
+            vec![full, cargo(&format!("{program} {names} --paper-settings --out docs/paper/authors"))]
+        },
     },
 ];
-
-/// Experiments of the paper.
-fn reproduce(names: &[String], options: &str) -> Cargo {
-    let name = names.first().map_or("all", String::as_str);
-    cargo(&format!("run -p elinvar-cli -- reproduce {name} {options}"))
-}
 
 /// A check of `elinvar-checks` that writes its page of docs/.
 fn check(name: &str, arguments: &[&str]) -> Cargo {
@@ -280,6 +283,10 @@ mod tests {
         let program = "cargo run -p elinvar-cli -- reproduce";
         assert_eq!(line(&[]), format!("{program} all --quick --out target/reproduced"));
         assert_eq!(line(&["figure-bnn".into()]), format!("{program} figure-bnn --quick --out target/reproduced"));
+        let task = TASKS.iter().find(|task| task.name == "paper").unwrap();
+        assert!(task.check(&[]).unwrap_err().contains("DIR"));
+        let full = &(task.commands)(&["my data".into()])[0];
+        assert_eq!(full.arguments[full.arguments.len() - 2..], ["--data", "my data"]);
     }
 
     #[test]
