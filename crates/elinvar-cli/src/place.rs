@@ -140,7 +140,7 @@ fn end_of_links(path: &Path) -> PathBuf {
 }
 
 /// A new file beside `path` that vanishes unless it is kept.
-fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
+pub(crate) fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".elinvar-");

@@ -6,13 +6,14 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 use crate::error::Failure;
+use crate::place::temporary_file;
 
 /// Refuses a place where something stands already or nothing can be written.
 pub(super) fn check_new(path: &Path, flag: &str) -> Result<(), Failure> {
     if path.symlink_metadata().is_ok() {
         return Err(exists(path, flag));
     }
-    temporary(path).map(|_| ()).map_err(|e| unwritable(path, flag, &e))
+    temporary_file(path).map(|_| ()).map_err(|e| unwritable(path, flag, &e))
 }
 
 /// Writes a file that was not there.
@@ -31,19 +32,9 @@ pub(super) fn replace(path: &Path, bytes: &[u8], flag: &str) -> Result<(), Failu
 }
 
 fn filled(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    let mut file = temporary(path)?;
+    let mut file = temporary_file(path)?;
     file.as_file_mut().write_all(bytes)?;
     Ok(file)
-}
-
-/// A new file beside `path` that vanishes unless it is kept.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".elinvar-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(parent)
 }
 
 fn exists(path: &Path, flag: &str) -> Failure {
