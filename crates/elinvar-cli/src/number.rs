@@ -1,15 +1,6 @@
 //! Numbers as people read them.
 
-/// Decimals that show `precision` with three significant digits.
-pub(crate) fn decimals(precision: f64) -> usize {
-    const MOST: i32 = 12;
-    if !(precision > 0.0 && precision.is_finite()) {
-        return 3;
-    }
-    // Rounding first: 0.09999 is shown as 0.100 and needs no fourth decimal.
-    let exponent = format!("{precision:.2e}").split_once('e').and_then(|(_, e)| e.parse::<i32>().ok()).unwrap_or(0);
-    (2 - exponent).clamp(0, MOST) as usize
-}
+pub(crate) use elinvar_figure::number::{decimals, grouped};
 
 /// `value` with so many decimals; in scientific notation where that would be long.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
@@ -28,19 +19,6 @@ pub(crate) fn significant(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
     let is_plain = rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs());
     if is_plain { rounded.to_string() } else { format!("{rounded:e}") }
-}
-
-/// `n` in groups of three digits.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// An estimate with its error, the error with two or three significant digits: `-34.301 ± 0.012`.
@@ -67,13 +45,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_digits_of_the_precision() {
-        for (precision, expected) in [(0.45, 3), (1.2, 2), (0.0999999, 3), (12.0, 1), (4e5, 0), (1e-3, 5), (0.0, 3)] {
-            assert_eq!(decimals(precision), expected, "{precision}");
-        }
-    }
-
-    #[test]
     fn numbers_are_plain() {
         assert_eq!(fixed(-0.0001, 2), "0.00");
         assert_eq!(fixed(-1.005e12, 2), "-1.005e12");
@@ -81,7 +52,6 @@ mod tests {
         assert_eq!(with_error(-34.30123, 0.01234), "-34.301 ± 0.012");
         assert_eq!(with_error(-1e200, f64::INFINITY), "-1.000e200 ± unknown");
         assert_eq!(with_error(-34567.8, 12.3), "-34567.80 ± 12.30");
-        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1234567)], ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([duration(0.0042), duration(3.0), duration(600.0)], ["4.2 ms", "3.00 s", "10.0 min"]);
     }
 

@@ -116,7 +116,13 @@ mod tests {
         assert_eq!(with_error(-34.29851, 0.0033), ("−34.2985".into(), "0.0033".into()));
         assert_eq!(with_error(-34567.8, 12.3), ("−34567.80".into(), "12.30".into()));
         assert_eq!(with_error(1.0, f64::INFINITY).1, "unknown");
-        assert_eq!([decimals(0.45), decimals(0.0999999), decimals(12.0), decimals(0.0)], [3, 3, 1, 3]);
+    }
+
+    #[test]
+    fn three_digits_of_the_precision() {
+        for (precision, expected) in [(0.45, 3), (1.2, 2), (0.0999999, 3), (12.0, 1), (4e5, 0), (1e-3, 5), (0.0, 3)] {
+            assert_eq!(decimals(precision), expected, "{precision}");
+        }
     }
 
     #[test]
@@ -124,7 +130,7 @@ mod tests {
         assert_eq!([fixed(-0.0001, 2), fixed(-1.5, 1), fixed(2e12, 1)], ["0.00", "−1.5", "2 × 10¹²"]);
         assert_eq!([significant(0.25, 3), significant(1234.6, 3), significant(-1e-7, 2)], ["0.25", "1235", "−10⁻⁷"]);
         assert_eq!([fixed(f64::NAN, 1), significant(f64::NEG_INFINITY, 1)], ["not known", "−∞"]);
-        assert_eq!([grouped(7), grouped(1000), grouped(1234567)], ["7", "1,000", "1,234,567"]);
+        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1234567)], ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([duration(0.0369), duration(3.0), duration(600.0)], ["36.9 ms", "3 s", "10.0 min"]);
         assert_eq!(duration(f64::NAN), "not known");
     }
