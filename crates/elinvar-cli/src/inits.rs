@@ -6,7 +6,6 @@ use elinvar::Posterior;
 use elinvar::posterior::resample_distinct;
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::{DrawBuffer, Support};
-use elinvar_data::{ColumnTransform, covariance_to_original};
 
 use crate::Outcome;
 use crate::error::Failure;
@@ -158,11 +157,8 @@ fn metric(posterior: &Posterior, layout: &Layout, args: &InitsArgs) -> Result<St
 
 /// The covariance of coefficients in the units of the file: a Stan program has the columns as they are.
 fn in_file_units(posterior: &Posterior) -> Vec<f64> {
-    let columns = posterior.transforms().columns().iter();
-    let columns: Vec<_> =
-        columns.map(|c| ColumnTransform { name: String::new(), shift: c.shift, scale: c.scale }).collect();
     let mut covariance = posterior.approximation().covariance();
-    covariance_to_original(&columns, &mut covariance, posterior.dim());
+    posterior.transforms().unscale_covariance(&mut covariance);
     covariance
 }
 

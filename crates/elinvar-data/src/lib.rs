@@ -5,7 +5,7 @@
 //! missing cells and of texts.
 //! [`RegressionData`] takes the target and the features out of it and checks what a regression model needs.
 //! [`split()`], [`split_fraction`] and [`read_row_numbers`] make training and test rows, [`Scaling`] brings columns to one
-//! scale and coefficients back, [`log_loss`] and its like score predictions, and [`describe()`] says what is in a file.
+//! scale, [`log_loss`] and its like score predictions, and [`describe()`] says what is in a file.
 //!
 //! ```
 //! use elinvar_data::{Outcome, RegressionData, Selection};
@@ -79,9 +79,7 @@ pub use nearest::nearest;
 pub use parquet_writer::parquet_bytes;
 pub use partition::split_fraction;
 pub use reading::{Categorical, Missing, Reading};
-pub use scaling::{
-    ColumnTransform, Scaling, coefficients_to_original, coefficients_to_transformed, covariance_to_original,
-};
+pub use scaling::{ColumnTransform, Scaling};
 pub use select::{Intercept, Outcome, Selection};
 pub use split::{Split, read_row_numbers, split};
 pub use table::Table;

@@ -1,4 +1,4 @@
-//! Columns brought to one scale, and coefficients brought back.
+//! Columns brought to one scale.
 
 use serde::{Deserialize, Serialize};
 
@@ -107,64 +107,6 @@ impl RegressionData {
     }
 }
 
-/// Turns coefficients of transformed columns into those of the columns as they were: βⱼ/scaleⱼ, and the intercept takes up
-/// −Σ βⱼ·shiftⱼ/scaleⱼ. Predictions stay the same. Parameters behind the coefficients stay as they are.
-///
-/// Where a shift is not 0, the first column is the intercept.
-///
-/// ```
-/// use elinvar_data::{ColumnTransform, coefficients_to_original};
-///
-/// let of = |name: &str, shift, scale| ColumnTransform { name: name.into(), shift, scale };
-/// let mut coefficients = [1.0, 6.0];
-/// coefficients_to_original(&[of("intercept", 0.0, 1.0), of("age", 40.0, 12.0)], &mut coefficients);
-/// assert_eq!(coefficients, [1.0 - 40.0 * 0.5, 0.5]);
-/// ```
-///
-/// # Panics
-///
-/// If there are fewer coefficients than transformations.
-pub fn coefficients_to_original(transforms: &[ColumnTransform], coefficients: &mut [f64]) {
-    assert!(coefficients.len() >= transforms.len(), "a coefficient for each column");
-    coefficients.iter_mut().zip(transforms).for_each(|(beta, t)| *beta /= t.scale);
-    let shift = shift_of_intercept(transforms, coefficients);
-    coefficients.iter_mut().take(1).for_each(|intercept| *intercept -= shift);
-}
-
-/// Turns coefficients of the columns as they were into those of transformed columns; undone by
-/// [`coefficients_to_original`].
-///
-/// # Panics
-///
-/// If there are fewer coefficients than transformations.
-pub fn coefficients_to_transformed(transforms: &[ColumnTransform], coefficients: &mut [f64]) {
-    assert!(coefficients.len() >= transforms.len(), "a coefficient for each column");
-    let shift = shift_of_intercept(transforms, coefficients);
-    coefficients.iter_mut().take(1).for_each(|intercept| *intercept += shift);
-    coefficients.iter_mut().zip(transforms).for_each(|(beta, t)| *beta *= t.scale);
-}
-
-/// Σ βⱼ·shiftⱼ with coefficients of the columns as they were.
-fn shift_of_intercept(transforms: &[ColumnTransform], coefficients: &[f64]) -> f64 {
-    coefficients.iter().zip(transforms).map(|(beta, t)| beta * t.shift).sum()
-}
-
-/// Turns a covariance of coefficients (row after row, `dim × dim`) as [`coefficients_to_original`] turns coefficients.
-///
-/// # Panics
-///
-/// If `covariance` is not `dim × dim` or `dim` is less than the number of transformations.
-pub fn covariance_to_original(transforms: &[ColumnTransform], covariance: &mut [f64], dim: usize) {
-    assert!(covariance.len() == dim * dim && dim >= transforms.len(), "a covariance of all coefficients");
-    covariance.chunks_exact_mut(dim).for_each(|row| coefficients_to_original(transforms, row));
-    let mut column = vec![0.0; dim];
-    for j in 0..dim {
-        (0..dim).for_each(|i| column[i] = covariance[i * dim + j]);
-        coefficients_to_original(transforms, &mut column);
-        (0..dim).for_each(|i| covariance[i * dim + j] = column[i]);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,36 +156,14 @@ mod tests {
             let transforms = scaling.transforms(&original).unwrap();
             let mut transformed = original.clone();
             transformed.transform(&transforms);
-            let fitted: Vec<f64> = (0..original.n_cols()).map(|j| 0.7 - 0.9 * j as f64).chain([42.0]).collect();
-            let mut undone = fitted.clone();
-            coefficients_to_original(&transforms, &mut undone);
+            let fitted: Vec<f64> = (0..original.n_cols()).map(|j| 0.7 - 0.9 * j as f64).collect();
+            let mut undone: Vec<f64> = fitted.iter().zip(&transforms).map(|(beta, t)| beta / t.scale).collect();
+            let taken_up: f64 = undone.iter().zip(&transforms).map(|(beta, t)| beta * t.shift).sum();
+            undone[0] -= taken_up;
             let pairs = predictions(&transformed, &fitted).into_iter().zip(predictions(&original, &undone));
             for (a, b) in pairs {
                 assert!((a - b).abs() < 1e-13, "{scaling:?}: {a} and {b}");
             }
-            assert_eq!(undone.last(), Some(&42.0));
-            coefficients_to_transformed(&transforms, &mut undone);
-            let worst = undone.iter().zip(&fitted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            assert!(worst < 1e-13, "{scaling:?}: {worst}");
-        }
-    }
-
-    #[test]
-    fn covariance_follows_the_coefficients() {
-        let original = data(Intercept::First);
-        let transforms = Scaling::Standardize.transforms(&original).unwrap();
-        // Σ = Σ_k v_k v_kᵀ must become Σ_k (A v_k)(A v_k)ᵀ.
-        let directions = [[1.0, 2.0, -1.0, 0.5, 0.0], [0.3, -0.2, 4.0, 1.0, -2.0], [0.0, 1.0, 1.0, 0.0, 7.0]];
-        let outer =
-            |v: &[[f64; 5]]| -> Vec<f64> { (0..25).map(|k| v.iter().map(|v| v[k / 5] * v[k % 5]).sum()).collect() };
-        let mut covariance = outer(&directions);
-        covariance_to_original(&transforms, &mut covariance, 5);
-        let mapped = directions.map(|mut v| {
-            coefficients_to_original(&transforms, &mut v);
-            v
-        });
-        for (a, b) in covariance.iter().zip(outer(&mapped)) {
-            assert!((a - b).abs() <= 1e-12 * (1.0 + b.abs()), "{a} and {b}");
         }
     }
 

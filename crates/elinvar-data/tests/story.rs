@@ -3,8 +3,8 @@
 use std::fs;
 
 use elinvar_data::{
-    Categorical, Link, Missing, Outcome, RegressionData, Scaling, Selection, coefficients_to_original, log_loss,
-    mean_predictions, read_row_numbers, split_fraction,
+    Categorical, Link, Missing, Outcome, RegressionData, Scaling, Selection, log_loss, mean_predictions,
+    read_row_numbers, split_fraction,
 };
 
 #[test]
@@ -39,8 +39,13 @@ fn scores_are_those_of_the_columns_as_they_were() {
     assert_eq!(scaled.fingerprint, test.fingerprint);
 
     let draws: Vec<Vec<f64>> = (0..5).map(|k| vec![0.1 * k as f64, -0.5, 0.8 - 0.2 * k as f64, 0.3]).collect();
-    let mut undone = draws.clone();
-    undone.iter_mut().for_each(|draw| coefficients_to_original(&transforms, draw));
+    let undo = |draw: &Vec<f64>| {
+        let mut beta: Vec<f64> = draw.iter().zip(&transforms).map(|(beta, t)| beta / t.scale).collect();
+        let taken_up: f64 = beta.iter().zip(&transforms).map(|(beta, t)| beta * t.shift).sum();
+        beta[0] -= taken_up;
+        beta
+    };
+    let undone: Vec<Vec<f64>> = draws.iter().map(undo).collect();
     let of_scaled = mean_predictions(&scaled.features, 4, draws.iter().map(Vec::as_slice), Link::Logit);
     let of_original = mean_predictions(&test.features, 4, undone.iter().map(Vec::as_slice), Link::Logit);
     for (a, b) in of_scaled.iter().zip(&of_original) {

@@ -58,3 +58,77 @@ pub(super) fn to_scaled(columns: &[ColumnScale], beta: &mut [f64]) {
     }
     beta.iter_mut().zip(columns).for_each(|(beta, column)| *beta *= column.scale);
 }
+
+/// [`to_original`] for both sides of a covariance of `dim` coordinates.
+pub(super) fn covariance_to_original(columns: &[ColumnScale], covariance: &mut [f64], dim: usize) {
+    assert_eq!(covariance.len(), dim * dim, "a covariance of all coordinates");
+    covariance.chunks_exact_mut(dim).for_each(|row| to_original(columns, row));
+    let mut column = vec![0.0; dim];
+    for j in 0..dim {
+        (0..dim).for_each(|i| column[i] = covariance[i * dim + j]);
+        to_original(columns, &mut column);
+        (0..dim).for_each(|i| covariance[i * dim + j] = column[i]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::{Transform, Transforms};
+
+    fn scaled() -> Transforms {
+        let of = |shift, scale| ColumnScale { shift, scale };
+        let blocks = vec![Transform::Identity, Transform::Identity, Transform::Identity, Transform::Log];
+        Transforms::new(blocks).unwrap().with_columns(vec![ColumnScale::NONE, of(40.0, 12.0), of(-3.0, 0.5)]).unwrap()
+    }
+
+    #[test]
+    fn coefficients_of_scaled_columns_predict_the_same_in_the_units_of_the_columns() {
+        let transforms = scaled();
+        let (z, row) = ([0.7, -1.3, 0.4, 0.2], [1.0, 55.0, -2.2]);
+        let mut x = [0.0; 4];
+        transforms.constrain(&z, &mut x);
+        let prediction: f64 = row.iter().zip(&x).map(|(f, beta)| f * beta).sum();
+        let expected = z[0] + z[1] * (55.0 - 40.0) / 12.0 + z[2] * (-2.2 + 3.0) / 0.5;
+        assert!((prediction - expected).abs() < 1e-14);
+        let mut back = [0.0; 4];
+        transforms.unconstrain(&x, &mut back).unwrap();
+        assert!(z.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-14), "{back:?}");
+        for (i, row) in transforms.linear().iter().enumerate().take(3) {
+            let value: f64 = row.iter().map(|(j, factor)| factor * z[*j]).sum();
+            assert!((value - x[i]).abs() < 1e-14);
+        }
+        assert!(transforms.linear()[3].is_empty());
+        assert!((transforms.log_jacobian(&z) - (0.2 - 12f64.ln() - 0.5f64.ln())).abs() < 1e-14);
+    }
+
+    #[test]
+    fn scaled_columns_are_kept_in_files_and_checked() {
+        let text = serde_json::to_string(&scaled()).unwrap();
+        assert_eq!(serde_json::from_str::<Transforms>(&text).unwrap(), scaled());
+        let of = |shift, scale| ColumnScale { shift, scale };
+        let two = || Transforms::identity(2);
+        assert!(two().with_columns(vec![of(0.0, 1.0), of(0.0, 0.0)]).is_err());
+        assert!(two().with_columns(vec![of(0.0, 2.0), of(1.0, 1.0)]).is_err());
+        assert!(two().with_columns(vec![of(0.0, 2.0), of(0.0, 3.0)]).is_ok());
+        assert!(two().with_columns(vec![ColumnScale::NONE; 3]).is_err());
+        assert!(Transforms::new(vec![Transform::Log]).unwrap().with_columns(vec![of(0.0, 2.0)]).is_err());
+    }
+
+    #[test]
+    fn covariance_follows_the_coefficients() {
+        // Σ = Σ_k v_k v_kᵀ must become Σ_k (A v_k)(A v_k)ᵀ.
+        let directions = [[1.0, 2.0, -1.0, 0.5], [0.3, -0.2, 4.0, 1.0], [0.0, 1.0, 1.0, 7.0]];
+        let outer =
+            |v: &[[f64; 4]]| -> Vec<f64> { (0..16).map(|k| v.iter().map(|v| v[k / 4] * v[k % 4]).sum()).collect() };
+        let mut covariance = outer(&directions);
+        scaled().unscale_covariance(&mut covariance);
+        let mapped = directions.map(|mut v| {
+            to_original(scaled().columns(), &mut v);
+            v
+        });
+        for (a, b) in covariance.iter().zip(outer(&mapped)) {
+            assert!((a - b).abs() <= 1e-12 * (1.0 + b.abs()), "{a} and {b}");
+        }
+    }
+}

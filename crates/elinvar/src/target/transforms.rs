@@ -98,6 +98,15 @@ impl Transforms {
         &self.columns
     }
 
+    /// Turns a covariance of z, dim × dim numbers, into that of z with the leading coefficients in the units of the columns as
+    /// they were.
+    ///
+    /// # Panics
+    /// If there are not dim × dim numbers.
+    pub fn unscale_covariance(&self, covariance: &mut [f64]) {
+        column_scale::covariance_to_original(&self.columns, covariance, self.dim());
+    }
+
     /// For each coordinate of x the combination of coordinates of z that it is, as (coordinate, factor); empty if it is none.
     pub(crate) fn linear(&self) -> Vec<Vec<(usize, f64)>> {
         let mut rows = Vec::with_capacity(self.n_constrained());
@@ -299,45 +308,6 @@ mod tests {
         assert!(serde_json::from_str::<Transforms>(r#"[{"interval":{"low":1.0,"high":1.0}}]"#).is_err());
         assert!(serde_json::from_str::<Transforms>(r#"[{"simplex":{"len":1}}]"#).is_err());
         assert!(serde_json::from_str::<Transforms>("[]").is_err());
-    }
-
-    fn scaled() -> Transforms {
-        let of = |shift, scale| ColumnScale { shift, scale };
-        let blocks = vec![Transform::Identity, Transform::Identity, Transform::Identity, Transform::Log];
-        Transforms::new(blocks).unwrap().with_columns(vec![ColumnScale::NONE, of(40.0, 12.0), of(-3.0, 0.5)]).unwrap()
-    }
-
-    #[test]
-    fn coefficients_of_scaled_columns_predict_the_same_in_the_units_of_the_columns() {
-        let transforms = scaled();
-        let (z, row) = ([0.7, -1.3, 0.4, 0.2], [1.0, 55.0, -2.2]);
-        let mut x = [0.0; 4];
-        transforms.constrain(&z, &mut x);
-        let prediction: f64 = row.iter().zip(&x).map(|(f, beta)| f * beta).sum();
-        let expected = z[0] + z[1] * (55.0 - 40.0) / 12.0 + z[2] * (-2.2 + 3.0) / 0.5;
-        assert!((prediction - expected).abs() < 1e-14);
-        let mut back = [0.0; 4];
-        transforms.unconstrain(&x, &mut back).unwrap();
-        assert!(z.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-14), "{back:?}");
-        for (i, row) in transforms.linear().iter().enumerate().take(3) {
-            let value: f64 = row.iter().map(|(j, factor)| factor * z[*j]).sum();
-            assert!((value - x[i]).abs() < 1e-14);
-        }
-        assert!(transforms.linear()[3].is_empty());
-        assert!((transforms.log_jacobian(&z) - (0.2 - 12f64.ln() - 0.5f64.ln())).abs() < 1e-14);
-    }
-
-    #[test]
-    fn scaled_columns_are_kept_in_files_and_checked() {
-        let text = serde_json::to_string(&scaled()).unwrap();
-        assert_eq!(serde_json::from_str::<Transforms>(&text).unwrap(), scaled());
-        let of = |shift, scale| ColumnScale { shift, scale };
-        let two = || Transforms::identity(2);
-        assert!(two().with_columns(vec![of(0.0, 1.0), of(0.0, 0.0)]).is_err());
-        assert!(two().with_columns(vec![of(0.0, 2.0), of(1.0, 1.0)]).is_err());
-        assert!(two().with_columns(vec![of(0.0, 2.0), of(0.0, 3.0)]).is_ok());
-        assert!(two().with_columns(vec![ColumnScale::NONE; 3]).is_err());
-        assert!(Transforms::new(vec![Transform::Log]).unwrap().with_columns(vec![of(0.0, 2.0)]).is_err());
     }
 
     #[test]
