@@ -1,15 +1,18 @@
 //! Mixtures whose number of components is found: births, deaths, merges, and that nothing goes uncounted.
 
+mod counting;
+
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use elinvar::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
 use elinvar::family::{AnyApproximation, Approximation, Kind, MixtureOfGaussians, State};
 use elinvar::model::{Banana, GaussianMixture};
 use elinvar::run::components::{Grown, grow};
 use elinvar::run::{Counts, Spent, Step, Stop, StopReason};
-use elinvar::target::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError};
+use elinvar::target::Target;
 use elinvar::{Error, Family, Plan, fit, fit_observed};
+
+use counting::Counting;
 
 /// Components (log weight, mean, precision of every coordinate).
 fn mixture(components: &[(f64, &[f64], f64)]) -> MixtureOfGaussians<Full> {
@@ -106,52 +109,16 @@ fn the_same_seed_gives_the_same_bits() {
     assert_ne!(run(5).0, run(6).0);
 }
 
-/// A target that counts what it is asked.
-struct Counting<T> {
-    inner: T,
-    gradient: AtomicU64,
-    hessian: AtomicU64,
-}
-
-impl<T: SecondOrder> Target for Counting<T> {
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.gradient.fetch_add(draws.len() as u64, Ordering::Relaxed);
-        self.inner.evaluate(draws, rows, out)
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-}
-
-impl<T: SecondOrder> SecondOrder for Counting<T> {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.hessian.fetch_add(draws.len() as u64, Ordering::Relaxed);
-        self.inner.contract(draws, rows, contraction, scratch, out)
-    }
-}
-
 #[test]
 fn every_evaluation_is_counted_and_every_step_is_seen() {
-    let target = Counting { inner: two_modes(), gradient: AtomicU64::new(0), hessian: AtomicU64::new(0) };
+    let target = Counting::new(two_modes());
     let mut seen = Vec::new();
     let mut observe = |step: &Step| {
         seen.push(step.index);
         ControlFlow::Continue(())
     };
     let posterior = fit_observed(&target, Family::mog_auto(), &seeded(7), &mut observe).unwrap();
-    let asked = (target.gradient.into_inner(), target.hessian.into_inner());
+    let asked = target.asked();
     let Counts { log_density, gradient, hessian, .. } = posterior.counts();
     assert_eq!((gradient, hessian), asked);
     assert_eq!(log_density, gradient);

@@ -1,5 +1,6 @@
 //! Fits that are interrupted, killed and continued: the result has the bits of one that was left alone.
 
+mod counting;
 mod subjects;
 
 use std::collections::HashMap;
@@ -15,9 +16,10 @@ use elinvar::posterior::Rung;
 use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
 use elinvar::run::journal::{Entry, Folder, Part};
 use elinvar::run::{Journal, Step, Stop, StopReason, fit_from_journaled, fit_journaled};
-use elinvar::target::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError};
+use elinvar::target::Target;
 use elinvar::{Error, Plan, Posterior, fit};
 
+use counting::Counting;
 use subjects::{families, label, logistic};
 
 /// A journal in memory, through text as files are, that ends a fit when its patience is at an end.
@@ -262,40 +264,6 @@ fn a_given_start_is_continued() {
     assert_eq!(everything(&posterior), everything(&straight));
 }
 
-/// A target that counts the points at which it is asked.
-struct Counting<T> {
-    inner: T,
-    points: AtomicU64,
-}
-
-impl<T: SecondOrder> Target for Counting<T> {
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.points.fetch_add(draws.len() as u64, Ordering::Relaxed);
-        self.inner.evaluate(draws, rows, out)
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-}
-
-impl<T: SecondOrder> SecondOrder for Counting<T> {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.inner.contract(draws, rows, contraction, scratch, out)
-    }
-}
-
 /// One journal for plans with limits that come one after the other; the result is always that of a fresh fit.
 #[test]
 fn limits_can_be_changed() {
@@ -310,7 +278,7 @@ fn limits_can_be_changed() {
         Stop { max_steps: 160, ..Stop::default() },
     ];
     let families = [Family::skew(), Family::mog(3), Family::mog_auto(), Family::auto()];
-    let target = Counting { inner: BetaBinomial::cancer_mortality(), points: AtomicU64::new(0) };
+    let target = Counting::new(BetaBinomial::cancer_mortality());
     for (family, restarts) in families.map(|family| (family, 1)).into_iter().chain([(Family::mog(2), 3)]) {
         let notes = Notes { period: 3, ..Notes::default() };
         for stop in limits {
@@ -324,11 +292,11 @@ fn limits_can_be_changed() {
 
 #[test]
 fn a_longer_fit_does_not_begin_again() {
-    let target = Counting { inner: BetaBinomial::cancer_mortality(), points: AtomicU64::new(0) };
+    let target = Counting::new(BetaBinomial::cancer_mortality());
     let spent = |family, plan: &Plan, notes: &Notes| {
-        let before = target.points.load(Ordering::Relaxed);
+        let before = target.asked().0;
         let posterior = fit_journaled(&target, family, plan, &mut go_on, notes).unwrap();
-        (posterior, target.points.load(Ordering::Relaxed) - before)
+        (posterior, target.asked().0 - before)
     };
     for family in [Family::skew(), Family::mog(3), Family::mog_auto()] {
         let notes = Notes { period: 1, ..Notes::default() };
