@@ -1,5 +1,7 @@
 //! npy and npz files, written here byte by byte as numpy's format describes them.
 
+mod problem;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,6 +9,8 @@ use std::path::{Path, PathBuf};
 use elinvar_data::{Columns, Outcome, Reading, RegressionData, Selection, Table};
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
+
+use problem::problem;
 
 /// An npy file: version, type, order, shape, bytes of the numbers.
 fn npy(version: u8, descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
@@ -91,17 +95,6 @@ impl Folder {
 
 fn read(path: &Path) -> Table {
     Table::read(path, &Columns::All).unwrap()
-}
-
-/// The sentence for a file that cannot be read, without the name of the file.
-fn problem(path: &Path, reading: &Reading) -> String {
-    let error = Table::read_with(path, reading).expect_err("the file is wrong").to_string();
-    error
-        .strip_prefix(&path.display().to_string())
-        .expect("the file is named")
-        .trim_start_matches([':', ','])
-        .trim()
-        .into()
 }
 
 #[test]

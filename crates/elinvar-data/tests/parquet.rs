@@ -1,8 +1,10 @@
 //! Parquet files, written here by the crate that reads them.
 #![cfg(feature = "parquet")]
 
+mod problem;
+
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::types::Int8Type;
@@ -15,6 +17,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
+use problem::problem;
+
 fn write(folder: &tempfile::TempDir, compression: Compression, columns: Vec<(&str, ArrayRef)>) -> PathBuf {
     let path = folder.path().join("t.parquet");
     let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true))).unwrap();
@@ -23,16 +27,6 @@ fn write(folder: &tempfile::TempDir, compression: Compression, columns: Vec<(&st
     writer.write(&batch).unwrap();
     writer.close().unwrap();
     path
-}
-
-fn problem(path: &Path, reading: &Reading) -> String {
-    let error = Table::read_with(path, reading).expect_err("the file is wrong").to_string();
-    error
-        .strip_prefix(&path.display().to_string())
-        .expect("the file is named")
-        .trim_start_matches([':', ','])
-        .trim()
-        .into()
 }
 
 #[test]
