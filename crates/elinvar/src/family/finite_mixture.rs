@@ -11,21 +11,24 @@ use crate::target::Prior;
 /// Blocks of a stream above this are used for labels, below it for the noise of a component.
 pub(super) const LABEL_BLOCK: u32 = 1 << 20;
 
+/// A component, drawn with its weight.
+pub(super) fn draw_label(weights: &LogWeights, stream: &mut Stream) -> usize {
+    let mut u = stream.uniform();
+    // Rounding may leave the last cumulative weight just below u.
+    let last = weights.len() - 1;
+    let below = |c: &usize| {
+        u -= weights.weight(*c);
+        u < 0.0
+    };
+    (0..last).find(below).unwrap_or(last)
+}
+
 /// Draws the component of every draw of scheme M.
 pub(super) fn draw_labels(weights: &LogWeights, noise: Noise, stream: &mut Stream, labels: &mut [u32]) {
     // Antithetic partners come from the same component.
     let run = if noise == Noise::Antithetic { 2 } else { 1 };
     for labels in labels.chunks_mut(run) {
-        let mut u = stream.uniform();
-        // Rounding may leave the last cumulative weight just below u.
-        labels.fill(weights.len() as u32 - 1);
-        for c in 0..weights.len() {
-            u -= weights.weight(c);
-            if u < 0.0 {
-                labels.fill(c as u32);
-                break;
-            }
-        }
+        labels.fill(draw_label(weights, stream) as u32);
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Mcef, check_length};
 use crate::Error;
 use crate::block::LogWeights;
 use crate::component::{Component, Parameters};
+use crate::family::finite_mixture::draw_label;
 use crate::family::{Approximation, EfMixture};
 use crate::random::Stream;
 
@@ -107,15 +108,7 @@ impl Mcef for EfMixture {
     }
 
     fn draw_joint(&self, stream: &mut Stream) -> (Vec<f64>, Vec<f64>) {
-        let mut u = stream.uniform();
-        let mut label = self.n_mixing();
-        for c in 0..self.n_mixing() {
-            u -= self.weights().weight(c);
-            if u < 0.0 {
-                label = c;
-                break;
-            }
-        }
+        let label = draw_label(self.weights(), stream);
         (self.component(label).iter().map(|member| member.sample(stream)).collect(), vec![label as f64])
     }
 

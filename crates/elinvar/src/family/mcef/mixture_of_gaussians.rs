@@ -3,6 +3,7 @@
 use super::{Mcef, check_length, coordinates};
 use crate::Error;
 use crate::block::{LogWeights, ScaleMatrix};
+use crate::family::finite_mixture::draw_label;
 use crate::family::{Approximation, MixtureOfGaussians};
 use crate::random::Stream;
 
@@ -88,15 +89,7 @@ impl<S: ScaleMatrix> Mcef for MixtureOfGaussians<S> {
     }
 
     fn draw_joint(&self, stream: &mut Stream) -> (Vec<f64>, Vec<f64>) {
-        let mut u = stream.uniform();
-        let mut label = self.n_mixing();
-        for c in 0..self.n_mixing() {
-            u -= self.weights().weight(c);
-            if u < 0.0 {
-                label = c;
-                break;
-            }
-        }
+        let label = draw_label(self.weights(), stream);
         let mut eps = vec![0.0; self.dim()];
         stream.fill_normal(&mut eps);
         (coordinates::place(&self.components()[label], eps, &[1.0], 1.0), vec![label as f64])
