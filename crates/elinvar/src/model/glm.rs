@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::DesignMatrix;
+use super::join::join;
 use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
@@ -385,15 +386,4 @@ fn add_weighted_squares(x: &[f64], d: usize, w: &[f64], out: &mut [f64]) {
             *entry += weight * value * value;
         }
     }
-}
-
-#[cfg(feature = "parallel")]
-fn join(left: impl FnOnce() + Send, right: impl FnOnce() + Send) {
-    rayon::join(left, right);
-}
-
-#[cfg(not(feature = "parallel"))]
-fn join(left: impl FnOnce(), right: impl FnOnce()) {
-    left();
-    right();
 }

@@ -14,6 +14,7 @@ mod gaussian_mixture;
 mod gaussian_process_poisson;
 mod glm;
 mod half_cauchy;
+mod join;
 mod kernel_jet;
 pub(crate) mod kernels;
 mod linear_regression;

@@ -1,5 +1,6 @@
 //! log p and its gradient for all draws.
 
+use super::super::join::join;
 use super::NeuralNetwork;
 use crate::linalg::layer;
 use crate::target::{Draws, Evaluations, Prior, Rows, Scratch, Target, TargetError, Transform, Transforms, Values};
@@ -168,15 +169,4 @@ impl Values for NeuralNetwork {
         self.run_all(draws, rows, scratch, &mut out[..draws.len()], &mut []);
         Ok(())
     }
-}
-
-#[cfg(feature = "parallel")]
-fn join(left: impl FnOnce() + Send, right: impl FnOnce() + Send) {
-    rayon::join(left, right);
-}
-
-#[cfg(not(feature = "parallel"))]
-fn join(left: impl FnOnce(), right: impl FnOnce()) {
-    left();
-    right();
 }
