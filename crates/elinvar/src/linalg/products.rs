@@ -86,13 +86,19 @@ pub(crate) fn add_weighted_gram(x: &[f64], d: usize, w: &[f64], scratch: &mut [f
 
 /// Lower triangle of out += Xᵀ Y for row-major X, Y (n × d) whose product is symmetric.
 fn add_lower_product(x: &[f64], y: &[f64], d: usize, n: usize, out: &mut [f64]) {
+    let (x, y) = (MatRef::from_row_major_slice(x, n, d), MatRef::from_row_major_slice(y, n, d));
+    add_lower_of(x.transpose(), y, out);
+}
+
+/// Lower triangle of out += A B.
+fn add_lower_of(a: MatRef<'_, f64>, b: MatRef<'_, f64>, out: &mut [f64]) {
     triangular::matmul(
-        MatMut::from_column_major_slice_mut(out, d, d),
+        MatMut::from_column_major_slice_mut(out, a.nrows(), a.nrows()),
         BlockStructure::TriangularLower,
         Accum::Add,
-        MatRef::from_row_major_slice(x, n, d).transpose(),
+        a,
         BlockStructure::Rectangular,
-        MatRef::from_row_major_slice(y, n, d),
+        b,
         BlockStructure::Rectangular,
         1.0,
         Par::Seq,
@@ -109,17 +115,8 @@ pub(crate) fn add_transposed_gram(w: &[f64], d: usize, out: &mut [f64]) {
         }
         return;
     }
-    triangular::matmul(
-        MatMut::from_column_major_slice_mut(out, d, d),
-        BlockStructure::TriangularLower,
-        Accum::Add,
-        MatRef::from_column_major_slice(w, d, d).transpose(),
-        BlockStructure::Rectangular,
-        MatRef::from_column_major_slice(w, d, d),
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
+    let w = MatRef::from_column_major_slice(w, d, d);
+    add_lower_of(w.transpose(), w, out);
 }
 
 /// Lower triangle of out += ½ Σ_s w_s (r_s g_sᵀ + g_s r_sᵀ); `scratch` holds min(n, GRAM_BLOCK)·d numbers.
