@@ -71,8 +71,7 @@ pub use embedded::breast_cancer;
 pub use error::{Error, Place, Unit};
 pub use format::Format;
 pub use metrics::{
-    CalibrationBin, Link, Score, accuracy, brier, calibration, calibration_error, log_loss, log_loss_bits,
-    mean_predictions, rmse,
+    CalibrationBin, Link, Score, accuracy, brier, calibration, calibration_error, log_loss, mean_predictions, rmse,
 };
 pub use nearest::nearest;
 #[cfg(feature = "parquet")]

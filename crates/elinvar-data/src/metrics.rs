@@ -4,8 +4,6 @@
 //! averaged probability is that of the posterior predictive distribution. A class is 1 where the target is positive, so
 //! targets may be written −1 and 1 or 0 and 1.
 
-use std::f64::consts::LN_2;
-
 use serde::Serialize;
 
 /// A mean over test rows with its standard error, which is NaN for a single row.
@@ -27,11 +25,6 @@ impl Score {
         }
         let squares: f64 = scores.iter().map(|score| (score - value).powi(2)).sum();
         Score { value, se: (squares / (n - 1.0) / n).sqrt() }
-    }
-
-    /// The score in another unit.
-    fn times(self, factor: f64) -> Score {
-        Score { value: self.value * factor, se: self.se * factor }
     }
 }
 
@@ -95,11 +88,6 @@ fn pairs<'a>(y: &'a [f64], predicted: &'a [f64]) -> impl Iterator<Item = (f64, f
 /// If the lengths differ; so do all functions of this kind.
 pub fn log_loss(y: &[f64], probability: &[f64]) -> Score {
     Score::mean_of(pairs(y, probability).map(|(y, p)| if y > 0.0 { -p.ln() } else { -(-p).ln_1p() }))
-}
-
-/// [`log_loss`] in bits (logarithms to base 2).
-pub fn log_loss_bits(y: &[f64], probability: &[f64]) -> Score {
-    log_loss(y, probability).times(1.0 / LN_2)
 }
 
 /// Share of rows whose class is the more probable one; a probability of ½ counts as class 1.
@@ -176,7 +164,6 @@ mod tests {
     fn scores_computed_by_hand() {
         // −ln 0.8, −ln 0.6, −ln 0.3 and 0; the product 0.8·0.6·0.3 is 0.144.
         near(log_loss(&Y, &P).value, -(0.144_f64.ln()) / 4.0);
-        near(log_loss_bits(&Y, &P).value, -(0.144_f64.log2()) / 4.0);
         assert_eq!(accuracy(&Y, &P).value, 0.75);
         near(accuracy(&Y, &P).se, (0.25 * 0.75 / 3.0_f64).sqrt());
         near(brier(&Y, &P).value, (0.04 + 0.16 + 0.49) / 4.0);

@@ -48,13 +48,6 @@ impl Contours {
         Self { plane: Some(plane), levels, has_lines: true, ..Self::default() }
     }
 
-    /// Of values on a grid over the two ranges: x fastest, as many rows as columns.
-    pub fn of_grid(values: Vec<f64>, x: (f64, f64), y: (f64, f64), levels: impl IntoIterator<Item = f64>) -> Self {
-        let len = values.len().isqrt();
-        let plane = (len >= 2 && len * len == values.len()).then_some(Plane { len, x, y, values });
-        Self { plane, levels: levels.into_iter().collect(), has_lines: true, ..Self::default() }
-    }
-
     /// Around the densest regions that hold these shares of draws; weights are equal if there are none. Nothing is drawn of draws
     /// that do not differ.
     pub fn of_draws(x: &[f64], y: &[f64], weights: &[f64], shares: impl IntoIterator<Item = f64>) -> Self {
