@@ -1,13 +1,14 @@
 //! Linear regression with unknown noise.
 
-use super::gaussian::factor;
+mod curvature;
+mod statistics;
+
 use super::{CoefficientPrior, DesignMatrix, NoisePrior};
 use crate::Error;
-use crate::linalg::{axpy, cholesky, dot, products};
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, Prior, Rows, Scratch, SecondOrder, Target,
-    TargetError, Transform, Transforms, Values,
+    Draws, Evaluations, GaussNewton, Prior, Rows, Scratch, SecondOrder, Target, TargetError, Transform, Transforms,
+    Values,
 };
 
 /// y_n ~ N(x_nᵀβ, σ²) with a [`CoefficientPrior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
@@ -89,84 +90,6 @@ impl LinearRegression {
 
     fn n_coefficients(&self) -> usize {
         self.x.n_cols()
-    }
-
-    fn move_reference(&mut self) -> Result<(), Error> {
-        let p = self.n_coefficients();
-        let mut statistics = self.statistics_of_all();
-        let (gram, rest) = statistics.split_at_mut(p * p);
-        // A ridge that is small against each diagonal entry makes collinear columns solvable, whatever their units.
-        for entry in gram.iter_mut().step_by(p + 1) {
-            *entry = if *entry > 0.0 { *entry * (1.0 + 1e-10) } else { 1.0 };
-        }
-        let l = factor(p, gram, "XᵀX")?;
-        let step = &mut rest[..p];
-        cholesky::solve_factor(p, &l, step);
-        cholesky::solve_factor_transposed(p, &l, step);
-        axpy(1.0, step, &mut self.reference);
-        for (i, residual) in self.residuals.iter_mut().enumerate() {
-            *residual -= dot(self.x.row(i), step);
-        }
-        Ok(())
-    }
-
-    fn statistics_of_all(&self) -> Vec<f64> {
-        let p = self.n_coefficients();
-        let mut statistics = vec![0.0; p * p + p + 1];
-        let mut scaled = vec![0.0; products::GRAM_BLOCK * p];
-        self.add_statistics(self.x.rows(0..self.x.n_rows()), &self.residuals, &mut scaled, &mut statistics);
-        products::mirror_lower(p, &mut statistics[..p * p]);
-        statistics
-    }
-
-    /// Adds (XᵀX, Xᵀr, rᵀr) of the rows; of XᵀX the lower triangle.
-    fn add_statistics(&self, x: &[f64], residuals: &[f64], scaled: &mut [f64], statistics: &mut [f64]) {
-        const ONES: [f64; products::GRAM_BLOCK] = [1.0; products::GRAM_BLOCK];
-        let p = self.n_coefficients();
-        let (gram, rest) = statistics.split_at_mut(p * p);
-        let blocks = x.chunks(products::GRAM_BLOCK * p).zip(residuals.chunks(products::GRAM_BLOCK));
-        for (x, residuals) in blocks {
-            products::add_weighted_gram(x, p, &ONES[..residuals.len()], scaled, gram);
-            products::add_rows_transposed_times(x, p, residuals, &mut rest[..p]);
-            rest[p] += dot(residuals, residuals);
-        }
-    }
-
-    fn memory_len(&self) -> usize {
-        let p = self.n_coefficients();
-        p * p + p + 1 + 2 * p + products::GRAM_BLOCK * (2 * p + 1)
-    }
-
-    /// (XᵀX, Xᵀr, rᵀr) of the selection, and memory for (v, a).
-    fn statistics<'a>(&'a self, rows: Rows<'_>, memory: &'a mut [f64]) -> (&'a [f64], &'a mut [f64]) {
-        let p = self.n_coefficients();
-        let (deviation, memory) = memory.split_at_mut(2 * p);
-        let Rows::Subset(indices) = rows else { return (&self.full, deviation) };
-        let (statistics, memory) = memory.split_at_mut(p * p + p + 1);
-        let (x, memory) = memory.split_at_mut(products::GRAM_BLOCK * p);
-        let (residuals, scaled) = memory.split_at_mut(products::GRAM_BLOCK);
-        statistics.fill(0.0);
-        for block in indices.chunks(products::GRAM_BLOCK) {
-            for ((index, row), residual) in block.iter().zip(x.chunks_exact_mut(p)).zip(residuals.iter_mut()) {
-                row.copy_from_slice(self.x.row(*index as usize));
-                *residual = self.residuals[*index as usize];
-            }
-            self.add_statistics(&x[..block.len() * p], &residuals[..block.len()], scaled, statistics);
-        }
-        products::mirror_lower(p, &mut statistics[..p * p]);
-        (statistics, deviation)
-    }
-
-    /// Writes a = Xᵀ(y − Xβ) behind v in `deviation` and returns Σ(y_n − x_nᵀβ)².
-    fn scores(&self, z: &[f64], statistics: &[f64], deviation: &mut [f64]) -> f64 {
-        let p = self.n_coefficients();
-        let (gram, rest) = statistics.split_at(p * p);
-        let (v, a) = deviation.split_at_mut(p);
-        v.iter_mut().zip(self.reference.iter().zip(z)).for_each(|(v, (b, z))| *v = b - z);
-        a.copy_from_slice(&rest[..p]);
-        products::add_product(gram, v, p, p, 1, a);
-        // R = rᵀr + (Xᵀr + a)ᵀ(β̂ − β).
-        rest[p] + dot(&rest[..p], v) + dot(a, v)
     }
 
     /// The number of rows of the selection and its share of the priors that are not declared.
@@ -267,96 +190,10 @@ impl Values for LinearRegression {
     }
 }
 
-/// Second derivatives of the likelihood: as they are, or as they are on average over responses from the model, where the part of
-/// (β, ℓ) vanishes and R is Nσ².
-#[derive(Clone, Copy)]
-enum Information {
-    Observed,
-    Expected,
-}
-
-impl LinearRegression {
-    fn contract_information(
-        &self,
-        information: Information,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        mut out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        let (p, d) = (self.n_coefficients(), self.dim());
-        let (n, share) = self.share(rows);
-        let (statistics, deviation) = self.statistics(rows, scratch.take(self.memory_len()));
-        let covariance = out.covariance();
-        for (s, z) in draws.iter().enumerate() {
-            if contraction.of_draw(s).all(|(_, weight)| weight == 0.0) {
-                continue;
-            }
-            let squares = self.scores(z, statistics, deviation);
-            let (gram, a) = (&statistics[..p * p], &deviation[p..]);
-            let prec = (-2.0 * z[p]).exp();
-            let (squares, cross) = match information {
-                Information::Observed => (squares, 2.0),
-                Information::Expected => (n / prec, 0.0),
-            };
-            let curvature = self.noise_prior.log_density(z[p])[2];
-            for (k, weight) in contraction.of_draw(s).filter(|(_, weight)| *weight != 0.0) {
-                let (factor, entries) = (-weight * prec, out.entries_mut(k));
-                let last = 2.0 * factor * squares + weight * share * curvature;
-                match covariance {
-                    Covariance::Full => {
-                        for (j, column) in entries.chunks_exact_mut(d).take(p).enumerate() {
-                            axpy(factor, &gram[j * p..(j + 1) * p], &mut column[..p]);
-                            column[p] += cross * factor * a[j];
-                        }
-                        axpy(cross * factor, a, &mut entries[p * d..p * d + p]);
-                        entries[p * d + p] += last;
-                        self.coefficient_prior.add_curvature(weight * share, entries, d + 1);
-                    }
-                    Covariance::Diagonal => {
-                        (0..p).for_each(|j| entries[j] += factor * gram[j * p + j]);
-                        entries[p] += last;
-                        self.coefficient_prior.add_curvature(weight * share, entries, 1);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl SecondOrder for LinearRegression {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.contract_information(Information::Observed, draws, rows, contraction, scratch, out)
-    }
-}
-
-impl GaussNewton for LinearRegression {
-    /// H is the Fisher information diag(1/σ², 2) of an observation about (x_nᵀβ, ℓ): the curvature of the loss itself is not positive
-    /// semi-definite in ℓ. Priors that are not declared enter with their own curvature.
-    fn contract_gauss_newton(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.contract_information(Information::Expected, draws, rows, contraction, scratch, out)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::dot;
 
     #[test]
     fn the_sufficient_statistics_agree_with_the_rows_even_far_from_zero() {
