@@ -3,6 +3,7 @@
 
 mod ascent;
 mod birth;
+mod fit;
 mod judge;
 mod prune;
 mod split;
@@ -14,15 +15,13 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::average::Average;
 use super::journal::{self, Content};
 use super::watch::{Place, Watch};
-use super::{Checkpoint, Counts, Plan, Run, Spent, Step, Stop, StopReason};
+use super::{Checkpoint, Counts, Plan, Spent, Step, StopReason};
 use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::family::{Approximation, MixtureOfGaussians};
 use crate::posterior::{Estimate, pareto_k_threshold};
-use crate::random::{Purpose, Stream};
 use crate::target::Target;
 
 use judge::Judged;
@@ -49,9 +48,6 @@ const PATIENCE: u32 = 5;
 const CAUTION: f64 = 0.4;
 /// Noise of a step, in nats per coordinate, above which it has more draws.
 const NOISE_PER_COORDINATE: f64 = 0.02;
-/// Blocks of [`Purpose::Start`] that belong to the rounds.
-const SEED_BLOCK: u32 = 1 << 16;
-
 /// What one round of a growing mixture came to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
@@ -93,7 +89,7 @@ pub struct Grown<S> {
 /// standard errors to spare and a tail of ratios that can be trusted, it is fitted with the plan's own limits.
 ///
 /// # Errors
-/// As [`Run::new`] and [`Run::step`].
+/// As [`Run::new`](super::Run::new) and [`Run::step`](super::Run::step).
 pub fn grow<S: ScaleMatrix>(
     target: &dyn Target,
     start: MixtureOfGaussians<S>,
@@ -286,69 +282,6 @@ impl Growth<'_, '_, '_> {
         let wanted = self.boost as f64 * judged.noise() / (NOISE_PER_COORDINATE * judged.q.dim() as f64);
         let most = self.plan.max_draws.max(self.plan.n_draws);
         (wanted as usize).next_power_of_two().max(self.boost * self.plan.n_draws).min(most)
-    }
-
-    /// Fits the mixture: a short round of so many steps, the later half averaged, or a run with the plan's own limits. Only these
-    /// limits are reasons other than convergence.
-    fn fit<S: ScaleMatrix>(&mut self, at: &mut At<S>, short: Option<u64>) -> Result<StopReason, Error> {
-        let under_way = self.under_way.take();
-        // What was made of a fit that is under way has been counted.
-        let done = self.trace.len() as u64 - under_way.as_ref().map_or(0, |checkpoint| checkpoint.step);
-        let left = self.plan.stop.max_steps.saturating_sub(done);
-        let steps = short.unwrap_or(left).min(left);
-        let stop = Stop { max_steps: steps, ..self.plan.stop };
-        let n_draws = if short.is_some() { self.n_draws } else { self.plan.n_draws };
-        let plan = Plan { seed: self.round_seed(), stop, n_draws, ..self.plan.clone() };
-        let mut run = Run::new(self.target, at.q.clone(), &plan)?;
-        run.counts = self.counts;
-        run.seconds_before = self.seconds();
-        run.longest = self.longest;
-        // A round that a limit cuts short is another one without that limit: it is repeated from its beginning.
-        let is_whole = short.is_none_or(|short| short == steps);
-        if let Some(checkpoint) = under_way {
-            run.restore(&checkpoint)?;
-        } else if self.watch.is_due() || !is_whole {
-            self.keep(at, None)?;
-        }
-        let reason = loop {
-            if let Some(reason) = run.reason_to_stop() {
-                break reason;
-            }
-            let mut step = run.step()?;
-            if run.minibatch.is_none() {
-                self.store.keep(&run.batch, run.evaluations.log_p(), run.prior);
-            }
-            if short.is_none() && run.review_is_due() {
-                run.review()?;
-                step.remaining = run.last_remaining();
-            } else if short.is_some() && run.step == steps / 2 {
-                // The way to the new place is not part of the average.
-                run.average = Average::new(run.q.clone());
-            }
-            step.index += done;
-            self.trace.push(step);
-            let over = self.watch.show(&step).is_break();
-            if is_whole && (over || self.watch.is_due()) {
-                self.keep(at, Some(run.checkpoint()))?;
-            }
-            if over && self.watch.is_kept() {
-                return Err(Error::Interrupted);
-            } else if over {
-                break StopReason::Interrupted;
-            }
-        };
-        if short.is_none() && reason != StopReason::Converged {
-            run.close()?;
-        }
-        self.counts = run.counts();
-        at.q = if short.is_some() { run.average.value().unwrap_or(run.q) } else { run.best().clone() };
-        self.n_fits += 1;
-        Ok(if reason == StopReason::MaxSteps && steps < left { StopReason::Converged } else { reason })
-    }
-
-    /// A seed for the next fit and what follows it; no two rounds share random numbers.
-    fn round_seed(&self) -> u64 {
-        Stream::open(self.plan.seed, Purpose::Start, self.n_fits, SEED_BLOCK).next_u64()
     }
 
     /// What fresh draws say about `q`; ends a round.
