@@ -3,11 +3,13 @@
 mod density;
 mod draw;
 mod gradient;
+mod law_of_kind;
 mod shape;
 
 use draw::MixtureWork;
+pub(crate) use law_of_kind::LawOfKind;
 
-use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken};
+use super::{Approximation, Batch, DrawPlan, Family, State, StepRequest, Taken};
 use crate::Error;
 use crate::block::{Full, LocationBlock, LocationGradient, PriorPrecision, ScaleMatrix};
 use crate::law::{
@@ -68,52 +70,6 @@ pub type SymmetricNig<S = Full> = MeanVarianceMixture<ReciprocalInverseGaussian,
 ///
 /// Paper: §4.2.
 pub type ScaleMixture<S = Full> = MeanVarianceMixture<ScaleLaw, S>;
-
-/// How the data form of a family becomes a law.
-pub(crate) trait LawOfKind: MixingLaw {
-    /// The law of a kind, `None` if the kind is another family.
-    fn from_kind(kind: Kind) -> Option<Result<Self, Error>>;
-    /// The kind of this law.
-    fn kind(&self) -> Kind;
-}
-
-macro_rules! law_of_kind {
-    ($law:ty, $pattern:pat => $make:expr, $self_:ident => $kind:expr) => {
-        impl LawOfKind for $law {
-            fn from_kind(kind: Kind) -> Option<Result<Self, Error>> {
-                match kind {
-                    $pattern => Some($make),
-                    _ => None,
-                }
-            }
-
-            fn kind(&self) -> Kind {
-                let $self_ = self;
-                $kind
-            }
-        }
-    };
-}
-
-law_of_kind!(PointMass, Kind::Gaussian => Ok(PointMass), _law => Kind::Gaussian);
-law_of_kind!(
-    InverseGamma,
-    Kind::StudentT { a, learn } => if learn { InverseGamma::learned(a) } else { InverseGamma::new(a) },
-    law => Kind::StudentT { a: law.shape(), learn: law.is_learned() }
-);
-law_of_kind!(HalfNormal, Kind::Skew => Ok(HalfNormal), _law => Kind::Skew);
-law_of_kind!(Exponential, Kind::Emg => Ok(Exponential), _law => Kind::Emg);
-law_of_kind!(InverseGaussian, Kind::Nig { lambda } => InverseGaussian::new(lambda), law => Kind::Nig { lambda: law.lambda() });
-law_of_kind!(
-    ReciprocalInverseGaussian,
-    Kind::Snig { lambda } => ReciprocalInverseGaussian::new(lambda),
-    law => Kind::Snig { lambda: law.lambda() }
-);
-law_of_kind!(
-    ScaleLaw,
-    Kind::ScaleMixture { law, product: false } => Ok(law),
-    law => Kind::ScaleMixture { law: *law, product: false }
-);
 
 impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     /// The mixture with this law and block; the block has one column (μ), or two (μ, α) if the law shifts.
