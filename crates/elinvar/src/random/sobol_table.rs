@@ -1,4 +1,4 @@
-//! Primitive polynomials and initial direction numbers of the first 1024 Sobol dimensions.
+//! A table of numbers: primitive polynomials and initial direction numbers of the first 1024 Sobol dimensions.
 //!
 //! Data: S. Joe and F. Y. Kuo, Constructing Sobol sequences with better two-dimensional projections, SIAM J. Sci.
 //! Comput. 30, 2635–2654 (2008), set `new-joe-kuo-6`. The numbers are distributed under this licence:
