@@ -74,11 +74,29 @@ impl TableOfSplits {
 
     /// Split `k`, from 0.
     pub(crate) fn split(&self, k: usize) -> Result<Split, Error> {
-        let (n_rows, d) = (self.table.n_rows(), self.table.n_cols() - 1);
-        let test = &self.test_rows[k];
-        let mut is_test = vec![false; n_rows];
-        test.iter().for_each(|row| is_test[*row] = true);
-        let train: Vec<usize> = (0..n_rows).filter(|row| !is_test[*row]).collect();
+        let mut is_test = vec![false; self.table.n_rows()];
+        self.test_rows[k].iter().for_each(|row| is_test[*row] = true);
+        let train: Vec<usize> = (0..is_test.len()).filter(|row| !is_test[*row]).collect();
+        self.standardised(&train, &self.test_rows[k])
+    }
+
+    /// The training rows of split `k` alone, without its test rows: those that the next split tests on are predicted, the others fitted.
+    pub(crate) fn validation(&self, k: usize) -> Result<Split, Error> {
+        let [fitted, held_out] = self.validation_rows(k);
+        self.standardised(&fitted, &held_out)
+    }
+
+    /// The rows of `validation`: fitted, predicted.
+    fn validation_rows(&self, k: usize) -> [Vec<usize>; 2] {
+        let (test, next) = (&self.test_rows[k], &self.test_rows[(k + 1) % self.test_rows.len()]);
+        let train = (0..self.table.n_rows()).filter(|row| !test.contains(row));
+        let (held_out, fitted) = train.partition(|row| next.contains(row));
+        [fitted, held_out]
+    }
+
+    /// Rows to fit and rows to predict, every column with mean 0 and variance 1 over those that are fitted.
+    fn standardised(&self, train: &[usize], test: &[usize]) -> Result<Split, Error> {
+        let d = self.table.n_cols() - 1;
         let moments = |j: usize| {
             let n = train.len() as f64;
             let mean = train.iter().map(|i| self.table.row(*i)[j]).sum::<f64>() / n;
@@ -94,8 +112,8 @@ impl TableOfSplits {
         };
         let responses = |rows: &[usize]| rows.iter().map(|i| value(*i, d)).collect();
         Ok(Split {
-            train_x: design(&train)?,
-            train_y: responses(&train),
+            train_x: design(train)?,
+            train_y: responses(train),
             test_x: design(test)?,
             test_y: responses(test),
             scale: moments[d].1,
@@ -121,6 +139,24 @@ mod tests {
             let variance: f64 = split.train_y.iter().map(|y| y * y).sum::<f64>() / n_train as f64;
             assert!(mean.abs() < 1e-12 && (variance - 1.0).abs() < 1e-12);
             assert!(split.train_x.n_cols() == d && split.test_x.n_rows() == split.test_y.len());
+        }
+    }
+
+    #[test]
+    fn rows_that_choose_a_step_size_are_no_test_rows() {
+        for table in [TableOfSplits::concrete(), TableOfSplits::energy(), TableOfSplits::wine(), TableOfSplits::yacht()]
+        {
+            let table = table.unwrap();
+            for k in [0, 1, 19] {
+                let [fitted, held_out] = table.validation_rows(k);
+                let mut all = [&fitted[..], &held_out, &table.test_rows[k]].concat();
+                all.sort_unstable();
+                assert!(all.iter().copied().eq(0..table.table.n_rows()), "{}: a row twice, or not at all", table.name);
+                let share = held_out.len() as f64 / fitted.len() as f64;
+                assert!((0.07..0.14).contains(&share), "{}: {share}", table.name);
+                let split = table.validation(k).unwrap();
+                assert_eq!((split.train_y.len(), split.test_y.len()), (fitted.len(), held_out.len()));
+            }
         }
     }
 
