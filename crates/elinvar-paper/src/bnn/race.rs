@@ -53,7 +53,7 @@ pub(super) fn mean_and_error(values: &[f64]) -> (f64, f64) {
 /// soon a run is good without a level that someone has to choose.
 pub(super) fn mean_over_log_steps(looks: &[Look], loss: Loss, from: f64) -> f64 {
     let looks: Vec<&Look> = looks.iter().filter(|look| look.steps >= from).collect();
-    let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return f64::NAN };
+    let [first, .., last] = looks[..] else { return looks.first().map_or(f64::NAN, |only| loss.of(only)) };
     let trapezium = |pair: &[&Look]| (pair[1].steps / pair[0].steps).ln() * 0.5 * (loss.of(pair[0]) + loss.of(pair[1]));
     looks.windows(2).map(trapezium).sum::<f64>() / (last.steps / first.steps).ln()
 }
@@ -153,6 +153,7 @@ mod tests {
         let slow = looks(|steps| if steps < 100.0 { 4.0 } else { 1.0 } / (1.0 + steps));
         let lead = ran(vec![twice, slow]).lead_of(&ran(vec![ours.clone(), ours]), Loss::LogRmse, 10.0);
         let expected = [2.0f64.ln(), 0.25 * 4.0f64.ln()];
+        assert_eq!(mean_over_log_steps(&looks(|steps| steps), Loss::Likelihood, 1000.0), 1000.0);
         assert!(lead.iter().zip(expected).all(|(found, wanted)| (found - wanted).abs() < 1e-12), "{lead:?}");
     }
 }
