@@ -154,10 +154,11 @@ fn page(findings: &Findings, size: &Size) -> String {
     let tuning = if size.tunes {
         format!(
             "Every method tries the step sizes {sizes} on every table. A try fits nine tenths of the training rows of each of the first \
-             {} splits, and its score is the log RMSE of the other tenth, averaged over the logarithm of the steps from the hundredth on; no test row of \
-             these splits is fitted or predicted, and seeds are others than those of the runs that are shown. The lowest score wins \
-             ([tries](tries.csv)).",
-            tune::N_SPLITS
+             {} splits, and its score is the log RMSE of the other tenth, averaged over the logarithm of the steps from the hundredth \
+             on; no test row of these splits is fitted or predicted (other splits test on some of those rows: a choice among {}, the \
+             same for all), and seeds are others than those of the runs that are shown. The lowest score wins ([tries](tries.csv)).",
+            tune::N_SPLITS,
+            tune::STEP_SIZES.len()
         )
     } else {
         "The step sizes are those that did best on validation rows of the first split of Yacht; a full run tunes them."

@@ -9,7 +9,7 @@ use super::method::{Course, METHODS, Method, fit};
 use super::race::{FROM, Loss, mean_over_log_steps};
 
 /// The step sizes that every method tries.
-pub(super) const STEP_SIZES: [f64; 6] = [0.004, 0.01, 0.025, 0.06, 0.15, 0.4];
+pub(super) const STEP_SIZES: [f64; 7] = [0.0016, 0.004, 0.01, 0.025, 0.06, 0.15, 0.4];
 /// The splits whose training rows are fitted and predicted.
 pub(super) const N_SPLITS: usize = 2;
 /// Added to the seed: the runs of the race have others.
