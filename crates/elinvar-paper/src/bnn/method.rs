@@ -118,7 +118,8 @@ pub(super) fn fit(split: &Split, method: Method, beta: f64, course: Course, seed
         let (steps, evaluations) = (moment.steps as f64, moment.counts.gradient as f64);
         looks.push(Look { steps, evaluations, rmse, log_likelihood });
         Ok(ControlFlow::Continue(()))
-    })?;
+    })?
+    .median;
     Ok(Fitted { looks, seconds_per_step })
 }
 
