@@ -81,15 +81,14 @@ impl Ran {
 
     /// The mean curve of a loss: the logarithm of the mean RMSE, or minus the mean log-likelihood.
     fn mean_curve(&self, loss: Loss) -> Vec<(f64, f64)> {
-        let points = match loss {
+        match loss {
             Loss::LogRmse => {
                 self.curve(|look| look.rmse).into_iter().map(|(steps, rmse, _)| (steps, rmse.ln())).collect()
             }
             Loss::Likelihood => {
                 self.curve(|look| loss.of(look)).into_iter().map(|(steps, mean, _)| (steps, mean)).collect()
             }
-        };
-        points
+        }
     }
 
     /// `mean_over_log_steps` of each split, less that of `ours`.
@@ -109,7 +108,9 @@ pub(super) fn steps_to_goal(of_table: &[Ran], loss: Loss) -> Vec<Option<f64>> {
 
 /// Where a curve comes below `goal` for good, between two looks by a line over the logarithm of the steps.
 fn crossing(curve: &[(f64, f64)], goal: f64) -> Option<f64> {
-    let Some(above) = curve.iter().rposition(|(_, loss)| !(*loss <= goal)) else { return curve.first().map(|at| at.0) };
+    let Some(above) = curve.iter().rposition(|(_, loss)| *loss > goal || loss.is_nan()) else {
+        return curve.first().map(|at| at.0);
+    };
     let ((s0, l0), (s1, l1)) = (curve[above], *curve.get(above + 1)?);
     let share = (l0 - goal) / (l0 - l1);
     Some(if s0 > 0.0 { s0 * (s1 / s0).powf(share) } else { s0 + share * (s1 - s0) })
