@@ -1,4 +1,4 @@
-//! The iteration of the authors' program for mixtures of Gaussians (spec 01 §1.4), on our own families and targets.
+//! The iteration of the authors' program for mixtures of Gaussians (mathematics §1.4), on our own families and targets.
 
 use elinvar::Error;
 use elinvar::block::{Full, LocationBlock, LogWeights, ScaleMatrix};

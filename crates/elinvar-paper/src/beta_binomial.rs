@@ -21,7 +21,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 
 const MOST_COMPONENTS: usize = 8;
 
-/// The best divergences that direct optimisation on a grid has found (spec 09 §9.5), as (K, KL).
+/// The best divergences that direct optimisation on a grid has found (mathematics §9.5), as (K, KL).
 const REFERENCE: [(usize, f64); 4] = [(1, 0.127283), (2, 0.030035), (3, 0.011428), (5, 0.002856)];
 
 fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error> {
@@ -73,7 +73,7 @@ fn by_default(target: &BetaBinomial, k: usize, seed: u64) -> Result<AnyApproxima
     Ok(elinvar::fit(target, Family::mog(k), &plan)?.approximation().clone())
 }
 
-/// The authors' program (spec 09 §9.2, E2); a quick run takes a fifth of its iterations.
+/// The authors' program (mathematics §9.2, E2); a quick run takes a fifth of its iterations.
 fn by_the_program(target: &BetaBinomial, k: usize, seed: u64, quick: bool) -> Result<AnyApproximation, Error> {
     let program = Program {
         draws: 2 * k,

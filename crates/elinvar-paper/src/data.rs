@@ -20,12 +20,12 @@ fn in_the_plane(name: &str, text: &str) -> Result<LogisticRegression, Error> {
     model(RegressionData::from_table(&table(name, text)?, &selection)?, 0.01)
 }
 
-/// The two classes in the plane for which the optima of the bound are known (spec 09 §9.5).
+/// The two classes in the plane for which the optima of the bound are known (mathematics §9.5).
 pub(crate) fn logistic_2d() -> Result<LogisticRegression, Error> {
     in_the_plane("logistic_2d.csv", include_str!("../data/logistic_2d.csv"))
 }
 
-/// The two classes in the plane of the authors' program (spec 09 §9.2, E3).
+/// The two classes in the plane of the authors' program (mathematics §9.2, E3).
 pub(crate) fn murphy_toy() -> Result<LogisticRegression, Error> {
     in_the_plane("murphy_toy.csv", include_str!("../data/murphy_toy.csv"))
 }

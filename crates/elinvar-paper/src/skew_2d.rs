@@ -149,7 +149,7 @@ fn bent(gaussian: &AnyApproximation, family: Family, angle: f64) -> Result<AnyAp
     Ok(AnyApproximation::from_state(&state)?)
 }
 
-/// The settings of the authors' program (spec 09 §9.2, E3): 1000 plain steps of 0.2 with 20 draws, option II, from μ = (1, 1), P = 100 I.
+/// The settings of the authors' program (mathematics §9.2, E3): 1000 plain steps of 0.2 with 20 draws, option II, from μ = (1, 1), P = 100 I.
 fn by_the_program(problem: &Problem, family: Family, seed: u64) -> Result<AnyApproximation, Error> {
     let mut stream = Stream::open(seed, Purpose::Start, 0, 0);
     let mut b = vec![1.0, 1.0];

@@ -42,7 +42,7 @@ pub(crate) fn two_modes(dim: usize, distance: f64, second_weight: f64) -> Proble
     spherical(&name, &[1.0 - second_weight, second_weight], means, &[1.0, 1.0])
 }
 
-/// The toy mixture of spec 09 §9.2 with our own centres: ten of them, uniform in [−20, 20]²⁰.
+/// The toy mixture of mathematics §9.2 with our own centres: ten of them, uniform in [−20, 20]²⁰.
 pub(crate) fn toy_means() -> Vec<f64> {
     let mut stream = Stream::open(20, Purpose::Sample, 0, 0);
     (0..200).map(|_| 40.0 * stream.uniform() - 20.0).collect()

@@ -13,7 +13,7 @@ use crate::Error;
 use crate::bnn_data::Split;
 use crate::watch::{Watch, watch};
 
-/// Rows of a batch and draws of a step (spec 09 §9.2, E6).
+/// Rows of a batch and draws of a step (mathematics §9.2, E6).
 pub(super) const BATCH: usize = 32;
 pub(super) const N_DRAWS: usize = 10;
 /// Draws of a prediction.
@@ -28,7 +28,7 @@ pub(super) const SCHEDULE: (f64, f64) = (1_000.0, 0.6);
 pub(super) enum Mover {
     /// The Adam-like rule, with the curvature from the squares of the gradients of single rows.
     AdamLike,
-    /// The Adam-like rule, with the curvature from the square of a batch's mean gradient (spec 07 §7.4).
+    /// The Adam-like rule, with the curvature from the square of a batch's mean gradient (mathematics §7.4).
     SquaredMean,
     /// Adam on reparameterisation gradients.
     BlackBox,

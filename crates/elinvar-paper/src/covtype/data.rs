@@ -13,7 +13,7 @@ use crate::Error;
 
 /// Coefficients: an intercept, ten measurements, four areas and forty kinds of soil.
 pub(super) const DIM: usize = 55;
-/// Precision of the prior (spec 09 §9.2, E5).
+/// Precision of the prior (mathematics §9.2, E5).
 pub(super) const PRIOR_PRECISION: f64 = 0.002;
 /// Smallest and largest value of each measurement over all rows.
 const RANGES: [(f64, f64); 10] = [
@@ -132,7 +132,7 @@ impl Data {
         self.labels.len()
     }
 
-    /// −log p̂(label) in nats of the first `n_rows` rows that are kept back, p̂ the mean over `n_draws` draws (spec 09 §9.3).
+    /// −log p̂(label) in nats of the first `n_rows` rows that are kept back, p̂ the mean over `n_draws` draws (mathematics §9.3).
     pub(super) fn losses(&self, q: &AnyApproximation, n_rows: usize, n_draws: usize) -> Vec<f64> {
         const BLOCK: usize = 256;
         let z = crate::draws::draws(q, n_draws, 1);

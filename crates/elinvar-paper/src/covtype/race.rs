@@ -21,7 +21,7 @@ use crate::watch::{Watch, watch};
 /// a of the t prior and, at first, of the Student-t approximation: five degrees of freedom.
 const SHAPE: f64 = 2.5;
 
-/// The regression under the t prior that shares w with a Student-t approximation (spec 02 §2.2).
+/// The regression under the t prior that shares w with a Student-t approximation (mathematics §2.2).
 struct UnderTPrior<'m>(&'m LogisticRegression);
 
 impl Target for UnderTPrior<'_> {

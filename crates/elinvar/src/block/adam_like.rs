@@ -1,4 +1,4 @@
-//! The step of a block by running means (spec 07 §7.2).
+//! The step of a block by running means (mathematics §7.2).
 
 use super::location::{LocationBlock, LocationGradient, LocationScratch, columns_in_range, times_small};
 use super::scale_matrix::{ScaleMatrix, in_range};

@@ -1,4 +1,4 @@
-//! A block as a point of ℝⁿ: locations, then the lower factor of Σ with logarithms on its diagonal (spec 09 §9.4).
+//! A block as a point of ℝⁿ: locations, then the lower factor of Σ with logarithms on its diagonal (mathematics §9.4).
 
 use super::location::{LocationBlock, LocationGradient, LocationScratch, columns_in_range};
 use super::log_weights::LogWeights;

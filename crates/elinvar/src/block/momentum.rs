@@ -7,7 +7,7 @@ use crate::linalg::axpy;
 
 impl<S: ScaleMatrix> LocationBlock<S> {
     /// G += ratio (P − P₋) and ∇_B L += ratio P₋(B − B₋)Ω, where `before` is (B₋, P₋): a plain step β along this moves by β times
-    /// the natural gradient and β·ratio times the last displacement, both in natural parameters (spec 07 §7.1).
+    /// the natural gradient and β·ratio times the last displacement, both in natural parameters (mathematics §7.1).
     ///
     /// Paper: App. J.
     pub(crate) fn add_momentum(

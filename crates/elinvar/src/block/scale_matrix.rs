@@ -61,7 +61,7 @@ pub trait ScaleMatrix: Clone + Send + Sync + std::fmt::Debug + Sized {
 
     /// Writes the precision after a step β in direction G, with its factor, to `candidate`; false if it is not admissible.
     ///
-    /// Plain rule: P + βG, kept above κP. Retraction: P + βG + ½β² GΣG, which is positive definite for every β (spec 10 §10.1);
+    /// Plain rule: P + βG, kept above κP. Retraction: P + βG + ½β² GΣG, which is positive definite for every β (mathematics §10.1);
     /// `direction_ready` says that the β-independent part GΣG is already in `candidate` from an earlier call.
     fn propose(&self, rule: Rule, beta: f64, g: &[f64], direction_ready: bool, candidate: &mut Candidate) -> bool;
     /// X ← Σ_new X with the factor in `candidate`.
@@ -82,7 +82,7 @@ pub trait ScaleMatrix: Clone + Send + Sync + std::fmt::Debug + Sized {
     /// Writes C, its lower triangle column by column with the logarithms of the diagonal; NaN if P has no such factor in floating
     /// point.
     fn chart(&self, candidate: &mut Candidate, out: &mut [f64]);
-    /// Writes `factor` times the gradient in these coordinates: −GC with its diagonal times that of C (spec 09 §9.4).
+    /// Writes `factor` times the gradient in these coordinates: −GC with its diagonal times that of C (mathematics §9.4).
     fn chart_gradient(&self, factor: f64, g: &[f64], candidate: &mut Candidate, out: &mut [f64]);
     /// Writes the precision with these coordinates, with its factor, to `candidate`; false if it is out of range.
     fn propose_chart(dim: usize, coordinates: &[f64], candidate: &mut Candidate) -> bool;

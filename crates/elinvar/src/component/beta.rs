@@ -1,4 +1,4 @@
-//! The beta distribution (spec 05 §5.2, spec 08 §8.6).
+//! The beta distribution (mathematics §5.2, mathematics §8.6).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::law::MixingNoise;

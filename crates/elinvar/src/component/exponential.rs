@@ -1,4 +1,4 @@
-//! The exponential distribution (spec 05 §5.2).
+//! The exponential distribution (mathematics §5.2).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::law::MixingNoise;

@@ -1,4 +1,4 @@
-//! The gamma distribution with shape and rate both learned (spec 05 §5.2).
+//! The gamma distribution with shape and rate both learned (mathematics §5.2).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::law::MixingNoise;

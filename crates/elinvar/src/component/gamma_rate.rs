@@ -1,4 +1,4 @@
-//! The gamma distribution with a fixed shape (spec 05 §5.2).
+//! The gamma distribution with a fixed shape (mathematics §5.2).
 
 use super::{ExponentialFamily, Gamma, ParameterMatrix, Parameters};
 use crate::law::MixingNoise;

@@ -1,4 +1,4 @@
-//! Implicit reparameterisation of any univariate exponential family (spec 05 (5.1), spec 08 §8.6).
+//! Implicit reparameterisation of any univariate exponential family (mathematics §5 (5.1), mathematics §8.6).
 
 use super::{ExponentialFamily, Parameters};
 use crate::special::legendre::integrate;

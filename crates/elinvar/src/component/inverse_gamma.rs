@@ -1,4 +1,4 @@
-//! The inverse-gamma distribution with shape and scale both learned (spec 05 §5.2, spec 08 §8.4).
+//! The inverse-gamma distribution with shape and scale both learned (mathematics §5.2, mathematics §8.4).
 
 use super::gamma::log_peak;
 use super::{ExponentialFamily, ParameterMatrix, Parameters};

@@ -1,4 +1,4 @@
-//! The inverse-gamma distribution with a fixed shape (spec 05 §5.2).
+//! The inverse-gamma distribution with a fixed shape (mathematics §5.2).
 
 use super::{ExponentialFamily, InverseGamma, ParameterMatrix, Parameters};
 use crate::law::MixingNoise;

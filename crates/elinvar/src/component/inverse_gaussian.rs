@@ -1,4 +1,4 @@
-//! The inverse-Gaussian distribution (spec 05 §5.2, spec 08 §8.5).
+//! The inverse-Gaussian distribution (mathematics §5.2, mathematics §8.5).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::law::{MixingNoise, sample_inverse_gaussian};

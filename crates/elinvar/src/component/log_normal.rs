@@ -1,4 +1,4 @@
-//! The log-normal distribution: the normal one in log z (spec 05 §5.2).
+//! The log-normal distribution: the normal one in log z (mathematics §5.2).
 
 use super::{ExponentialFamily, Normal, ParameterMatrix, Parameters};
 use crate::law::MixingNoise;

@@ -1,4 +1,4 @@
-//! Univariate minimal exponential families: everything a finite mixture needs of its components, as scalar functions (spec 05).
+//! Univariate minimal exponential families: everything a finite mixture needs of its components, as scalar functions (mathematics §5).
 //!
 //! q(z) = b(z) exp{⟨t(z), η⟩ − A(η)} with at most three natural parameters η. A component knows its own natural gradient: with the
 //! implicit derivative ∂z/∂η of a draw and the Fisher matrix F, a mixture moves it by F⁻¹E[−h′(z) ∂z/∂η].
@@ -104,7 +104,7 @@ pub trait ExponentialFamily: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     fn entropy(&self) -> Option<f64>;
     /// A draw.
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64;
-    /// ∂z/∂η of a draw z at fixed probability (spec 05 (5.1)).
+    /// ∂z/∂η of a draw z at fixed probability (mathematics §5 (5.1)).
     fn path_derivative(&self, z: f64) -> Parameters {
         implicit::path_derivative(self, z)
     }

@@ -1,4 +1,4 @@
-//! The normal distribution (spec 05 §5.2, spec 01).
+//! The normal distribution (mathematics §5.2, mathematics §1).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::law::MixingNoise;

@@ -1,4 +1,4 @@
-//! The von Mises distribution on the circle (spec 05 §5.2).
+//! The von Mises distribution on the circle (mathematics §5.2).
 
 use std::f64::consts::{LN_2, PI};
 

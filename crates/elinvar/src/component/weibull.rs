@@ -1,4 +1,4 @@
-//! The Weibull distribution with a fixed shape (spec 05 §5.2).
+//! The Weibull distribution with a fixed shape (mathematics §5.2).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::law::MixingNoise;

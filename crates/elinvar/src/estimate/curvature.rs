@@ -20,16 +20,16 @@ pub enum Curvature {
     /// The target's generalised Gauss–Newton matrix: positive semi-definite, exact where the model is linear in z.
     GaussNewton,
     /// E[s Σ_n ∇f_n ∇f_nᵀ] in place of E[s ∇²f], gradients of single items: exact in expectation over data from the model
-    /// (spec 07 §7.3).
+    /// (mathematics §7.3).
     ItemGradients,
     /// E[s ḡḡᵀ]N with ḡ the mean of the gradients of the items (of the mini-batch): the usual shortcut where items have no gradients
     /// of their own. A 1/N of `gradient_outer_product`, the same where the target is not a sum; it underestimates `item_gradients` by
-    /// up to the number M of items in the mean (spec 07 §7.4).
+    /// up to the number M of items in the mean (mathematics §7.4).
     SquaredMean,
     /// E[{P rrᵀP/s − P}(h − b)] and E[P r (h − b)/s], r = z − Bũ, for h = log q − log p: needs log p only, with the mixing weights of
-    /// option I, and many more draws than gradients would (spec 10 §10.2).
+    /// option I, and many more draws than gradients would (mathematics §10.2).
     GradientFree,
-    /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (spec 10 §10.2).
+    /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (mathematics §10.2).
     Stein {
         /// Subtract ∇f at the mean of q first: one gradient more per step, often a tenth of the variance.
         control_variate: bool,

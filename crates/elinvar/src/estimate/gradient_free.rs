@@ -1,4 +1,4 @@
-//! Gradients of the bound from values of log p alone (spec 10 §10.2).
+//! Gradients of the bound from values of log p alone (mathematics §10.2).
 
 use crate::block::{LocationGradient, ScaleMatrix};
 use crate::linalg::axpy;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Unbiased estimators of E_c\[·\] (spec 01 §1.3, compared in spec 10 §10.3).
+/// Unbiased estimators of E_c\[·\] (mathematics §1.3, compared in mathematics §10.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sampling {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::special::implicit::inverse_gamma_derivative;
 
-/// How ∇_{m_a}E\[f\] = ∇_aE\[f\]/(ψ′(a) − 1/a) is estimated from draws (spec 02 §2.3).
+/// How ∇_{m_a}E\[f\] = ∇_aE\[f\]/(ψ′(a) − 1/a) is estimated from draws (mathematics §2.3).
 ///
 /// Paper: §4.2, eq. (21), App. D.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -187,7 +187,7 @@ impl AnyApproximation {
         with_approximation!(self, q => q.covariance())
     }
 
-    /// The entropy where the spec has a rule for it.
+    /// The entropy where there is a rule for it.
     pub fn entropy(&self) -> Option<f64> {
         with_approximation!(self, q => q.entropy())
     }

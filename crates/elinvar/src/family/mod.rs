@@ -118,7 +118,7 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     /// ELBO of the batch with its Monte Carlo standard error; `log_p` is log p without the declared prior.
     fn elbo(&self, log_p: &[f64], prior: Prior, work: &Self::Work, batch: &Batch) -> (f64, f64);
     /// Sets the constant that is subtracted from h = log q − log p before it enters the weights of a mixture: any constant that
-    /// does not depend on the batch leaves the estimate unbiased, and one near the mean of h takes most of its noise (spec 01 §1.5).
+    /// does not depend on the batch leaves the estimate unbiased, and one near the mean of h takes most of its noise (mathematics §1.5).
     fn set_baseline(&self, work: &mut Self::Work, h: f64) {
         let _ = (work, h);
     }
@@ -158,14 +158,14 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     }
 
     /// Adds γ times the last displacement to a gradient, so that a plain step of length β from here has momentum:
-    /// η⁺ = η + β{∇_m L + ratio (η − η_before)} with ratio = γ/β (spec 07 §7.1). False if the family has no such rule.
+    /// η⁺ = η + β{∇_m L + ratio (η − η_before)} with ratio = γ/β (mathematics §7.1). False if the family has no such rule.
     fn add_momentum(&self, before: &Self, ratio: f64, work: &mut Self::Work, gradient: &mut Self::Gradient) -> bool {
         let _ = (before, ratio, work, gradient);
         false
     }
 
     /// Number of coordinates in which the family is ℝⁿ without constraints: locations, a Cholesky factor of Σ with logarithms on
-    /// its diagonal, soft-max logits (spec 09 §9.4). Zero if it has no such chart.
+    /// its diagonal, soft-max logits (mathematics §9.4). Zero if it has no such chart.
     fn chart_len(&self) -> usize {
         0
     }
@@ -184,7 +184,7 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     }
 
     /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a diagonal scale
-    /// matrix and a mixing law that stays as it is (spec 07 §7.2).
+    /// matrix and a mixing law that stays as it is (mathematics §7.2).
     fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
         None
     }
@@ -237,7 +237,7 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     fn variances(&self) -> Vec<f64> {
         self.covariance().iter().step_by(self.dim() + 1).copied().collect()
     }
-    /// The entropy where the spec has a rule for it; `None`: average −log q over draws.
+    /// The entropy where there is a rule for it; `None`: average −log q over draws.
     fn entropy(&self) -> Option<f64>;
     /// E\[log prior(z)\] in closed form.
     fn expected_log_prior(&self, prior: Prior) -> f64;

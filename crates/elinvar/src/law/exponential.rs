@@ -1,4 +1,4 @@
-//! Exponential mean mixing: the exponentially modified Gaussian (spec 03 §3.3).
+//! Exponential mean mixing: the exponentially modified Gaussian (mathematics §3.3).
 
 use serde::{Deserialize, Serialize};
 

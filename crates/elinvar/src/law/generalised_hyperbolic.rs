@@ -1,4 +1,4 @@
-//! Generalised inverse Gaussian scale mixing: the symmetric generalised hyperbolic law (spec 10 §10.6).
+//! Generalised inverse Gaussian scale mixing: the symmetric generalised hyperbolic law (mathematics §10.6).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Half-normal mean mixing: the skew-Gaussian (spec 03 §3.2).
+//! Half-normal mean mixing: the skew-Gaussian (mathematics §3.2).
 
 use std::f64::consts::{FRAC_2_PI, LN_2};
 

@@ -1,4 +1,4 @@
-//! Inverse-gamma scale mixing: Student's t (spec 02).
+//! Inverse-gamma scale mixing: Student's t (mathematics §2).
 
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ impl InverseGamma {
         }
     }
 
-    /// The law with shape a at first, which a fit moves (spec 02 §2.3).
+    /// The law with shape a at first, which a fit moves (mathematics §2.3).
     ///
     /// # Errors
     /// [`Error::Domain`] unless a is finite and larger than 1.

@@ -1,4 +1,4 @@
-//! Inverse-Gaussian mean and scale mixing: the normal inverse-Gaussian law (spec 04 §4.1).
+//! Inverse-Gaussian mean and scale mixing: the normal inverse-Gaussian law (mathematics §4.1).
 
 use std::f64::consts::LN_2;
 

@@ -1,4 +1,4 @@
-//! Squared Kolmogorov scale mixing: the logistic law (spec 10 §10.6).
+//! Squared Kolmogorov scale mixing: the logistic law (mathematics §10.6).
 
 use std::f64::consts::PI;
 

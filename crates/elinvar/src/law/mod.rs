@@ -1,6 +1,6 @@
 //! Mixing laws q(w): everything a mean–variance mixture needs of them, as scalar functions.
 //!
-//! The family is z | w ~ N(μ + u(w) α, s(w) Σ), w ~ q(w) (spec 00 §0.5). With P = Σ⁻¹, Q = (z−μ)ᵀP(z−μ), L = (z−μ)ᵀPα and
+//! The family is z | w ~ N(μ + u(w) α, s(w) Σ), w ~ q(w) (mathematics §0.5). With P = Σ⁻¹, Q = (z−μ)ᵀP(z−μ), L = (z−μ)ᵀPα and
 //! κ = αᵀPα, all that the algorithms ask of q(w) is a function of (Q, L, κ, d). There is no linear algebra here.
 
 /// The list of laws of a random scale without shift, one line each: modules, names, [`ScaleLaw`] and its dispatch are made from it.
@@ -51,7 +51,7 @@ pub struct Forms {
     pub kappa: f64,
 }
 
-/// Moments of the law that enter Ω, Υ and s̄ (spec 00 §0.5).
+/// Moments of the law that enter Ω, Υ and s̄ (mathematics §0.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     /// E\[u\].
@@ -87,7 +87,7 @@ pub struct Conditional {
     pub var_u_inv_s: f64,
 }
 
-/// The marginal form of spec 03 §3.1, option II: g_α = u(z) ∇f(z) + v₀ ∇f(ẑ).
+/// The marginal form of mathematics §3.1, option II: g_α = u(z) ∇f(z) + v₀ ∇f(ẑ).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoPoint {
     /// u(z).
@@ -105,7 +105,7 @@ pub struct Entropy {
     pub slope: f64,
 }
 
-/// What a law whose constant a fit moves says about that constant (spec 02 §2.1, §2.4).
+/// What a law whose constant a fit moves says about that constant (mathematics §2.1, §2.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShapeSlopes {
     /// F, the Fisher information of the constant under q(w).
@@ -191,7 +191,7 @@ pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
         let _ = w;
         0.0
     }
-    /// ∂t(w)/∂w ∂w/∂a of the statistic t whose natural parameter the constant is: its mean is F (spec 02 §2.3).
+    /// ∂t(w)/∂w ∂w/∂a of the statistic t whose natural parameter the constant is: its mean is F (mathematics §2.3).
     fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
         let _ = (w, path_derivative);
         0.0

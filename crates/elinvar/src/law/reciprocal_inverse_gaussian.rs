@@ -1,4 +1,4 @@
-//! Reciprocal inverse-Gaussian scale mixing: the symmetric normal inverse-Gaussian law of the paper (spec 04 §4.2).
+//! Reciprocal inverse-Gaussian scale mixing: the symmetric normal inverse-Gaussian law of the paper (mathematics §4.2).
 
 use serde::{Deserialize, Serialize};
 

@@ -22,7 +22,7 @@ pub trait ScaleLawOf: MixingLaw + PartialEq {
 /// Everything that must know all laws, made from the list of `law/mod.rs`.
 macro_rules! laws {
     ($($module:ident::$type:ident,)*) => {
-        /// Any law of a random scale: z | s ~ N(μ, sΣ) with E[1/s] finite (spec 10 §10.6).
+        /// Any law of a random scale: z | s ~ N(μ, sΣ) with E[1/s] finite (mathematics §10.6).
         ///
         /// Paper: §4.2.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

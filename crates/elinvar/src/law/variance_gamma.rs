@@ -1,4 +1,4 @@
-//! Gamma scale mixing: the variance-gamma law (spec 10 §10.6).
+//! Gamma scale mixing: the variance-gamma law (mathematics §10.6).
 
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::target::pointwise::second_order_target;
 use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
-/// Deaths y_j ~ BetaBinomial(n_j; Kη, K(1−η)) with prior ∝ 1/{η(1−η)(1+K)²}; z = (logit η, log K) (spec 09 §9.1).
+/// Deaths y_j ~ BetaBinomial(n_j; Kη, K(1−η)) with prior ∝ 1/{η(1−η)(1+K)²}; z = (logit η, log K) (mathematics §9.1).
 ///
 /// Σ_j {log B(Kη + y_j, K(1−η) + n_j − y_j) − log B(Kη, K(1−η))} + log K − 2 log(1 + K), without binomial coefficients.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::target::{
 /// p(z) = Σ_c π_c N(z | m_c, Σ_c), normalised (log Z = 0).
 ///
 /// With responsibilities r_c and component scores s_c = −Σ_c⁻¹(z − m_c): gradient g = Σ r_c s_c, Hessian
-/// Σ r_c {(s_c − g)(s_c − g)ᵀ − Σ_c⁻¹} (spec 01).
+/// Σ r_c {(s_c − g)(s_c − g)ᵀ − Σ_c⁻¹} (mathematics §1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaussianMixture {
     dim: usize,
@@ -45,7 +45,7 @@ impl GaussianMixture {
         Ok(mixture)
     }
 
-    /// The equally weighted mixture of N(u_c, I) of spec 09 §9.1, its centres one after the other.
+    /// The equally weighted mixture of N(u_c, I) of mathematics §9.1, its centres one after the other.
     ///
     /// # Errors
     /// If `centres` is not a whole number of points of dimension `dim`.

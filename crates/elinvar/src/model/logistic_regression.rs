@@ -4,7 +4,7 @@ use super::DesignMatrix;
 use super::glm::{Glm, Likelihood};
 use crate::{Error, dispatch};
 
-/// Labels y_n = ±1 with p(y_n | z) = σ(y_n x_nᵀz), and the prior z ~ N(0, I/δ) on every coefficient (spec 09 §9.1).
+/// Labels y_n = ±1 with p(y_n | z) = σ(y_n x_nᵀz), and the prior z ~ N(0, I/δ) on every coefficient (mathematics §9.1).
 ///
 /// Σ_n log σ(t_n) with t_n = y_n x_nᵀz; gradient Σ y_n σ(−t_n) x_n; Hessian −Σ σ(t_n) σ(−t_n) x_n x_nᵀ.
 ///

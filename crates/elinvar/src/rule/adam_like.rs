@@ -1,4 +1,4 @@
-//! The Adam-like rule: running means of gradients and of squared gradients (spec 07 §7.2).
+//! The Adam-like rule: running means of gradients and of squared gradients (mathematics §7.2).
 
 use serde::{Deserialize, Serialize};
 

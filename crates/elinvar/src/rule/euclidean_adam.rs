@@ -1,4 +1,4 @@
-//! Adam on the coordinates of a chart: the black-box baseline (spec 09 §9.4).
+//! Adam on the coordinates of a chart: the black-box baseline (mathematics §9.4).
 
 use serde::{Deserialize, Serialize};
 

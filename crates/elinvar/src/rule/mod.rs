@@ -23,16 +23,16 @@ use crate::Error;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rule {
-    /// P⁺ = P − 2β∇_ΣL, B⁺ = B + βΣ⁺(∇_B L)Ω⁻¹, halved as a whole until P⁺ keeps a share of P (spec 00 §0.5).
+    /// P⁺ = P − 2β∇_ΣL, B⁺ = B + βΣ⁺(∇_B L)Ω⁻¹, halved as a whole until P⁺ keeps a share of P (mathematics §0.5).
     ///
     /// Paper: §3, Theorem 3.
     NaturalGradient,
-    /// P⁺ = P + βG + ½β²GΣG with G = −2∇_ΣL, B⁺ = B + βΣ(∇_B L)Ω⁻¹: positive definite for every β (spec 10 §10.1).
+    /// P⁺ = P + βG + ½β²GΣG with G = −2∇_ΣL, B⁺ = B + βΣ(∇_B L)Ω⁻¹: positive definite for every β (mathematics §10.1).
     ///
     /// Lin, Schmidt & Khan 2020.
     #[default]
     Retraction,
-    /// The plain step with γ times the last displacement: η⁺ = η + β∇_m L + γ(η − η₋), in natural parameters (spec 07 §7.1).
+    /// The plain step with γ times the last displacement: η⁺ = η + β∇_m L + γ(η − η₋), in natural parameters (mathematics §7.1).
     ///
     /// The displacement is halved as a whole, momentum included, until it is admissible and within the KL bound; the next step
     /// takes γ times what was left of it. `auto` steps have β = 1 − γ.
@@ -42,11 +42,11 @@ pub enum Rule {
         /// 0 ≤ γ < 1, in the paper's notation m/(1 − m): its m from ½ on, γ ≥ 1, is unstable on a quadratic.
         gamma: f64,
     },
-    /// Running means of gradients and of squared gradients, for diagonal scale matrices (spec 07 §7.2).
+    /// Running means of gradients and of squared gradients, for diagonal scale matrices (mathematics §7.2).
     ///
     /// Paper: App. J.
     AdamLike(AdamLike),
-    /// Adam on the coordinates of the family's chart: the black-box baseline (spec 09 §9.4).
+    /// Adam on the coordinates of the family's chart: the black-box baseline (mathematics §9.4).
     ///
     /// Paper: §6.
     EuclideanAdam(EuclideanAdam),

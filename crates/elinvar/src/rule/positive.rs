@@ -2,7 +2,7 @@
 
 use crate::special::gamma::{tetragamma_plus_inv2, trigamma_minus_inv};
 
-/// a⁺ = a + βg − ½β²Γg²: the geodesic of the Fisher metric F(a) to second order, Γ = F′/(2F) (spec 10 §10.1).
+/// a⁺ = a + βg − ½β²Γg²: the geodesic of the Fisher metric F(a) to second order, Γ = F′/(2F) (mathematics §10.1).
 ///
 /// `natural_gradient` is g = F⁻¹∂L/∂a and `christoffel` is Γ. The result is positive for every β if 2a|Γ| > 1 and Γ < 0.
 pub fn geodesic_step(a: f64, natural_gradient: f64, beta: f64, christoffel: f64) -> f64 {
@@ -10,7 +10,7 @@ pub fn geodesic_step(a: f64, natural_gradient: f64, beta: f64, christoffel: f64)
     a + move_by - 0.5 * christoffel * move_by * move_by
 }
 
-/// a⁺ = b + (a − b) exp{βg/(a − b)} for a > b = `lower`, the exponent kept within ±1 (spec 02 §2.3 with b = 1).
+/// a⁺ = b + (a − b) exp{βg/(a − b)} for a > b = `lower`, the exponent kept within ±1 (mathematics §2.3 with b = 1).
 ///
 /// Agrees with a + βg to first order and never leaves a > b.
 pub fn log_step(a: f64, lower: f64, natural_gradient: f64, beta: f64) -> f64 {

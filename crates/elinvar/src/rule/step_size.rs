@@ -13,7 +13,7 @@ pub enum StepSize {
     Auto,
     /// β_t = β.
     Constant(f64),
-    /// β_t = initial · (1 + t/delay)^−exponent (spec 10 §10.8).
+    /// β_t = initial · (1 + t/delay)^−exponent (mathematics §10.8).
     Power {
         /// β₀.
         initial: f64,

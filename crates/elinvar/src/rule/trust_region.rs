@@ -3,7 +3,7 @@
 /// The largest β ≤ `beta_max` with `kl(β) ≤ epsilon`, to the relative accuracy `tolerance` in the divergence.
 ///
 /// `kl` returns `None` where the step leaves the domain, which counts as too far. Along a natural-gradient step the divergence
-/// increases strictly with β (spec 10 §10.3) and grows like β² at first, so the search interpolates log KL linearly in log β
+/// increases strictly with β (mathematics §10.3) and grows like β² at first, so the search interpolates log KL linearly in log β
 /// inside a bracket. The result is on the admissible side. Returns 0 if no admissible step was found.
 pub fn largest_step(beta_max: f64, epsilon: f64, tolerance: f64, mut kl: impl FnMut(f64) -> Option<f64>) -> f64 {
     const TRIES: usize = 200;

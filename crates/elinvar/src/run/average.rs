@@ -2,7 +2,7 @@
 
 use crate::family::Approximation;
 
-/// The sum of the natural parameters since the window began (spec 10 §10.8).
+/// The sum of the natural parameters since the window began (mathematics §10.8).
 ///
 /// Steps of full length wander around the optimum with the noise of their draws. Their average does not: its error falls with
 /// the length of the window, while the steps keep their length. Natural parameters form a convex set, so the average exists.

@@ -37,7 +37,7 @@ pub struct Plan {
     pub minibatch: Option<usize>,
     /// Where second-order information comes from.
     pub curvature: Curvature,
-    /// Options I, II and III of spec 00 §0.5.
+    /// Options I, II and III of mathematics §0.5.
     pub weights: MixingWeights,
     /// How the slope in the shape of a Student-t is estimated, where it is learned.
     pub shape: ShapeEstimator,

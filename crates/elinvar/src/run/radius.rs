@@ -10,7 +10,7 @@ const SHRINK: f64 = 0.5;
 const SMALLEST: f64 = 1e-3;
 const LARGEST: f64 = 1.0;
 
-/// Bound on the KL divergence of each block's step, in nats (spec 10 §10.3).
+/// Bound on the KL divergence of each block's step, in nats (mathematics §10.3).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Radius {
     value: f64,

@@ -1,4 +1,4 @@
-//! The modified Bessel functions I₀ and I₁ as the von Mises distribution needs them (spec 05 §5.2).
+//! The modified Bessel functions I₀ and I₁ as the von Mises distribution needs them (mathematics §5.2).
 
 use std::f64::consts::PI;
 

@@ -1,4 +1,4 @@
-//! The modified Bessel function of the second kind: its logarithm, ratios of neighbours, and their growth (spec 08 §8.3).
+//! The modified Bessel function of the second kind: its logarithm, ratios of neighbours, and their growth (mathematics §8.3).
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -23,12 +23,12 @@ impl BesselK {
         self.upper_ratio * (1.0 / self.x + self.growth_excess)
     }
 
-    /// (log K_v)′(x) = −K_{v−1}/K_v − v/x (spec 04 §4.3).
+    /// (log K_v)′(x) = −K_{v−1}/K_v − v/x (mathematics §4.3).
     pub fn log_derivative(&self) -> f64 {
         -self.ratio - self.v / self.x
     }
 
-    /// (log K_v)″(x) (spec 04 §4.3), without its cancellation for large x.
+    /// (log K_v)″(x) (mathematics §4.3), without its cancellation for large x.
     pub fn log_second_derivative(&self) -> f64 {
         // 1 − R² + (1−2v)R/x + v/x² = ρ(δ − 1/x) − v/x² with ρ = K_{v+1}/K_v and δ its growth from v to v + 1.
         self.upper_ratio * self.growth_excess - self.v / (self.x * self.x)

@@ -1,4 +1,4 @@
-//! Digamma-type combinations and log-gamma differences without cancellation (spec 08 §8.2, spec 02 §2.1).
+//! Digamma-type combinations and log-gamma differences without cancellation (mathematics §8.2, mathematics §2.1).
 
 use super::normal::HALF_LOG_TWO_PI;
 
@@ -51,7 +51,7 @@ pub fn trigamma(a: f64) -> f64 {
 
 /// The a > 0 with ψ(a) − log a = y, for y < 0; NaN otherwise.
 ///
-/// Newton's method in log a from the limits a → 0 and a → ∞ (spec 08 §8.2).
+/// Newton's method in log a from the limits a → 0 and a → ∞ (mathematics §8.2).
 pub fn inverse_digamma_minus_log(y: f64) -> f64 {
     if y.is_nan() || y >= 0.0 {
         return f64::NAN;

@@ -1,4 +1,4 @@
-//! Moments of the generalised inverse Gaussian law (spec 04).
+//! Moments of the generalised inverse Gaussian law (mathematics §4).
 
 use std::f64::consts::LN_2;
 

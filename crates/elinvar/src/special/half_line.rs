@@ -1,4 +1,4 @@
-//! Integrals over a half line by a double-exponential rule whose nodes are computed once (spec 08 §8.4, §8.6).
+//! Integrals over a half line by a double-exponential rule whose nodes are computed once (mathematics §8.4, §8.6).
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Implicit derivatives: how a draw moves with the parameters of its law at fixed probability (spec 08 §8.4, §8.5).
+//! Implicit derivatives: how a draw moves with the parameters of its law at fixed probability (mathematics §8.4, §8.5).
 
 use super::gamma::{digamma_minus_log, log1p_minus, stirling_remainder};
 use super::half_line::integrate_half_line;

@@ -1,4 +1,4 @@
-//! The law of s = 4K², K the limit of Kolmogorov's statistic: the scale of a logistic variable (spec 10 §10.6).
+//! The law of s = 4K², K the limit of Kolmogorov's statistic: the scale of a logistic variable (mathematics §10.6).
 
 use std::f64::consts::{LN_2, PI};
 

@@ -1,4 +1,4 @@
-//! Softplus, the logistic function and log-sum-exp without overflow (spec 08 §8.8).
+//! Softplus, the logistic function and log-sum-exp without overflow (mathematics §8.8).
 
 /// log(1 + eᵗ).
 #[inline]

@@ -1,4 +1,4 @@
-//! The entropy of the skew-Gaussian and the exponentially modified Gaussian beyond the Gaussian part (spec 03 §3.4).
+//! The entropy of the skew-Gaussian and the exponentially modified Gaussian beyond the Gaussian part (mathematics §3.4).
 //!
 //! H(z) = ½ d log(2πe) + ½ log|Σ| + E(κ), κ = αᵀΣ⁻¹α, and e(κ) = 2E′(κ) = E[Var(u | z)]. All integrands are analytic in a strip of
 //! half-width 2.8 (the first complex zero of Φ), so a trapezoid sum of step 3/8 has an error of about e^{−2π·2.8/0.375} ≈ 4e−21.

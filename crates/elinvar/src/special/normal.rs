@@ -1,4 +1,4 @@
-//! The tails of the normal law: log Φ, the Mills ratio and the moments of a truncated normal (spec 08 §8.1).
+//! The tails of the normal law: log Φ, the Mills ratio and the moments of a truncated normal (mathematics §8.1).
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -147,7 +147,7 @@ const TAYLOR_START: [[f64; 2]; 20] = [
 mod tests {
     use super::*;
 
-    /// The continued fraction of spec 08 §8.1 with its (slow) number of terms.
+    /// The continued fraction of mathematics §8.1 with its (slow) number of terms.
     fn reference(x: f64) -> (f64, f64) {
         let n = (30.0 + 260.0 / (x * x)) as usize;
         let mut c = [0.0, 0.0, 0.0, (n as f64).sqrt()];

@@ -1,4 +1,4 @@
-//! Gauss rules whose tail weights are relatively accurate, and the inverse-Gaussian rule (spec 08 §8.7).
+//! Gauss rules whose tail weights are relatively accurate, and the inverse-Gaussian rule (mathematics §8.7).
 
 /// Nodes and weights of a rule for expectations: E\[f\] ≈ Σ wᵢ f(xᵢ).
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Entropies of densities that depend on the radius only (spec 04 §4.2).
+//! Entropies of densities that depend on the radius only (mathematics §4.2).
 
 use std::f64::consts::{LN_2, PI};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A prior whose expectation under every family is known in closed form (spec 00 §0.5).
+/// A prior whose expectation under every family is known in closed form (mathematics §0.5).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -16,7 +16,7 @@ pub enum Prior {
         /// How many coordinates the prior covers, counted from the first.
         leading: usize,
     },
-    /// w ~ InverseGamma(a, a), z | w ~ N(0, w I/precision): the t prior that shares w with a Student-t approximation (spec 02 §2.2).
+    /// w ~ InverseGamma(a, a), z | w ~ N(0, w I/precision): the t prior that shares w with a Student-t approximation (mathematics §2.2).
     StudentT {
         /// δ > 0.
         precision: f64,

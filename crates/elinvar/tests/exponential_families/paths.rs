@@ -1,4 +1,4 @@
-//! ∂z/∂η against quadrature (spec 05 (5.1)), against differences of distribution functions, and as a gradient of expectations.
+//! ∂z/∂η against quadrature (mathematics §5 (5.1)), against differences of distribution functions, and as a gradient of expectations.
 
 use elinvar::component::Component;
 use elinvar::target::Support;

@@ -161,7 +161,7 @@ fn euclidean_adam_is_adam_in_the_chart() {
     assert!((run.q().mean()[0] - 1.5).abs() < 0.5);
 }
 
-/// Without root, correction and momentum, and with 1 − γ₂ = β, the rule is the plain one (spec 07 §7.3).
+/// Without root, correction and momentum, and with 1 − γ₂ = β, the rule is the plain one (mathematics §7.3).
 #[test]
 fn the_newton_mode_is_the_diagonal_natural_gradient_step() {
     let (target, beta) = (logistic(90, 3), 0.125);

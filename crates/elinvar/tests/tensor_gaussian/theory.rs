@@ -1,4 +1,4 @@
-//! Multilinear exponential families (spec 00 §0.7): blocks, their expectations, their Fisher matrices, their natural gradients.
+//! Multilinear exponential families (mathematics §0.7): blocks, their expectations, their Fisher matrices, their natural gradients.
 
 use elinvar::block::{Diagonal, Full, ScaleMatrix};
 use elinvar::family::{

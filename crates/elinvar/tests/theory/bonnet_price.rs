@@ -1,4 +1,4 @@
-//! Check 7: derivatives of exact expectations in d = 1 against the extended Bonnet and Price identities, spec 00 (0.1).
+//! Check 7: derivatives of exact expectations in d = 1 against the extended Bonnet and Price identities, mathematics §0 (0.1).
 
 use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
 

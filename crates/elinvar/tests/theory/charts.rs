@@ -78,7 +78,7 @@ fn what_cannot_be_represented_is_refused_as_a_whole() {
     every_member!(refusal(3, 720));
 }
 
-/// η⁺ − η = β{∇_m L + ratio (η − η₋)}, the whole step and one that the KL bound has shortened (spec 07 §7.1).
+/// η⁺ − η = β{∇_m L + ratio (η − η₋)}, the whole step and one that the KL bound has shortened (mathematics §7.1).
 fn heavy_ball<Q: Member>(q: &Q) {
     let mut work = q.work(&DrawPlan::independent(1));
     let eta = q.natural();

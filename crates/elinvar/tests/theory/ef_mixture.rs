@@ -1,4 +1,4 @@
-//! The checks of spec 00 §0.8 for mixtures of exponential families, whose coordinates are not those of a scale matrix.
+//! The checks of mathematics §0.8 for mixtures of exponential families, whose coordinates are not those of a scale matrix.
 
 use elinvar::block::LogWeights;
 use elinvar::component::{Component, ComponentKind};
@@ -174,7 +174,7 @@ fn the_chart_is_free_and_its_gradient_is_the_ordinary_one() {
     }
 }
 
-/// The pitfall of spec 00 §0.4: the partial derivative in m_w at fixed m_z is another direction.
+/// The pitfall of mathematics §0.4: the partial derivative in m_w at fixed m_z is another direction.
 #[test]
 fn the_literal_partial_derivative_in_joint_expectations_is_wrong() {
     for q in mixtures(1, 36) {

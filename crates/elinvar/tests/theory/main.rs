@@ -1,4 +1,4 @@
-//! The ten checks of spec 00 §0.8: each theorem as a statement about numbers, for every family it speaks of.
+//! The ten checks of mathematics §0.8: each theorem as a statement about numbers, for every family it speaks of.
 
 #[macro_use]
 #[path = "../members/mod.rs"]

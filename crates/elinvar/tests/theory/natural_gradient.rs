@@ -1,4 +1,4 @@
-//! Checks 4, 5 and 10, and the pitfall of spec 00 §0.4: what the natural gradient is, and what a step along it does.
+//! Checks 4, 5 and 10, and the pitfall of mathematics §0.4: what the natural gradient is, and what a step along it does.
 
 use elinvar::family::{DrawPlan, Mcef, StepRequest};
 use elinvar::rule::Rule;

@@ -11,7 +11,7 @@ use super::json::{given, list, number, numbers, read, vector};
 use super::logistic::Items;
 use super::member::{ListedDraw, Member, kind, with_member};
 
-/// k = s̄ of spec 00, written down again.
+/// k = s̄ of mathematics §0, written down again.
 fn prior_factor(name: &str, par: Option<f64>) -> f64 {
     match (name, par) {
         ("student_t", Some(a)) => a / (a - 1.0),

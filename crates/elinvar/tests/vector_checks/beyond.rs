@@ -31,7 +31,7 @@ fn stepped(mean: &[f64], p: &Matrix, grad: &[f64], g: &Matrix, request: StepRequ
     (q.block().column(0).to_vec(), Matrix::from_columns(p.rows, q.block().scale().precision()), taken)
 }
 
-/// KL(N(mean_new, P_new⁻¹) ‖ N(mean, P⁻¹)), spec 01 §1.1.
+/// KL(N(mean_new, P_new⁻¹) ‖ N(mean, P⁻¹)), mathematics §1.1.
 fn divergence(mean_new: &[f64], p_new: &Matrix, mean: &[f64], p: &Matrix) -> f64 {
     let ratio = p_new.solve(p);
     let shift = difference(mean_new, mean);

@@ -127,7 +127,7 @@ fn bound<M: Member>(q: &M, items: &Items, sigma: &Matrix, rule: &Quadrature) -> 
     (total, q.entropy().expect("an exact entropy") + q.expected_log_prior(prior) - loss)
 }
 
-/// The natural gradient Σ ∇_B Ω⁻¹ and G, which both vanish at an optimum (spec 09 §9.5), within the given sizes.
+/// The natural gradient Σ ∇_B Ω⁻¹ and G, which both vanish at an optimum (mathematics §9.5), within the given sizes.
 fn check_direction<M: Member>(
     label: &str,
     q: &M,

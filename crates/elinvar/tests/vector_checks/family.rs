@@ -10,7 +10,7 @@ use super::dense::Matrix;
 use super::json::{given, list, matrix, number, read, vector};
 use super::member::{Member, member, with_member};
 
-/// E[u], E[u²] and E[s] of spec 00 §0.5; for `rank_k` those of each factor.
+/// E[u], E[u²] and E[s] of mathematics §0.5; for `rank_k` those of each factor.
 fn moments(name: &str, par: f64) -> (f64, f64, f64) {
     let c = (2.0 / std::f64::consts::PI).sqrt();
     match name {
@@ -85,7 +85,7 @@ fn check_case<M: Member>(name: &str, label: &str, q: &M, case: &Value, closed: f
     }
 }
 
-/// m_a = ψ(a) − log a − 1 and F_a = ψ′(a) − 1/a (spec 02 §2.1).
+/// m_a = ψ(a) − log a − 1 and F_a = ψ′(a) − 1/a (mathematics §2.1).
 fn check_shape(label: &str, case: &Value) {
     if given(case, "m_a").is_none() && given(case, "fisher_a").is_none() {
         return;

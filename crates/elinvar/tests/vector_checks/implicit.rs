@@ -92,7 +92,7 @@ fn beta() {
         check(case, "log_pdf", c.log_density(z), CLOSED_FORM, 1.0);
         let (found, integral) = (c.path_derivative(z), c.implicit_derivative(z));
         for (i, name) in ["dz_da", "dz_db"].into_iter().enumerate() {
-            // Some of these vectors are themselves only good to 3e−11 (spec 05 §5.2); 40-digit values side with the quadrature.
+            // Some of these vectors are themselves only good to 3e−11 (mathematics §5.2); 40-digit values side with the quadrature.
             let expected = number(case, name);
             let error = (found[i] - expected).abs();
             assert!(error <= IMPLICIT * expected.abs() || error <= 4e-11, "{name}: found {} in {case}", found[i]);

@@ -112,7 +112,7 @@ fn trace<M: Member>(q: &M, items: &Items, z: &[f64]) -> f64 {
 }
 
 /// The step of the Student-t shape: ∂w/∂a, the slope in m_a with the exact and with the sampled denominator, the plain and the
-/// second-order step (spec 02 §2.3).
+/// second-order step (mathematics §2.3).
 fn check_shape<M: Member>(label: &str, q: &M, items: &Items, case: &Value, listed: &Value, draws: &[ListedDraw]) {
     let Some(a0) = given(case, "t_prior_a0").and_then(Value::as_f64) else { return };
     let (a, beta) = (number(case, "par"), number(case, "beta"));

@@ -1,4 +1,4 @@
-//! Free coordinates of a mixture of exponential families: soft-max logits, then those of every member (spec 09 §9.4).
+//! Free coordinates of a mixture of exponential families: soft-max logits, then those of every member (mathematics §9.4).
 
 use super::draw::EfMixtureWork;
 use super::{EfMixture, EfMixtureGradient};

@@ -7,7 +7,7 @@ use crate::family::{Batch, finite_mixture as mixture};
 use crate::target::{Evaluations, Prior};
 
 impl EfMixture {
-    /// −E_c[∂_i h ∂z_i/∂η] for every component and coordinate, and E_c\[h\], with h = log q − log p (spec 05 §5.1).
+    /// −E_c[∂_i h ∂z_i/∂η] for every component and coordinate, and E_c\[h\], with h = log q − log p (mathematics §5.1).
     ///
     /// Paper: App. B.5.
     pub(super) fn accumulate(
@@ -61,7 +61,7 @@ impl EfMixture {
         sum
     }
 
-    /// Adds `ratio` times F(η − η_before) to the gradient, and the differences of log π to that of the weights (spec 07 §7.1).
+    /// Adds `ratio` times F(η − η_before) to the gradient, and the differences of log π to that of the weights (mathematics §7.1).
     pub(super) fn add_displacement(&self, before: &Self, ratio: f64, gradient: &mut EfMixtureGradient) {
         let f = self.n_free();
         let pairs = self.members.iter().zip(&before.members);

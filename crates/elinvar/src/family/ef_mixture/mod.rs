@@ -1,4 +1,4 @@
-//! q(z) = Σ_c π_c Π_i q_{c,i}(z_i): finite mixtures of products of univariate exponential families (spec 05).
+//! q(z) = Σ_c π_c Π_i q_{c,i}(z_i): finite mixtures of products of univariate exponential families (mathematics §5).
 
 mod chart;
 mod density;

@@ -49,7 +49,7 @@ impl EfMixture {
     /// Returns the β taken and the divergence.
     ///
     /// Under [`Rule::Retraction`] a rate ρ = −η with F ∝ 1/ρ² moves to ρ + βδ + β²δ²/(2ρ), which is positive for every β
-    /// (spec 10 §10.1); other parameters take the plain step under both rules.
+    /// (mathematics §10.1); other parameters take the plain step under both rules.
     ///
     /// Paper: §4.1, App. B.5, App. C.
     pub(super) fn advance(

@@ -9,7 +9,7 @@ use crate::linalg::axpy;
 use crate::target::{Evaluations, Prior};
 
 impl<S: ScaleMatrix> FactorGaussian<S> {
-    /// ∇_μ L = E[∇log p], ∇_A L = E[∇log p wᵀ] + PAW, G = −E[∇²log p] − P + PAWAᵀP, and the prior (spec 03 §3.5).
+    /// ∇_μ L = E[∇log p], ∇_A L = E[∇log p wᵀ] + PAW, G = −E[∇²log p] − P + PAWAᵀP, and the prior (mathematics §3.5).
     pub(super) fn accumulate(
         &self,
         evaluations: &Evaluations,

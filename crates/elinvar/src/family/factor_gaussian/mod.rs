@@ -1,4 +1,4 @@
-//! Gaussian with factor covariance: z | w ~ N(μ + A w, Σ), w ~ N(0, I_k) (spec 03 §3.5).
+//! Gaussian with factor covariance: z | w ~ N(μ + A w, Σ), w ~ N(0, I_k) (mathematics §3.5).
 
 mod factors;
 mod gradient;

@@ -1,4 +1,4 @@
-//! The coordinates of one block: η = (PB, −½P), m = (BΩ, BΩBᵀ + Σ) and the metric (spec 00 §0.5).
+//! The coordinates of one block: η = (PB, −½P), m = (BΩ, BΩBᵀ + Σ) and the metric (mathematics §0.5).
 
 use crate::Error;
 use crate::block::{Full, LocationBlock, LocationGradient, ScaleMatrix};

@@ -1,4 +1,4 @@
-//! The exact view of a mixture of exponential families: each component's coordinates, then log(π_c/π_K) for c < K (spec 05 §5.1).
+//! The exact view of a mixture of exponential families: each component's coordinates, then log(π_c/π_K) for c < K (mathematics §5.1).
 
 use super::{Mcef, check_length};
 use crate::Error;

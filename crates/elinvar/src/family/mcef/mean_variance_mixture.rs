@@ -77,7 +77,7 @@ impl<L: LawOfKind, S: ScaleMatrix> Mcef for MeanVarianceMixture<L, S> {
     }
 }
 
-/// The block of the shape a, which the z block does not involve (spec 02 §2.1).
+/// The block of the shape a, which the z block does not involve (mathematics §2.1).
 impl<S: ScaleMatrix> StudentT<S> {
     /// m_a = E[−1/w − log w] = ψ(a) − log a − 1, below −1.
     ///

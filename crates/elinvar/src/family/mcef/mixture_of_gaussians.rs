@@ -1,4 +1,4 @@
-//! The exact view of a mixture: each component's coordinates, then log(π_c/π_K) for c < K (spec 01 §1.2).
+//! The exact view of a mixture: each component's coordinates, then log(π_c/π_K) for c < K (mathematics §1.2).
 
 use super::{Mcef, check_length, coordinates};
 use crate::Error;

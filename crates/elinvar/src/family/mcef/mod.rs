@@ -15,7 +15,7 @@ use super::Approximation;
 use crate::Error;
 use crate::random::Stream;
 
-/// A minimal conditional exponential family: q(z | w) and q(w) are exponential families and the maps η → m are one-to-one (spec 00 §0.4).
+/// A minimal conditional exponential family: q(z | w) and q(w) are exponential families and the maps η → m are one-to-one (mathematics §0.4).
 ///
 /// Every vector has the same order: for each component the columns of the B part, then the lower triangle of the Σ part column by
 /// column (its diagonal, when the scale matrix is diagonal); after all components the coordinates of q(w), if q(w) has any that are

@@ -3,7 +3,7 @@
 use super::Approximation;
 use crate::Error;
 
-/// q(z | η) = b(z) exp{f(z, η) − A(η)} with η = (η_1, …, η_K) and f linear in each block given the others (spec 00 §0.7).
+/// q(z | η) = b(z) exp{f(z, η) − A(η)} with η = (η_1, …, η_K) and f linear in each block given the others (mathematics §0.7).
 ///
 /// Each block given the others is an exponential family: f = ⟨η_k, t_k(z, η_−k)⟩ + rest, with m_k = E\[t_k\] = ∇_{η_k} A and
 /// F_k = ∂m_k/∂η_k. The natural gradient of a block is its gradient in m_k, the others fixed; Fisher terms between blocks are left

@@ -95,7 +95,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         cov
     }
 
-    /// ∇_B H and −2∇_Σ H, where the law has an exact entropy (spec 00 (0.3)).
+    /// ∇_B H and −2∇_Σ H, where the law has an exact entropy (mathematics §0 (0.3)).
     pub fn entropy_gradient(&self) -> Option<LocationGradient> {
         if !L::EXACT_ENTROPY {
             return None;

@@ -10,7 +10,7 @@ use crate::linalg::{axpy, dot};
 use crate::target::{Evaluations, Prior};
 
 impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
-    /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (spec 00 §0.5, §0.6).
+    /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (mathematics §0.5, §0.6).
     ///
     /// Paper: App. B, App. D, App. E, App. F, App. G, App. H.
     pub(super) fn accumulate(
@@ -73,7 +73,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         for (s, h) in work.price.iter_mut().enumerate() {
             let (z, log_p) = (batch.draws.get(s), evaluations.log_p()[s]);
             *h = match prior {
-                // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (spec 02 §2.2).
+                // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (mathematics §2.2).
                 Prior::StudentT { precision, .. } => {
                     let eps = &work.eps[s * d..(s + 1) * d];
                     0.5 * precision * dot(z, z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
@@ -94,7 +94,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         S::complete(d, &mut out.g);
     }
 
-    /// ∇_α H = e Pα and −2∇_Σ H = −P + e Pα(Pα)ᵀ (spec 00 (0.3)).
+    /// ∇_α H = e Pα and −2∇_Σ H = −P + e Pα(Pα)ᵀ (mathematics §0 (0.3)).
     pub(super) fn add_exact_entropy(&self, kappa: f64, v: &[f64], out: &mut LocationGradient) {
         axpy(-1.0, self.block.scale().precision(), &mut out.g);
         if L::SHIFTED
@@ -105,7 +105,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         }
     }
 
-    /// −∇log q and +∇²log q, averaged over the draws with the same weights as log p (spec 00 (0.2)).
+    /// −∇log q and +∇²log q, averaged over the draws with the same weights as log p (mathematics §0 (0.2)).
     fn add_sampled_entropy(&self, work: &mut MixtureWork, out: &mut LocationGradient) {
         let d = self.block.dim();
         let n = work.weight.len();
@@ -137,7 +137,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         S::add_weighted_gram(d, &work.spare[..d * n], &work.shift, &mut work.gram, &mut out.g);
     }
 
-    /// E[∇log prior ũᵀ] = −δBΥ and −2∇_Σ = δ s̄ I (spec 00 §0.5); for the t prior that shares w, −δμ and δI (spec 02 §2.2).
+    /// E[∇log prior ũᵀ] = −δBΥ and −2∇_Σ = δ s̄ I (mathematics §0.5); for the t prior that shares w, −δμ and δI (mathematics §2.2).
     pub(super) fn add_prior(&self, prior: Prior, out: &mut LocationGradient) {
         let d = self.block.dim();
         let moments = self.law.moments();

@@ -20,7 +20,7 @@ use crate::rule::{AdamLikeMemory, AdamLikeRequest};
 use crate::special::logistic::sigmoid;
 use crate::target::{Contraction, Covariance, Evaluations, Prior};
 
-/// A mean–variance mixture with law `L` and scale matrix `S` (spec 00 §0.5).
+/// A mean–variance mixture with law `L` and scale matrix `S` (mathematics §0.5).
 ///
 /// Paper: §4.2, §4.3, Table 1.
 #[derive(Debug, PartialEq)]
@@ -41,32 +41,32 @@ impl<L: Clone, S: Clone> Clone for MeanVarianceMixture<L, S> {
     }
 }
 
-/// N(μ, Σ) (spec 01 §1.1).
+/// N(μ, Σ) (mathematics §1.1).
 ///
 /// Paper: §2.
 pub type Gaussian<S = Full> = MeanVarianceMixture<PointMass, S>;
-/// Student's t with 2a degrees of freedom (spec 02).
+/// Student's t with 2a degrees of freedom (mathematics §2).
 ///
 /// Paper: §4.2, App. D.
 pub type StudentT<S = Full> = MeanVarianceMixture<InverseGamma, S>;
-/// Skew-Gaussian (spec 03 §3.2).
+/// Skew-Gaussian (mathematics §3.2).
 ///
 /// Paper: §4.3, App. E.
 pub type SkewGaussian<S = Full> = MeanVarianceMixture<HalfNormal, S>;
-/// Exponentially modified Gaussian (spec 03 §3.3).
+/// Exponentially modified Gaussian (mathematics §3.3).
 ///
 /// Paper: App. F.
 pub type ExponentiallyModifiedGaussian<S = Full> = MeanVarianceMixture<Exponential, S>;
-/// Normal inverse-Gaussian (spec 04 §4.1).
+/// Normal inverse-Gaussian (mathematics §4.1).
 ///
 /// Paper: App. G.
 pub type Nig<S = Full> = MeanVarianceMixture<InverseGaussian, S>;
-/// Symmetric scale mixture with inverse-Gaussian mixing (spec 04 §4.2).
+/// Symmetric scale mixture with inverse-Gaussian mixing (mathematics §4.2).
 ///
 /// Paper: App. H.
 pub type SymmetricNig<S = Full> = MeanVarianceMixture<ReciprocalInverseGaussian, S>;
 
-/// Gaussian whose scale is random, with any law of the scale (spec 10 §10.6).
+/// Gaussian whose scale is random, with any law of the scale (mathematics §10.6).
 ///
 /// Paper: §4.2.
 pub type ScaleMixture<S = Full> = MeanVarianceMixture<ScaleLaw, S>;
@@ -270,7 +270,7 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
     fn add_natural(&self, reference: &Self, offset: &mut [f64], sum: &mut [f64]) {
         let (block, shape) = sum.split_at_mut(self.block.natural_len());
         self.block.add_natural(&reference.block, offset, block);
-        // The shape is its own natural parameter (spec 02 §2.1).
+        // The shape is its own natural parameter (mathematics §2.1).
         shape.iter_mut().for_each(|sum| *sum += self.law.parameter().unwrap_or(0.0));
     }
 

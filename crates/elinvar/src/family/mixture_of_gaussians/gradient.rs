@@ -9,7 +9,7 @@ use crate::linalg::{axpy, dot};
 use crate::target::{Evaluations, Prior};
 
 impl<S: ScaleMatrix> MixtureOfGaussians<S> {
-    /// −E_c[∇h], E_c[∇²h] and E_c\[h\] with h = log q − log p (spec 01 §1.3).
+    /// −E_c[∇h], E_c[∇²h] and E_c\[h\] with h = log q − log p (mathematics §1.3).
     pub(super) fn accumulate(
         &self,
         evaluations: &Evaluations,

@@ -1,4 +1,4 @@
-//! q(z) = Σ_c π_c N(z | μ_c, Σ_c): the finite mixture of Gaussians (spec 01).
+//! q(z) = Σ_c π_c N(z | μ_c, Σ_c): the finite mixture of Gaussians (mathematics §1).
 
 mod density;
 mod draw;
@@ -209,7 +209,7 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
         true
     }
 
-    /// The metric of component c is π_c times the Gaussian one, and its gradient π_c times what is stored (spec 01 §1.2).
+    /// The metric of component c is π_c times the Gaussian one, and its gradient π_c times what is stored (mathematics §1.2).
     fn inner(&self, one: &MogGradient, two: &MogGradient, work: &mut MogWork) -> f64 {
         let mut sum = finite_mixture::inner_of_weights(&self.weights, &one.expected_h, &two.expected_h);
         for (c, block) in self.components.iter().enumerate() {

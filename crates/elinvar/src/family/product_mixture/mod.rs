@@ -1,4 +1,4 @@
-//! Independent coordinates with a random scale each: z_i = μ_i + √s_i σ_i ε_i (spec 10 §10.6).
+//! Independent coordinates with a random scale each: z_i = μ_i + √s_i σ_i ε_i (mathematics §10.6).
 
 mod draw;
 mod gradient;

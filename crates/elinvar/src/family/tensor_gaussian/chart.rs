@@ -1,4 +1,4 @@
-//! Coordinates without constraints: for each group W, then a lower factor of each V_j with logarithms on its diagonal (spec 09 §9.4).
+//! Coordinates without constraints: for each group W, then a lower factor of each V_j with logarithms on its diagonal (mathematics §9.4).
 //!
 //! One number for each factor but one is redundant: the scales of the factors of a group count by their product.
 

@@ -40,7 +40,7 @@ impl TensorGradient {
 
 impl<S: ScaleMatrix> TensorGaussian<S> {
     /// ∇_W L = E[∇log p] + prior and G_j = A_j/D₋ⱼ − P_j, where A_j[i, i′] = Σ (⊗_{m≠j} V_m)_{ab} E[∇²ℓ]_{(ia),(i′b)} or what the plan
-    /// has in its place (spec 06 §6.2, 10 §10.5).
+    /// has in its place (mathematics §6.2, 10 §10.5).
     ///
     /// All but a full Hessian is summed in whitened coordinates, where A_j = L_j M_j L_jᵀ and M_j is a partial trace.
     ///
@@ -185,7 +185,7 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
         }
     }
 
-    /// ∇_W = −δW and A_j = δ Π_{m≠j} tr V_m I, over the leading coordinates (spec 06 §6.3).
+    /// ∇_W = −δW and A_j = δ Π_{m≠j} tr V_m I, over the leading coordinates (mathematics §6.3).
     pub(super) fn add_prior(&self, prior: Prior, work: &mut TensorWork, out: &mut TensorGradient) {
         let Prior::Gaussian { precision, leading } = prior else { return };
         let mut g = &mut out.g[..];

@@ -165,7 +165,7 @@ impl<S: ScaleMatrix> Group<S> {
     }
 
     /// By which c_j, with product one, the factors have to be multiplied for log |P_j|/d_j to be equal: q is the same for all of
-    /// them (spec 06, scale ambiguity).
+    /// them (mathematics §6, scale ambiguity).
     pub(crate) fn balance(&self) -> [f64; MOST_MODES] {
         let mut logs = self.scales();
         let k = self.factors.len();

@@ -35,7 +35,7 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
         sum
     }
 
-    /// Adds `ratio` times the move from `before` in the coordinates (W, P_1, …, P_K), each block with its own metric (spec 07 §7.1);
+    /// Adds `ratio` times the move from `before` in the coordinates (W, P_1, …, P_K), each block with its own metric (mathematics §7.1);
     /// the factors of `before` are first brought to the balance of these.
     pub(super) fn add_last_move(
         &self,

@@ -1,4 +1,4 @@
-//! The gradient of the bound from values of log p alone (spec 10 §10.2).
+//! The gradient of the bound from values of log p alone (mathematics §10.2).
 
 use super::TensorGaussian;
 use super::draw::TensorWork;

@@ -61,7 +61,7 @@ pub struct Architecture {
 }
 
 impl Default for Architecture {
-    /// One hidden layer of 50 rectified units (spec 09 §9.1).
+    /// One hidden layer of 50 rectified units (mathematics §9.1).
     fn default() -> Self {
         Self { hidden: vec![50], activation: Activation::Relu }
     }

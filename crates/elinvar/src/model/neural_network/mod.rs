@@ -19,7 +19,7 @@ use super::DesignMatrix;
 use super::glm::check_precision;
 use crate::Error;
 
-/// A fully connected network f(x; z) with the prior z ~ N(0, I/δ) on all weights and biases (spec 09 §9.1).
+/// A fully connected network f(x; z) with the prior z ~ N(0, I/δ) on all weights and biases (mathematics §9.1).
 ///
 /// The weights of layer l are a (fan-in + 1) × fan-out matrix with one unit per column and the biases as its last row; z stacks
 /// the columns, layer after layer, as a matrix-variate Gaussian per layer wants them. Where the noise of a regression is learned,

@@ -1,4 +1,4 @@
-//! What a network says about new items, and how well that agrees with their responses (spec 09 §9.3).
+//! What a network says about new items, and how well that agrees with their responses (mathematics §9.3).
 
 use super::super::DesignMatrix;
 use super::{NetworkLikelihood, NeuralNetwork};

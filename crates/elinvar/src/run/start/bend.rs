@@ -82,7 +82,7 @@ pub(super) fn spread<S: ScaleMatrix>(
     eps.chunks_exact(d).map(component).collect()
 }
 
-/// Small random columns of A: at A = 0 the expected natural gradient in A vanishes (spec 03 §3.5).
+/// Small random columns of A: at A = 0 the expected natural gradient in A vanishes (mathematics §3.5).
 fn add_factors<S: ScaleMatrix>(state: &mut State, gaussian: &Gaussian<S>, rank: usize, seed: u64) {
     /// Share of the variance that the factors take over.
     const SHARE: f64 = 0.1;

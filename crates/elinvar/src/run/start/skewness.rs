@@ -88,7 +88,7 @@ fn normalise(u: &mut [f64]) -> bool {
 /// Gives the family a shift along `direction` with about this third cumulant, at the mean and covariance of the Gaussian.
 pub(super) fn shift<S: ScaleMatrix>(state: &mut State, gaussian: &Gaussian<S>, direction: &[f64], third: f64) {
     use std::f64::consts::PI;
-    /// α = 0 is a stationary point of the expected flow (spec 03 §3.5), so a shift is never smaller than this.
+    /// α = 0 is a stationary point of the expected flow (mathematics §3.5), so a shift is never smaller than this.
     const SMALLEST: f64 = 0.2;
     /// Largest share of the variance along α that the mixing may explain.
     const LARGEST_SHARE: f64 = 0.6;
