@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ScaleLawOf};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
 use crate::Error;
 use crate::special::gamma::{log1p_minus, stirling_remainder};
 use crate::special::gig::Gig;
@@ -63,8 +63,10 @@ impl VarianceGamma {
     }
 }
 
-impl ScaleLawOf for VarianceGamma {
+impl MixingLaw for VarianceGamma {
+    const NAME: &'static str = "variance_gamma";
     const CONSTANTS: &'static [(&'static str, f64)] = &[("k", 2.0)];
+    const SHIFTED: bool = false;
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
         Self::new(constants[0])
@@ -73,11 +75,6 @@ impl ScaleLawOf for VarianceGamma {
     fn constants(&self) -> [f64; 2] {
         [self.k, 0.0]
     }
-}
-
-impl MixingLaw for VarianceGamma {
-    const NAME: &'static str = "variance_gamma";
-    const SHIFTED: bool = false;
 
     fn parameter(&self) -> Option<f64> {
         Some(self.k)

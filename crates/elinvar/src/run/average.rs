@@ -7,22 +7,22 @@ use crate::family::Approximation;
 /// Steps of full length wander around the optimum with the noise of their draws. Their average does not: its error falls with
 /// the length of the window, while the steps keep their length. Natural parameters form a convex set, so the average exists.
 #[derive(Clone, Debug)]
-pub(super) struct Average<A> {
-    reference: A,
+pub(super) struct Average {
+    reference: Approximation,
     sum: Vec<f64>,
     count: u64,
     offset: Vec<f64>,
 }
 
-impl<A: Approximation> Average<A> {
+impl Average {
     /// An empty window; locations will be kept relative to those of `reference`.
-    pub(super) fn new(reference: A) -> Self {
+    pub(super) fn new(reference: Approximation) -> Self {
         let (len, dim) = (reference.natural_len(), reference.dim());
         Self { reference, sum: vec![0.0; len], count: 0, offset: vec![0.0; dim] }
     }
 
     /// The window with these contents.
-    pub(super) fn restore(reference: A, sum: Vec<f64>, count: u64) -> Option<Self> {
+    pub(super) fn restore(reference: Approximation, sum: Vec<f64>, count: u64) -> Option<Self> {
         let mut average = Self::new(reference);
         (sum.len() == average.sum.len() && sum.iter().all(|v| v.is_finite())).then(|| {
             average.sum = sum;
@@ -31,7 +31,7 @@ impl<A: Approximation> Average<A> {
         })
     }
 
-    pub(super) fn add(&mut self, q: &A) {
+    pub(super) fn add(&mut self, q: &Approximation) {
         q.add_natural(&self.reference, &mut self.offset, &mut self.sum);
         self.count += 1;
     }
@@ -41,7 +41,7 @@ impl<A: Approximation> Average<A> {
         self.count
     }
 
-    pub(super) fn reference(&self) -> &A {
+    pub(super) fn reference(&self) -> &Approximation {
         &self.reference
     }
 
@@ -50,27 +50,27 @@ impl<A: Approximation> Average<A> {
     }
 
     /// The average of the window, if it has any states.
-    pub(super) fn value(&self) -> Option<A> {
+    pub(super) fn value(&self) -> Option<Approximation> {
         if self.count == 0 {
             return None;
         }
-        A::from_natural(&self.reference, &self.sum, 1.0 / self.count as f64)
+        Approximation::from_natural(&self.reference, &self.sum, 1.0 / self.count as f64)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
-    use crate::family::{Gaussian, MixtureOfGaussians};
-    use crate::law::PointMass;
+    use crate::Family;
+    use crate::block::{Location, LogWeights, Scale};
+    use crate::target::Shape;
 
-    fn block(mean: [f64; 2], precision: [f64; 4]) -> LocationBlock<Full> {
-        LocationBlock::new(mean.to_vec(), Full::from_precision(2, precision.to_vec()).unwrap()).unwrap()
+    fn block(mean: [f64; 2], precision: [f64; 4]) -> Location {
+        Location::new(mean.to_vec(), Scale::from_precision(Shape::Full(2), precision.to_vec()).unwrap()).unwrap()
     }
 
-    fn gaussian(mean: [f64; 2], precision: [f64; 4]) -> Gaussian {
-        Gaussian::new(PointMass, block(mean, precision)).unwrap()
+    fn gaussian(mean: [f64; 2], precision: [f64; 4]) -> Approximation {
+        Approximation::single(Family::gaussian(), block(mean, precision)).unwrap()
     }
 
     fn near(found: &[f64], expected: &[f64], tolerance: f64) {
@@ -103,7 +103,7 @@ mod tests {
         let unit = [1.0, 0.0, 0.0, 1.0];
         let mixture = |weight: f64, x: f64| {
             let weights = LogWeights::new(vec![weight.ln(), (1.0 - weight).ln()]).unwrap();
-            MixtureOfGaussians::new(weights, vec![block([x, 0.0], unit), block([0.0, -x], [3.0, 0.0, 0.0, 3.0])])
+            Approximation::mixture(weights, vec![block([x, 0.0], unit), block([0.0, -x], [3.0, 0.0, 0.0, 3.0])])
                 .unwrap()
         };
         let mut average = Average::new(mixture(0.5, 0.0));
@@ -134,7 +134,7 @@ mod tests {
         };
         let states = [at(700.0, 4e-4), at(-300.0, -1e-3), at(200.0, 0.0)];
         let expected = at(200.0, -2e-4);
-        let distance = |reference: Gaussian| {
+        let distance = |reference: Approximation| {
             let mut average = Average::new(reference);
             states.iter().for_each(|state| average.add(state));
             let found = average.value().unwrap();

@@ -14,7 +14,7 @@ use super::remaining::Remaining;
 use super::review::Best;
 use super::{Counts, Plan, Run, Step};
 use crate::Error;
-use crate::family::{AnyApproximation, Approximation, State};
+use crate::family::Approximation;
 use crate::file::{self, Header};
 use crate::target::Target;
 
@@ -26,7 +26,7 @@ pub struct Checkpoint {
     /// The plan, every automatic choice made.
     pub plan: Plan,
     /// The parameters.
-    pub state: State,
+    pub state: Approximation,
     /// Index of the next step.
     pub step: u64,
     /// Draws per component of the next step.
@@ -60,7 +60,7 @@ pub struct Checkpoint {
 /// The states of the present window, summed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Window {
-    reference: State,
+    reference: Approximation,
     sum: Vec<f64>,
     count: u64,
 }
@@ -68,7 +68,7 @@ struct Window {
 /// The best state so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct BestState {
-    state: State,
+    state: Approximation,
     elbo: f64,
     elbo_se: f64,
 }
@@ -97,7 +97,6 @@ impl Checkpoint {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let checkpoint: Self = file::read(path, Self::FORMAT)?;
-        AnyApproximation::from_state(&checkpoint.state).map_err(|e| file::damaged(path, &e))?;
         let most = checkpoint.plan.n_draws.max(checkpoint.plan.max_draws).min(MOST_DRAWS);
         if checkpoint.n_draws == 0 || checkpoint.n_draws > most {
             return Err(file::damaged(path, &format!("it has {} draws per step", checkpoint.n_draws)));
@@ -109,13 +108,13 @@ impl Checkpoint {
     }
 }
 
-impl<'t, A: Approximation> Run<'t, A> {
+impl<'t> Run<'t> {
     /// The run as it stands.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
             header: Header::new(Checkpoint::FORMAT),
             plan: self.plan.clone(),
-            state: self.q.state(),
+            state: self.q.clone(),
             step: self.step,
             n_draws: self.n_draws,
             counts: self.counts,
@@ -130,12 +129,12 @@ impl<'t, A: Approximation> Run<'t, A> {
             wild: self.wild,
             radius: self.radius,
             average: Window {
-                reference: self.average.reference().state(),
+                reference: self.average.reference().clone(),
                 sum: self.average.sum().to_vec(),
                 count: self.average.count(),
             },
             best: self.best.as_ref().map(|best| BestState {
-                state: best.q.state(),
+                state: best.q.clone(),
                 elbo: best.elbo,
                 elbo_se: best.elbo_se,
             }),
@@ -151,9 +150,9 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// Continues a run to the same bits as if it had never been interrupted.
     ///
     /// # Errors
-    /// As [`Run::new`], or if the checkpoint belongs to another family.
+    /// As [`Run::new`].
     pub fn resume(target: &'t dyn Target, checkpoint: &Checkpoint) -> Result<Self, Error> {
-        let mut run = Self::new(target, A::from_state(&checkpoint.state)?, &checkpoint.plan)?;
+        let mut run = Self::new(target, checkpoint.state.clone(), &checkpoint.plan)?;
         run.restore(checkpoint)?;
         Ok(run)
     }
@@ -170,6 +169,12 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// # Errors
     /// If the checkpoint belongs to another family.
     pub(super) fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        let Window { reference, sum, count } = &checkpoint.average;
+        let states = [&checkpoint.state, reference].into_iter().chain(checkpoint.best.as_ref().map(|best| &best.state));
+        for state in states.filter(|state| !state.is_shaped_as(&self.q)) {
+            let (expected, found) = (self.q.natural_len(), state.natural_len());
+            return Err(Error::Shape { what: "numbers in a state of the checkpoint", expected, found });
+        }
         self.set_n_draws(checkpoint.n_draws);
         self.step = checkpoint.step;
         self.counts = checkpoint.counts;
@@ -181,23 +186,23 @@ impl<'t, A: Approximation> Run<'t, A> {
         self.idle = checkpoint.idle;
         self.wild = checkpoint.wild;
         self.radius = checkpoint.radius;
-        let Window { reference, sum, count } = &checkpoint.average;
-        self.average = Average::restore(A::from_state(reference)?, sum.clone(), *count).ok_or(Error::Shape {
+        self.average = Average::restore(reference.clone(), sum.clone(), *count).ok_or(Error::Shape {
             what: "sums of the window",
             expected: self.average.sum().len(),
             found: sum.len(),
         })?;
-        self.best = match &checkpoint.best {
-            Some(best) => Some(Best { q: A::from_state(&best.state)?, elbo: best.elbo, elbo_se: best.elbo_se }),
-            None => None,
-        };
+        self.best = checkpoint.best.as_ref().map(|best| Best {
+            q: best.state.clone(),
+            elbo: best.elbo,
+            elbo_se: best.elbo_se,
+        });
         self.review_at = checkpoint.review_at;
         self.first_variances = checkpoint.first_variances.clone();
         self.baseline = checkpoint.baseline;
         self.skipped = checkpoint.skipped;
         self.stuck = checkpoint.stuck;
         // The start of a run may be changed by its rule; its later states are not.
-        self.q = A::from_state(&checkpoint.state)?;
+        self.q.clone_from(&checkpoint.state);
         self.memory = self.memory.restore(&checkpoint.memory, &self.q)?;
         self.seconds_before = checkpoint.seconds;
         self.started = Instant::now();

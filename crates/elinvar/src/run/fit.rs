@@ -9,10 +9,9 @@ use super::start::start_watched;
 use super::watch::Watch;
 use super::{Counts, Plan, Run, Start, Step, StopReason, ladder, restarts};
 use crate::Error;
-use crate::block::{Diagonal, Full, ScaleMatrix};
-use crate::family::{AnyApproximation, Approximation, Family, Kind, MixtureOfGaussians, with_approximation};
+use crate::family::{Approximation, Family, Kind};
 use crate::posterior::Posterior;
-use crate::target::{Covariance, Target};
+use crate::target::Target;
 
 /// Fits `family` to `target`.
 ///
@@ -106,20 +105,17 @@ pub(super) fn fit_once(
     let clock = Instant::now();
     let start = start_watched(target, family, plan, watch)?;
     let spent = Spent { counts: start.counts, seconds: clock.elapsed().as_secs_f64() };
-    match (family.kind, family.covariance) {
-        (Kind::Auto, Covariance::Full) => ladder::climb::<Full>(target, start, plan, spent, watch),
-        (Kind::Auto, Covariance::Diagonal) => ladder::climb::<Diagonal>(target, start, plan, spent, watch),
-        _ => {
-            let Start { approximation, agreement, .. } = start;
-            let mut posterior = if family.kind == Kind::MogAuto {
-                grow(target, approximation, plan, spent, watch)?
-            } else {
-                fit_on(target, approximation, plan, spent, watch)?
-            };
-            posterior.set_agreement(agreement);
-            Ok(posterior)
-        }
+    if family.kind == Kind::Auto {
+        return ladder::climb(target, start, plan, spent, watch);
     }
+    let Start { approximation, agreement, .. } = start;
+    let mut posterior = if family.kind == Kind::MogAuto {
+        grow(target, approximation, plan, spent, watch)?
+    } else {
+        fit_on(target, approximation, plan, spent, watch)?
+    };
+    posterior.set_agreement(agreement);
+    Ok(posterior)
 }
 
 /// Fits from a given start.
@@ -128,7 +124,7 @@ pub(super) fn fit_once(
 /// As [`fit`].
 pub fn fit_from(
     target: &dyn Target,
-    start: AnyApproximation,
+    start: Approximation,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
@@ -141,7 +137,7 @@ pub fn fit_from(
 /// As [`fit_journaled`].
 pub fn fit_from_journaled(
     target: &dyn Target,
-    start: AnyApproximation,
+    start: Approximation,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
     journal: &dyn Journal,
@@ -161,25 +157,12 @@ pub struct Spent {
 /// Fits from `start` and adds what was spent before.
 pub(super) fn fit_on(
     target: &dyn Target,
-    start: AnyApproximation,
+    start: Approximation,
     plan: &Plan,
     spent: Spent,
     watch: &mut Watch<'_>,
 ) -> Result<Posterior, Error> {
-    with_approximation!(start, q => run_to_the_end(target, q, plan, spent, watch))
-}
-
-fn run_to_the_end<A: Approximation>(
-    target: &dyn Target,
-    q: A,
-    plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
-) -> Result<Posterior, Error>
-where
-    AnyApproximation: From<A>,
-{
-    let mut run = Run::new(target, q, plan)?;
+    let mut run = Run::new(target, start, plan)?;
     run.counts = spent.counts;
     run.seconds_before = spent.seconds;
     let reason = run.fit_watched(watch)?;
@@ -189,45 +172,22 @@ where
 /// Grows a mixture from `start`.
 pub(super) fn grow(
     target: &dyn Target,
-    start: AnyApproximation,
+    start: Approximation,
     plan: &Plan,
     spent: Spent,
     watch: &mut Watch<'_>,
 ) -> Result<Posterior, Error> {
-    match start {
-        AnyApproximation::Mog(q) => grow_to_the_end(target, q, plan, spent, watch),
-        AnyApproximation::MogDiagonal(q) => grow_to_the_end(target, q, plan, spent, watch),
-        other => Err(Error::Unsupported {
-            wanted: format!("growing `{}`", other.state().family),
-            instead: "a mixture grows from a `mog`".into(),
-        }),
-    }
+    let Grown { q, reason, counts, seconds, trace, .. } = components::grow_watched(target, start, plan, spent, watch)?;
+    Ok(Posterior::of_run(target, q, &plan.resolve(target)?, reason, counts, seconds, trace))
 }
 
-fn grow_to_the_end<S: ScaleMatrix>(
-    target: &dyn Target,
-    q: MixtureOfGaussians<S>,
-    plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
-) -> Result<Posterior, Error>
-where
-    AnyApproximation: From<MixtureOfGaussians<S>>,
-{
-    let Grown { q, reason, counts, seconds, trace, .. } = components::grow_watched(target, q, plan, spent, watch)?;
-    Ok(Posterior::of_run(target, q.into(), &plan.resolve(target)?, reason, counts, seconds, trace))
-}
-
-impl<A: Approximation> Run<'_, A>
-where
-    AnyApproximation: From<A>,
-{
+impl Run<'_> {
     /// The posterior that the run has reached.
     pub fn finish(mut self, reason: StopReason) -> Posterior {
         let (counts, seconds) = (self.counts(), self.seconds());
         if let (Some(closing), Some(last)) = (&self.closing, self.trace.last_mut()) {
             (last.remaining, last.counts) = (closing.remaining.or(last.remaining), counts);
         }
-        Posterior::of_run(self.target, self.best().clone().into(), &self.plan, reason, counts, seconds, self.trace)
+        Posterior::of_run(self.target, self.best().clone(), &self.plan, reason, counts, seconds, self.trace)
     }
 }

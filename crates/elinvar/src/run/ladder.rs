@@ -7,8 +7,7 @@ use super::start::{bend, start_watched};
 use super::watch::Watch;
 use super::{Plan, Start, Step, Stop, StopReason};
 use crate::Error;
-use crate::block::ScaleMatrix;
-use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
+use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
 use crate::random::{Purpose, Stream};
 use crate::target::{Prior, Target};
@@ -31,7 +30,7 @@ const SEED_BLOCK: u32 = 1 << 18;
 ///
 /// It goes on only while the rung that was kept is not to be trusted, and keeps a rung only if its bound is higher by more than
 /// the error of the difference. Where the search has found several modes, the rungs with one mode are left out.
-pub(super) fn climb<S: ScaleMatrix>(
+pub(super) fn climb(
     target: &dyn Target,
     start: Start,
     plan: &Plan,
@@ -42,7 +41,8 @@ pub(super) fn climb<S: ScaleMatrix>(
     let several = agreement.modes.len() > 1;
     // A t prior shares its w with no other family of the ladder.
     let shared = matches!(target.prior(), Prior::StudentT { .. });
-    let of = |kind| Family { kind, covariance: S::COVARIANCE };
+    let covariance = approximation.family().covariance;
+    let of = |kind| Family { kind, covariance };
     let ladder = Ladder {
         target,
         plan,
@@ -55,7 +55,7 @@ pub(super) fn climb<S: ScaleMatrix>(
         over: false,
     };
     let mut ladder = ladder.step_onto(approximation, watch)?;
-    let fitted = Gaussian::<S>::from_state(&ladder.top()?.approximation().state())?;
+    let fitted = ladder.top()?.approximation().clone();
     if !several && !shared {
         for kind in [Kind::Skew, Kind::StudentT { a: TAIL, learn: false }] {
             if ladder.goes_on() {
@@ -136,10 +136,10 @@ impl Ladder<'_> {
     }
 
     /// Fits and judges the family of `start`, and keeps it if it is the best by more than the error.
-    fn step_onto(mut self, start: AnyApproximation, watch: &mut Watch<'_>) -> Result<Self, Error> {
+    fn step_onto(mut self, start: Approximation, watch: &mut Watch<'_>) -> Result<Self, Error> {
         let done = self.trace.len() as u64;
         let left = self.plan.stop.max_steps.saturating_sub(done);
-        let grows = matches!(start.state().family.kind, Kind::Mog { .. });
+        let grows = matches!(start.family().kind, Kind::Mog { .. });
         let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / RUNGS) };
         let stop = Stop { max_steps, ..self.plan.stop };
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };

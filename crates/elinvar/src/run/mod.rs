@@ -10,6 +10,7 @@ mod items;
 pub mod journal;
 mod ladder;
 mod plan;
+mod prior;
 mod radius;
 mod remaining;
 mod restarts;
@@ -38,6 +39,7 @@ use advance::Memory;
 use average::Average;
 use evaluate::Outcome;
 use items::Items;
+use prior::check_prior;
 use radius::Radius;
 use remaining::{BATCHES, Remaining};
 use review::{Best, Closing};
@@ -46,7 +48,7 @@ use watch::Watch;
 
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::family::{Approximation, Batch, StepRequest};
+use crate::family::{Approximation, Batch, Estimator, Gradient, Scratch, StepRequest};
 use crate::random::Purpose;
 use crate::rule::StepSize;
 use crate::target::{Evaluations, Minibatch, Prior, Target};
@@ -55,20 +57,22 @@ use crate::target::{Evaluations, Minibatch, Prior, Target};
 const PATIENCE: u32 = 25;
 
 /// A fit in progress: owns the state, borrows the target.
-pub struct Run<'t, A: Approximation> {
+pub struct Run<'t> {
     target: &'t dyn Target,
     prior: Prior,
     plan: Plan,
-    q: A,
-    work: A::Work,
+    q: Approximation,
+    estimator: Box<dyn Estimator>,
+    /// Memory for steps.
+    scratch: Scratch,
     batch: Batch,
     evaluations: Evaluations,
     curvature: Vec<f64>,
-    gradient: A::Gradient,
+    gradient: Gradient,
     /// What the rule remembers of earlier steps.
-    memory: Memory<A>,
+    memory: Memory,
     /// The gradients of a review.
-    checks: Vec<A::Gradient>,
+    checks: Vec<Gradient>,
     rows: Vec<u32>,
     items: Items,
     minibatch: Option<Minibatch>,
@@ -89,10 +93,10 @@ pub struct Run<'t, A: Approximation> {
     idle: u32,
     wild: bool,
     radius: Radius,
-    average: Average<A>,
-    best: Option<Best<A>>,
+    average: Average,
+    best: Option<Best>,
     /// What was found when the run ended within a window.
-    closing: Option<Closing<A>>,
+    closing: Option<Closing>,
     /// The step at which the present window ends.
     review_at: u64,
     /// Variances of the start, by which divergence is judged.
@@ -106,19 +110,19 @@ pub struct Run<'t, A: Approximation> {
 }
 
 /// Memory for the evaluations of a batch.
-fn room_for<A: Approximation>(batch: &Batch, target: &dyn Target, q: &A) -> Evaluations {
+fn room_for(batch: &Batch, target: &dyn Target, q: &Approximation) -> Evaluations {
     let n_points = batch.draws.len();
     let mut evaluations = Evaluations::new(q.dim(), n_points);
-    evaluations.scratch_mut().take(target.scratch_len(n_points, q.n_blocks()));
+    evaluations.scratch_mut().take(target.scratch_len(n_points, q.n_components()));
     evaluations
 }
 
-impl<'t, A: Approximation> Run<'t, A> {
+impl<'t> Run<'t> {
     /// A run from `start`; every check happens here.
     ///
     /// # Errors
     /// A sentence about the first thing that does not fit together.
-    pub fn new(target: &'t dyn Target, start: A, plan: &Plan) -> Result<Self, Error> {
+    pub fn new(target: &'t dyn Target, start: Approximation, plan: &Plan) -> Result<Self, Error> {
         let mut plan = plan.resolve(target)?;
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
@@ -129,7 +133,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
         }
         let prior = target.prior();
-        start.check_prior(prior)?;
+        check_prior(&start, prior)?;
         let mut start = start;
         let memory = Memory::new(&plan, prior, &mut start)?;
         let (names, transforms) = (target.names(), target.transforms());
@@ -144,19 +148,21 @@ impl<'t, A: Approximation> Run<'t, A> {
         }
         let n_draws = plan.n_draws;
         let draw_plan = plan.draw_plan(n_draws);
-        let batch = start.batch(&draw_plan);
+        let estimator = start.estimator(&draw_plan);
+        let batch = estimator.batch(&start);
         let evaluations = room_for(&batch, target, &start);
         let minibatch = plan.minibatch.zip(target.n_rows()).map(|(size, n_rows)| Minibatch::new(n_rows, size));
         Ok(Self {
             target,
             prior,
-            work: start.work(&draw_plan),
+            estimator,
+            scratch: Scratch::new(&start),
             batch,
             evaluations,
             curvature: vec![0.0; if plan.curvature.is_contracted() { start.curvature_len(plan.curvature) } else { 0 }],
-            gradient: start.gradient_buffer(),
+            gradient: start.zero_gradient(),
             memory,
-            checks: (0..BATCHES).map(|_| start.gradient_buffer()).collect(),
+            checks: (0..BATCHES).map(|_| start.zero_gradient()).collect(),
             rows: vec![0; plan.minibatch.unwrap_or(0)],
             items: Items::new(plan.curvature, start.dim()),
             minibatch,
@@ -188,12 +194,12 @@ impl<'t, A: Approximation> Run<'t, A> {
     }
 
     /// The present state.
-    pub fn q(&self) -> &A {
+    pub fn q(&self) -> &Approximation {
         &self.q
     }
 
     /// The best average of a window so far; the present state before the first.
-    pub fn best(&self) -> &A {
+    pub fn best(&self) -> &Approximation {
         let closing = self.closing.as_ref().and_then(|closing| closing.q.as_ref());
         closing.or(self.best.as_ref().map(|best| &best.q)).unwrap_or(&self.q)
     }
@@ -234,8 +240,8 @@ impl<'t, A: Approximation> Run<'t, A> {
         self.n_draws = n_draws;
         self.radius.forget();
         let draw_plan = self.plan.draw_plan(n_draws);
-        self.work = self.q.work(&draw_plan);
-        self.batch = self.q.batch(&draw_plan);
+        self.estimator = self.q.estimator(&draw_plan);
+        self.batch = self.estimator.batch(&self.q);
         self.evaluations = room_for(&self.batch, self.target, &self.q);
     }
 
@@ -284,7 +290,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             remaining: None,
             dropped: self.counts.dropped - dropped_before,
             n_draws: self.n_draws,
-            components: self.q.n_blocks(),
+            components: self.q.n_components(),
             counts: self.counts,
             seconds: self.seconds(),
         })

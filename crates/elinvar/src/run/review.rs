@@ -48,17 +48,17 @@ fn fewest_steps(n_blocks: usize) -> u64 {
 
 /// The best state so far with its bound on fresh draws.
 #[derive(Clone, Debug)]
-pub(super) struct Best<A> {
-    pub(super) q: A,
+pub(super) struct Best {
+    pub(super) q: Approximation,
     pub(super) elbo: f64,
     pub(super) elbo_se: f64,
 }
 
 /// What is found when a run ends within a window.
 #[derive(Clone, Debug)]
-pub(super) struct Closing<A> {
+pub(super) struct Closing {
     /// The average of the unfinished window, if it is no worse than the best.
-    pub(super) q: Option<A>,
+    pub(super) q: Option<Approximation>,
     pub(super) remaining: Option<(f64, f64)>,
     pub(super) counts: Counts,
 }
@@ -72,10 +72,10 @@ struct Findings {
     energy: f64,
 }
 
-impl<A: Approximation> Run<'_, A> {
+impl Run<'_> {
     /// The step at which the first window of a run from `start` ends.
-    pub(super) fn first_review(start: &A, rule: Rule) -> u64 {
-        let first = if start.n_blocks() > 1 { fewest_steps(start.n_blocks()) / 4 } else { FIRST_WINDOW };
+    pub(super) fn first_review(start: &Approximation, rule: Rule) -> u64 {
+        let first = if start.n_components() > 1 { fewest_steps(start.n_components()) / 4 } else { FIRST_WINDOW };
         if rule.is_unhurried() { first.max(FIRST_UNHURRIED) } else { first }
     }
 
@@ -112,7 +112,7 @@ impl<A: Approximation> Run<'_, A> {
         }
         // A review costs as much as this many steps; it should not cost more than what it reviews.
         let cost = (BATCHES * self.review_draws).div_ceil(self.n_draws) as u64;
-        let young = self.q.n_blocks() > 1 && !self.is_old_enough();
+        let young = self.q.n_components() > 1 && !self.is_old_enough();
         let length = if young { self.step } else { 2 * self.step / 5 };
         self.review_at = self.step + length.max(FIRST_WINDOW / 2).max(cost);
         Ok(())
@@ -128,7 +128,7 @@ impl<A: Approximation> Run<'_, A> {
         let spent = self.counts.since(counts);
         (self.radius, self.counts) = (radius, counts);
         let is_worse =
-            |best: &Best<A>, found: &Findings| found.elbo < best.elbo - 2.0 * found.elbo_se.hypot(best.elbo_se);
+            |best: &Best, found: &Findings| found.elbo < best.elbo - 2.0 * found.elbo_se.hypot(best.elbo_se);
         self.closing = Some(Closing {
             remaining: found.as_ref().map(|found| (found.remaining.mean, found.remaining.error)),
             q: found.filter(|found| !self.best.as_ref().is_some_and(|best| is_worse(best, found))).map(|_| candidate),
@@ -138,7 +138,7 @@ impl<A: Approximation> Run<'_, A> {
     }
 
     /// [`Run::findings`] at another state, on the draws of this review.
-    fn findings_at(&mut self, q: &mut A) -> Result<Option<Findings>, Error> {
+    fn findings_at(&mut self, q: &mut Approximation) -> Result<Option<Findings>, Error> {
         let n_draws = self.n_draws;
         std::mem::swap(&mut self.q, q);
         if self.review_draws != n_draws {
@@ -162,16 +162,16 @@ impl<A: Approximation> Run<'_, A> {
             variance += (error / BATCHES as f64).powi(2);
             std::mem::swap(&mut self.gradient, &mut self.checks[b]);
         }
-        let (q, work, checks) = (&self.q, &mut self.work, &self.checks);
-        let remaining = Remaining::of_pairs(|i, j| 0.5 * q.inner(&checks[i], &checks[j], work));
-        let squares = checks.iter().map(|g| 0.5 * q.inner(g, g, work)).sum::<f64>() / BATCHES as f64;
+        let (q, scratch, checks) = (&self.q, &mut self.scratch, &self.checks);
+        let remaining = Remaining::of_pairs(|i, j| 0.5 * q.inner(&checks[i], &checks[j], scratch));
+        let squares = checks.iter().map(|g| 0.5 * q.inner(g, g, scratch)).sum::<f64>() / BATCHES as f64;
         let energy = (squares - remaining.mean).max(0.0) * self.n_draws as f64;
         let remaining = remaining.times(q.gain_factor());
         let elbo_se = if variance.is_finite() { variance.sqrt() } else { f64::MAX };
         Ok(elbo.is_finite().then_some(Findings { elbo, elbo_se, remaining, energy }))
     }
 
-    fn learn(&mut self, candidate: A, found: &Findings) {
+    fn learn(&mut self, candidate: Approximation, found: &Findings) {
         self.previous = self.remaining.replace(found.remaining);
         let (remaining, counts) = (self.last_remaining(), self.counts);
         if let Some(last) = self.trace.last_mut() {
@@ -253,7 +253,7 @@ impl<A: Approximation> Run<'_, A> {
     }
 
     fn is_old_enough(&self) -> bool {
-        self.step >= fewest_steps(self.q.n_blocks())
+        self.step >= fewest_steps(self.q.n_components())
     }
 
     /// Whether the widths have left every plausible range.

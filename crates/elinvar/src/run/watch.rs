@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use super::journal::{Content, Entry, Journal, Part};
 use super::{Run, Step, StopReason, journal};
 use crate::Error;
-use crate::family::Approximation;
 
 /// Sees each step of a fit and may end it.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
@@ -97,14 +96,14 @@ impl<'w> Watch<'w> {
     }
 }
 
-impl<A: Approximation> Run<'_, A> {
+impl Run<'_> {
     /// [`Run::fit`] of a run that has not begun, or the rest of it.
     ///
     /// # Errors
     /// As [`Run::fit`]; [`Error::Interrupted`] if the watch ended a run that is kept.
     pub(super) fn fit_watched(&mut self, watch: &mut Watch<'_>) -> Result<StopReason, Error> {
         let mut place = None;
-        if let Some((found, content)) = watch.open(|| journal::origin(&self.q.state(), &self.plan, self.counts))? {
+        if let Some((found, content)) = watch.open(|| journal::origin(&self.q, &self.plan, self.counts))? {
             place = Some(found);
             if let Some(Content::Run(checkpoint)) = content
                 && self.passes(&checkpoint)

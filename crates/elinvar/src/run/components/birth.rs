@@ -5,8 +5,8 @@ use super::judge::Judged;
 use super::prune::Survivors;
 use super::{Growth, MOST_COMPONENTS};
 use crate::Error;
-use crate::block::{LocationBlock, LogWeights, ScaleMatrix};
-use crate::family::{Approximation, MixtureOfGaussians};
+use crate::block::{Location, LogWeights};
+use crate::family::Approximation;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
 use crate::target::{DrawBuffer, Evaluations, Rows};
@@ -28,10 +28,10 @@ const MOST_CLIMBS: usize = 64;
 impl Growth<'_, '_, '_> {
     /// Climbs from stored and from far points that the mixture misses; every new mode becomes a component with the weight of
     /// its Laplace approximation. Returns how many there were.
-    pub(super) fn add_modes<S: ScaleMatrix>(
+    pub(super) fn add_modes(
         &mut self,
-        judged: &Judged<S>,
-        survivors: &mut Survivors<S>,
+        judged: &Judged,
+        survivors: &mut Survivors,
     ) -> Result<usize, Error> {
         let d = self.target.dim();
         let (far, far_log_p) = self.scout(&judged.q)?;
@@ -65,14 +65,14 @@ impl Growth<'_, '_, '_> {
             let Some(mode) = climb(self.target, q, &from, is_known, &mut self.counts)? else { continue };
             let log_mass =
                 mode.log_p + 0.5 * (d as f64 * std::f64::consts::TAU.ln() - mode.scale.log_det_precision()) - elbo;
-            if log_mass < WORTHY.ln() || !log_mass.is_finite() || q.n_blocks() >= MOST_COMPONENTS {
+            if log_mass < WORTHY.ln() || !log_mass.is_finite() || q.n_components() >= MOST_COMPONENTS {
                 continue;
             }
-            let Ok(block) = LocationBlock::new(mode.at, mode.scale) else { continue };
-            let (mut blocks, mut log) = (q.components().to_vec(), q.weights().log().to_vec());
+            let Ok(block) = Location::new(mode.at, mode.scale) else { continue };
+            let (mut blocks, mut log) = (q.locations().to_vec(), q.weights().log().to_vec());
             blocks.push(block);
             log.push(log_mass);
-            let Ok(larger) = LogWeights::new(log).and_then(|weights| MixtureOfGaussians::new(weights, blocks)) else {
+            let Ok(larger) = LogWeights::new(log).and_then(|weights| Approximation::mixture(weights, blocks)) else {
                 continue;
             };
             survivors.q = larger;
@@ -85,12 +85,12 @@ impl Growth<'_, '_, '_> {
     }
 
     /// Points around the mixture at distances from its own size to far outside, with log p.
-    fn scout<S: ScaleMatrix>(&mut self, q: &MixtureOfGaussians<S>) -> Result<(DrawBuffer, Vec<f64>), Error> {
+    fn scout(&mut self, q: &Approximation) -> Result<(DrawBuffer, Vec<f64>), Error> {
         let d = q.dim();
         let mut stream = Stream::open(self.round_seed(), Purpose::Start, 0, 0);
         let mut points = DrawBuffer::zeros(d, SCOUTS);
         let centre = q.mean();
-        let scale = super::prune::from_covariance::<S>(d, &q.covariance());
+        let scale = super::prune::from_covariance(q.locations()[0].scale().shape(), &q.covariance());
         for i in 0..SCOUTS {
             let z = points.get_mut(i);
             stream.fill_normal(z);

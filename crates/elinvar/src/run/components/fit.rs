@@ -2,7 +2,6 @@
 
 use super::{At, Growth};
 use crate::Error;
-use crate::block::ScaleMatrix;
 use crate::random::{Purpose, Stream};
 use crate::run::average::Average;
 use crate::run::{Plan, Run, Stop, StopReason};
@@ -13,7 +12,7 @@ const SEED_BLOCK: u32 = 1 << 16;
 impl Growth<'_, '_, '_> {
     /// Fits the mixture: a short round of so many steps, the later half averaged, or a run with the plan's own limits. Only these
     /// limits are reasons other than convergence.
-    pub(super) fn fit<S: ScaleMatrix>(&mut self, at: &mut At<S>, short: Option<u64>) -> Result<StopReason, Error> {
+    pub(super) fn fit(&mut self, at: &mut At, short: Option<u64>) -> Result<StopReason, Error> {
         let under_way = self.under_way.take();
         // What was made of a fit that is under way has been counted.
         let done = self.trace.len() as u64 - under_way.as_ref().map_or(0, |checkpoint| checkpoint.step);

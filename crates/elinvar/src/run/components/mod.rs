@@ -19,8 +19,7 @@ use super::journal::{self, Content};
 use super::watch::{Place, Watch};
 use super::{Checkpoint, Counts, Plan, Spent, Step, StopReason};
 use crate::Error;
-use crate::block::ScaleMatrix;
-use crate::family::{Approximation, MixtureOfGaussians};
+use crate::family::{Approximation, Kind};
 use crate::posterior::{Estimate, pareto_k_threshold};
 use crate::target::Target;
 
@@ -65,9 +64,9 @@ pub struct Round {
 
 /// A mixture that has stopped growing.
 #[derive(Clone, Debug)]
-pub struct Grown<S> {
+pub struct Grown {
     /// The mixture.
-    pub q: MixtureOfGaussians<S>,
+    pub q: Approximation,
     /// The rounds, the last of them with the plan's own limits.
     pub rounds: Vec<Round>,
     /// Why the last round ended.
@@ -90,13 +89,13 @@ pub struct Grown<S> {
 ///
 /// # Errors
 /// As [`Run::new`](super::Run::new) and [`Run::step`](super::Run::step).
-pub fn grow<S: ScaleMatrix>(
+pub fn grow(
     target: &dyn Target,
-    start: MixtureOfGaussians<S>,
+    start: Approximation,
     plan: &Plan,
     spent: Spent,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-) -> Result<Grown<S>, Error> {
+) -> Result<Grown, Error> {
     grow_watched(target, start, plan, spent, &mut Watch::unkept(observe))
 }
 
@@ -104,15 +103,21 @@ pub fn grow<S: ScaleMatrix>(
 ///
 /// # Errors
 /// As [`grow`], and those of the watch.
-pub(super) fn grow_watched<S: ScaleMatrix>(
+pub(super) fn grow_watched(
     target: &dyn Target,
-    start: MixtureOfGaussians<S>,
+    start: Approximation,
     plan: &Plan,
     spent: Spent,
     watch: &mut Watch<'_>,
-) -> Result<Grown<S>, Error> {
+) -> Result<Grown, Error> {
+    if !matches!(start.family().kind, Kind::Mog { .. }) {
+        return Err(Error::Unsupported {
+            wanted: format!("growing `{}`", start.family()),
+            instead: "a mixture grows from a `mog`".into(),
+        });
+    }
     let plan = plan.resolve(target)?;
-    let (place, content) = watch.open(|| journal::origin(&start.state(), &plan, spent.counts))?.unzip();
+    let (place, content) = watch.open(|| journal::origin(&start, &plan, spent.counts))?.unzip();
     let mut growth = Growth {
         target,
         watch,
@@ -165,12 +170,12 @@ struct Growth<'t, 'w, 'o> {
 }
 
 /// Where a growing mixture stands before a fit.
-struct At<S> {
+struct At {
     stage: Stage,
     /// What is to be fitted.
-    q: MixtureOfGaussians<S>,
+    q: Approximation,
     /// The best mixture of the rounds before.
-    best: Option<Judged<S>>,
+    best: Option<Judged>,
     look_around: bool,
     failures: u32,
     gap_before: f64,
@@ -190,7 +195,7 @@ impl Growth<'_, '_, '_> {
 
     /// Whether less than the tolerance is left to gain, by the importance estimate of log Z: no member of any family has a higher
     /// bound than that.
-    fn is_converged<S: ScaleMatrix>(&self, judged: &Judged<S>) -> bool {
+    fn is_converged(&self, judged: &Judged) -> bool {
         let has_tail = judged.largest_weight() > 2.0
             && judged.pareto_k.is_none_or(|k| k > pareto_k_threshold(judged.weight.len()));
         judged.gap.value.abs() + 2.0 * judged.gap.mcse < self.plan.stop.remaining_nats && !has_tail
@@ -201,7 +206,7 @@ impl Growth<'_, '_, '_> {
         0.2 * self.plan.stop.remaining_nats.max(1e-4)
     }
 
-    fn run<S: ScaleMatrix>(&mut self, mut at: At<S>) -> Result<(MixtureOfGaussians<S>, StopReason), Error> {
+    fn run(&mut self, mut at: At) -> Result<(Approximation, StopReason), Error> {
         while let Stage::Round(round) = at.stage {
             let reason = match self.fit(&mut at, Some(SHORT_STEPS)) {
                 // New components may stand where there is no density; the first mixture may not.
@@ -216,7 +221,7 @@ impl Growth<'_, '_, '_> {
         }
         // A difference that does not count is no reason to keep what was pruned.
         let resolution = self.resolution();
-        let chosen = |last: Judged<S>, before: Option<Judged<S>>| match before {
+        let chosen = |last: Judged, before: Option<Judged>| match before {
             Some(before) if before.gained_over(&last) > resolution => before,
             _ => last,
         };
@@ -237,7 +242,7 @@ impl Growth<'_, '_, '_> {
     }
 
     /// Judges what a round has fitted and makes the mixture of the next; whether there is no need of more rounds.
-    fn end_round<S: ScaleMatrix>(&mut self, at: &mut At<S>) -> Result<bool, Error> {
+    fn end_round(&mut self, at: &mut At) -> Result<bool, Error> {
         let judged = self.judge(at.q.clone())?;
         let (gain, wanted) = match &at.best {
             None => (f64::INFINITY, 0.0),
@@ -260,7 +265,7 @@ impl Growth<'_, '_, '_> {
         let mut survivors = judged.prune(self.resolution());
         let n_modes = if at.look_around { self.add_modes(judged, &mut survivors)? } else { 0 };
         at.look_around = n_modes > 0;
-        let room = MOST_COMPONENTS.saturating_sub(survivors.q.n_blocks());
+        let room = MOST_COMPONENTS.saturating_sub(survivors.q.n_components());
         if n_modes > 0 {
             at.q = survivors.q;
             return Ok(false);
@@ -271,28 +276,28 @@ impl Growth<'_, '_, '_> {
         }
         // The nearer the goal, the fewer components are missing.
         let excess = judged.gap.value / (0.5 * self.plan.stop.remaining_nats) - 1.0;
-        let births = (excess * survivors.q.n_blocks() as f64).clamp(1.0, room as f64);
+        let births = (excess * survivors.q.n_components() as f64).clamp(1.0, room as f64);
         at.q = judged.split(&survivors, births as usize);
         at.gap_before = judged.gap.value;
         Ok(false)
     }
 
     /// Draws of a step with which its noise is bearable.
-    fn draws_for<S: ScaleMatrix>(&self, judged: &Judged<S>) -> usize {
+    fn draws_for(&self, judged: &Judged) -> usize {
         let wanted = self.boost as f64 * judged.noise() / (NOISE_PER_COORDINATE * judged.q.dim() as f64);
         let most = self.plan.max_draws.max(self.plan.n_draws);
         (wanted as usize).next_power_of_two().max(self.boost * self.plan.n_draws).min(most)
     }
 
     /// What fresh draws say about `q`; ends a round.
-    fn judge<S: ScaleMatrix>(&mut self, q: MixtureOfGaussians<S>) -> Result<Judged<S>, Error> {
+    fn judge(&mut self, q: Approximation) -> Result<Judged, Error> {
         let judged = Judged::new(self.target, q, self.round_seed(), &mut self.counts)?;
         self.store.keep_all(&judged.draws, &judged.log_p);
         if let Some(step) = self.trace.last_mut().filter(|step| step.remaining.is_none()) {
             step.remaining = Some((judged.gap.value, judged.gap.mcse));
         }
         self.rounds.push(Round {
-            components: judged.q.n_blocks(),
+            components: judged.q.n_components(),
             elbo: judged.elbo,
             gap: judged.gap,
             pareto_k: judged.pareto_k,

@@ -2,19 +2,19 @@
 
 use super::judge::Judged;
 use super::prune::Survivors;
-use crate::block::{LocationBlock, LogWeights, ScaleMatrix};
-use crate::family::{Approximation, MixtureOfGaussians};
+use crate::block::{Location, LogWeights, Scale};
+use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
-use crate::target::Covariance;
+use crate::target::Shape;
 
 /// Share of the variance along the direction that lies between the two halves.
 const BETWEEN: f64 = 0.4;
 /// Components are split whose share of the divergence is at least this much of the largest.
 const WORTH: f64 = 0.3;
 
-impl<S: ScaleMatrix> Judged<S> {
+impl Judged {
     /// The survivors with the worst of them split, at most `room`.
-    pub(super) fn split(&self, survivors: &Survivors<S>, room: usize) -> MixtureOfGaussians<S> {
+    pub(super) fn split(&self, survivors: &Survivors, room: usize) -> Approximation {
         let by_source = self.shares();
         let shares: Vec<f64> = survivors.source.iter().map(|c| c.map_or(0.0, |c| by_source[c])).collect();
         let largest = shares.iter().copied().fold(0.0, f64::max);
@@ -22,7 +22,7 @@ impl<S: ScaleMatrix> Judged<S> {
         worst.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
         worst.truncate(room);
         let q = &survivors.q;
-        let (mut blocks, mut log_weights) = (q.components().to_vec(), q.weights().log().to_vec());
+        let (mut blocks, mut log_weights) = (q.locations().to_vec(), q.weights().log().to_vec());
         for c in worst {
             let Some(source) = survivors.source[c] else { continue };
             let direction = self.bent_direction(source);
@@ -33,7 +33,7 @@ impl<S: ScaleMatrix> Judged<S> {
                 blocks.push(two);
             }
         }
-        match LogWeights::new(log_weights).and_then(|weights| MixtureOfGaussians::new(weights, blocks)) {
+        match LogWeights::new(log_weights).and_then(|weights| Approximation::mixture(weights, blocks)) {
             Ok(mixture) => mixture,
             Err(_) => q.clone(),
         }
@@ -47,7 +47,7 @@ impl<S: ScaleMatrix> Judged<S> {
     fn bent_direction(&self, c: usize) -> Vec<f64> {
         const ITERATIONS: usize = 12;
         let (d, m) = (self.q.dim(), self.per_component);
-        let block = &self.q.components()[c];
+        let block = &self.q.locations()[c];
         let own = c * m..(c + 1) * m;
         let (mut x, mut g) = (vec![0.0; d * m], self.pull[own.start * d..own.end * d].to_vec());
         let mut offset = vec![0.0; d * m];
@@ -129,17 +129,17 @@ fn contract(matrix: &[f64], x: &[f64], g: &[f64], out: &mut [f64]) {
 }
 
 /// The two halves of a component at ±√BETWEEN along a whitened unit direction; together they have its mean and covariance.
-fn halves<S: ScaleMatrix>(block: &LocationBlock<S>, direction: &[f64]) -> Option<[LocationBlock<S>; 2]> {
+fn halves(block: &Location, direction: &[f64]) -> Option<[Location; 2]> {
     let d = direction.len();
     let scale = block.scale();
     let mut precision = scale.precision().to_vec();
-    match S::COVARIANCE {
-        Covariance::Full => {
+    match scale.shape() {
+        Shape::Full(_) => {
             let mut v = vec![0.0; d];
             scale.factor_times(direction, &mut v);
-            S::add_outer(BETWEEN / (1.0 - BETWEEN), &v, &mut precision);
+            scale.shape().add_outer(BETWEEN / (1.0 - BETWEEN), &v, &mut precision);
         }
-        Covariance::Diagonal => {
+        Shape::Diagonal(_) => {
             precision.iter_mut().zip(direction).for_each(|(p, u)| *p /= 1.0 - BETWEEN * u * u);
         }
     }
@@ -148,7 +148,7 @@ fn halves<S: ScaleMatrix>(block: &LocationBlock<S>, direction: &[f64]) -> Option
     let half = |sign: f64| {
         let mut b = block.column(0).to_vec();
         axpy(sign * BETWEEN.sqrt(), &offset, &mut b);
-        LocationBlock::new(b, S::from_precision(d, precision.clone()).ok()?).ok()
+        Location::new(b, Scale::from_precision(scale.shape(), precision.clone()).ok()?).ok()
     };
     Some([half(1.0)?, half(-1.0)?])
 }

@@ -8,8 +8,7 @@ use super::judge::Judged;
 use super::store::Store;
 use super::{At, Growth, Round, SHORT_STEPS};
 use crate::Error;
-use crate::block::ScaleMatrix;
-use crate::family::{Approximation, MixtureOfGaussians, State};
+use crate::family::Approximation;
 use crate::run::journal::{Content, passes};
 use crate::run::{Checkpoint, Counts, Run, Step, Stop};
 
@@ -27,7 +26,7 @@ pub(super) enum Stage {
 pub(in crate::run) struct GrowthState {
     limits: Stop,
     stage: Stage,
-    state: State,
+    state: Approximation,
     best: Option<BestState>,
     look_around: bool,
     failures: u32,
@@ -48,22 +47,22 @@ pub(in crate::run) struct GrowthState {
 /// The best mixture, and the seed of the draws that it was judged with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct BestState {
-    state: State,
+    state: Approximation,
     seed: u64,
 }
 
 impl Growth<'_, '_, '_> {
     /// Keeps where the growth stands, if it is to be kept.
-    pub(super) fn keep<S: ScaleMatrix>(&mut self, at: &At<S>, run: Option<Checkpoint>) -> Result<(), Error> {
+    pub(super) fn keep(&mut self, at: &At, run: Option<Checkpoint>) -> Result<(), Error> {
         let Some(place) = &self.place else { return Ok(()) };
-        let best = at.best.as_ref().map(|best| BestState { state: best.q.state(), seed: best.seed });
+        let best = at.best.as_ref().map(|best| BestState { state: best.q.clone(), seed: best.seed });
         let seconds = self.seconds_before + self.clock.elapsed().as_secs_f64();
         let (counts, trace, rounds, store) = (self.counts, &self.trace, &self.rounds, &self.store);
         let content = || {
             Content::Growth(Box::new(GrowthState {
                 limits: self.plan.stop,
                 stage: at.stage,
-                state: at.q.state(),
+                state: at.q.clone(),
                 best,
                 look_around: at.look_around,
                 failures: at.failures,
@@ -86,18 +85,17 @@ impl Growth<'_, '_, '_> {
     /// Whether this growth, which has not begun, comes through a state of another with other limits.
     pub(super) fn passes(&self, state: &GrowthState) -> bool {
         let counts = state.run.as_ref().map_or(state.counts, |run| run.counts);
-        let evaluations = Run::<MixtureOfGaussians>::limited(&self.plan, counts);
+        let evaluations = Run::limited(&self.plan, counts);
         // A limit within the present round would change it.
         passes(&self.plan.stop, &state.limits, state.trace.len() as u64 + 2 * SHORT_STEPS, evaluations)
     }
 
     /// Goes to where the state was taken.
-    pub(super) fn restore<S: ScaleMatrix>(&mut self, state: GrowthState) -> Result<At<S>, Error> {
+    pub(super) fn restore(&mut self, state: GrowthState) -> Result<At, Error> {
         let best = match &state.best {
             // What the same draws say was counted when they were made.
             Some(BestState { state, seed }) => {
-                let q = MixtureOfGaussians::from_state(state)?;
-                Some(Judged::new(self.target, q, *seed, &mut Counts::default())?)
+                Some(Judged::new(self.target, state.clone(), *seed, &mut Counts::default())?)
             }
             None => None,
         };
@@ -107,7 +105,7 @@ impl Growth<'_, '_, '_> {
         (self.seconds_before, self.clock) = (state.seconds, Instant::now());
         Ok(At {
             stage: state.stage,
-            q: MixtureOfGaussians::from_state(&state.state)?,
+            q: state.state,
             best,
             look_around: state.look_around,
             failures: state.failures,

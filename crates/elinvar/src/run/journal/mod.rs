@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::components::GrowthState;
 use super::{Checkpoint, Counts, Plan, Stop};
 use crate::Error;
-use crate::family::State;
+use crate::family::Approximation;
 use crate::file::Header;
 
 /// A part of a fit, by which its entry in a journal is found.
@@ -97,7 +97,7 @@ pub trait Journal: Sync {
 }
 
 /// The fingerprint of the way from `state`: limits do not change where it leads, only how far.
-pub(super) fn origin(state: &State, plan: &Plan, counts: Counts) -> String {
+pub(super) fn origin(state: &Approximation, plan: &Plan, counts: Counts) -> String {
     let endless = Stop { max_steps: 0, max_evaluations: 0, max_seconds: None, ..plan.stop };
     let plan = Plan { stop: endless, ..plan.clone() };
     // Plain data in memory: there is nothing that could fail.

@@ -1,10 +1,9 @@
 //! Single evaluations of the target, the declared prior included, each of them counted.
 
 use crate::Error;
-use crate::block::{Diagonal, Full, ScaleMatrix};
 use crate::linalg::{axpy, products};
 use crate::run::{Counts, Journal};
-use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Target, TargetError};
+use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Shape, Target, TargetError};
 
 /// Numbers beyond this are as good as infinite: the density or the point has run away.
 const OUT_OF_RANGE: f64 = 1e100;
@@ -119,10 +118,7 @@ impl<'t> Probe<'t> {
             result => result?,
         }
         if let Prior::Gaussian { precision, leading } = self.prior {
-            match kind {
-                Covariance::Full => Full::add_identity(d, precision, leading, &mut entries),
-                Covariance::Diagonal => Diagonal::add_identity(d, precision, leading, &mut entries),
-            }
+            Shape::new(kind, d).add_identity(precision, leading, &mut entries);
         }
         Ok(entries.iter().all(|v| v.abs() < OUT_OF_RANGE).then_some(entries))
     }

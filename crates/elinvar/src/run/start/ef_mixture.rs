@@ -4,12 +4,13 @@
 use std::f64::consts::{PI, TAU};
 
 use super::free_scale::FreeScale;
-use super::over_modes::{gaussian_state, heavy, over_modes};
+use super::draft::Draft;
+use super::over_modes::{heavy, over_modes};
 use super::{Start, agreement, bend, start_watched};
 use crate::Error;
-use crate::block::{Diagonal, LogWeights};
+use crate::block::LogWeights;
 use crate::component::{Component, ComponentKind};
-use crate::family::{Approximation, EfMixture, Family, Gaussian, State};
+use crate::family::{Approximation, Family};
 use crate::random::{Purpose, Stream};
 use crate::run::search::search_kept;
 use crate::run::watch::Watch;
@@ -50,14 +51,14 @@ pub(super) fn ef_mixture(
         mode.log_p -= free.log_jacobian(&mode.centre);
         mode.centre.iter_mut().for_each(|y| *y = free.constrain(*y));
     }
-    let state = gaussians.approximation.state();
+    let gaussian = &gaussians.approximation;
     let standard = component.standard();
-    let members = state.blocks.iter().flat_map(|block| {
-        let coordinates = block.b.iter().zip(&block.precision);
+    let members = gaussian.locations().iter().flat_map(|block| {
+        let coordinates = block.b().iter().zip(block.scale().precision());
         coordinates.map(|(mean, precision)| nearest(&standard, &free, *mean, 1.0 / precision.sqrt()))
     });
-    let q = EfMixture::new(LogWeights::new(state.log_weights.clone())?, members.collect())?;
-    Ok(Start { approximation: q.into(), counts: gaussians.counts, agreement })
+    let q = Approximation::ef_mixture(LogWeights::new(gaussian.weights().log().to_vec())?, members.collect())?;
+    Ok(Start { approximation: q, counts: gaussians.counts, agreement })
 }
 
 /// The member with the expected statistics of z(y), y ~ N(mean, sd²): of all members it has the least KL divergence from it.
@@ -94,17 +95,13 @@ fn around_the_circle(
     }
     found.modes = modes;
     let several = heavy(&found.modes);
-    let state: State = if several.len() > 1 && components > 1 {
-        over_modes::<Diagonal>(several, components, seed)?
+    let approximation = if several.len() > 1 && components > 1 {
+        over_modes(several, components, Covariance::Diagonal, seed)?
     } else {
-        let gaussian = Gaussian::<Diagonal>::from_state(&gaussian_state::<Diagonal>(&found.region))?;
+        let gaussian = Draft::gaussian(&found.region, Covariance::Diagonal).finish()?;
         let family = Family::mog(components).diagonal();
         let seed = Stream::open(seed, Purpose::Start, 3, 0).next_u64();
-        bend(free, &gaussian, family, seed, &mut Counts::default())?.state()
+        bend(free, &gaussian, family, seed, &mut Counts::default())?
     };
-    Ok(Start {
-        approximation: crate::family::AnyApproximation::from_state(&state)?,
-        counts: found.counts,
-        agreement: agreement(&found),
-    })
+    Ok(Start { approximation, counts: found.counts, agreement: agreement(&found) })
 }

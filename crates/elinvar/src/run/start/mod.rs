@@ -1,6 +1,7 @@
 //! The first member of a family: near the mode, as wide as the curvature there, and bent the way the target is.
 
 mod bend;
+mod draft;
 mod ef_mixture;
 mod free_scale;
 mod network;
@@ -12,15 +13,15 @@ mod tests;
 use std::ops::ControlFlow;
 
 pub(super) use bend::bend;
-use over_modes::{gaussian_state, heavy, over_modes};
+use draft::Draft;
+use over_modes::{heavy, over_modes};
 
 use super::search::{Found, Mode, gaussian_prior, search_kept};
 use super::values::not_from_values;
 use super::watch::Watch;
 use super::{Counts, Journal, Plan, Run, Stop, check_support};
 use crate::Error;
-use crate::block::{Diagonal, Full, ScaleMatrix};
-use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind, State, by_factors};
+use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
 use crate::target::{
@@ -32,7 +33,7 @@ use crate::target::{
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The first member of the family.
-    pub approximation: AnyApproximation,
+    pub approximation: Approximation,
     /// What it cost.
     pub counts: Counts,
     /// What the searches for modes said.
@@ -94,10 +95,7 @@ pub(super) fn start_watched(
         }
         _ => target,
     };
-    let (approximation, counts) = match covariance {
-        Covariance::Full => start_with::<Full>(target, family, plan, &found, watch)?,
-        Covariance::Diagonal => start_with::<Diagonal>(target, family, plan, &found, watch)?,
-    };
+    let (approximation, counts) = start_with(target, family, covariance, plan, &found, watch)?;
     Ok(Start { approximation, counts, agreement: agreement(&found) })
 }
 
@@ -180,21 +178,22 @@ impl Target for WithPrior<'_> {
     }
 }
 
-fn start_with<S: ScaleMatrix>(
+fn start_with(
     target: &dyn Target,
     family: Family,
+    covariance: Covariance,
     plan: &Plan,
     found: &Found,
     watch: &mut Watch<'_>,
-) -> Result<(AnyApproximation, Counts), Error> {
-    let gaussian = gaussian_state::<S>(&found.region);
+) -> Result<(Approximation, Counts), Error> {
+    let gaussian = Draft::gaussian(&found.region, covariance);
     if let Kind::Matrix { layout, .. } = family.kind {
-        let blocks = by_factors(&gaussian.blocks[0], S::COVARIANCE, layout, family.covariance);
-        let state = State { family, blocks, ..gaussian };
-        return Ok((AnyApproximation::from_state(&state)?, found.counts));
+        let (mean, precision) = &gaussian.blocks[0];
+        let blocks = by_factors(mean, precision, layout, family.covariance);
+        return Ok((Draft { family, blocks, ..gaussian }.finish()?, found.counts));
     }
     if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
-        return Ok((AnyApproximation::from_state(&gaussian)?, found.counts));
+        return Ok((gaussian.finish()?, found.counts));
     }
     let modes = heavy(&found.modes);
     let components = match family.kind {
@@ -203,8 +202,7 @@ fn start_with<S: ScaleMatrix>(
         _ => 1,
     };
     if modes.len() > 1 && components > 1 {
-        let state = over_modes::<S>(modes, components, plan.seed)?;
-        return Ok((AnyApproximation::from_state(&state)?, found.counts));
+        return Ok((over_modes(modes, components, covariance, plan.seed)?, found.counts));
     }
     let cautious = Plan::default();
     let short = Plan {
@@ -220,7 +218,7 @@ fn start_with<S: ScaleMatrix>(
         max_kl: cautious.max_kl,
         ..plan.clone()
     };
-    let mut run = Run::new(target, Gaussian::<S>::from_state(&gaussian)?, &short)?;
+    let mut run = Run::new(target, gaussian.finish()?, &short)?;
     run.counts = found.counts;
     watch.set_silent(true);
     run.fit_watched(watch)?;

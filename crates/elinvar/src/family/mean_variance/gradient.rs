@@ -1,0 +1,182 @@
+//! The gradient of the bound in (B, Σ) from a batch of evaluations.
+
+use super::MeanVariance;
+use super::draw::MeanVarianceEstimator;
+use crate::block::BlockGradient;
+use crate::estimate::{Baseline, Curvature, FirstOrder, MixingWeights, ValuesOnly, add_curvature};
+use crate::family::Batch;
+use crate::linalg::{axpy, dot};
+use crate::target::{Evaluations, Prior};
+
+impl MeanVariance<'_> {
+    /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (mathematics §0.5, §0.6).
+    ///
+    /// Paper: App. B, App. D, App. E, App. F, App. G, App. H.
+    pub(super) fn accumulate(
+        &self,
+        evaluations: &Evaluations,
+        curvature: &[f64],
+        prior: Prior,
+        work: &mut MeanVarianceEstimator,
+        batch: &Batch,
+        out: &mut BlockGradient,
+    ) {
+        let (d, n) = (self.block.dim(), batch.n);
+        out.reset();
+        if work.plan.curvature == Curvature::GradientFree {
+            return self.accumulate_values(evaluations, prior, work, batch, out);
+        }
+        let grads = &evaluations.grads()[..d * n];
+        for (s, grad) in grads.chunks_exact(d).enumerate() {
+            axpy(work.weight[s], grad, &mut out.b[..d]);
+            if self.law.is_shifted() {
+                axpy(work.shift[s], grad, &mut out.b[d..]);
+            }
+        }
+        if batch.n_paired > 0 && work.plan.weights == MixingWeights::Marginal {
+            for s in 0..n {
+                let v0 = self.law.two_point(work.forms[s]).map_or(0.0, |two| two.v0);
+                axpy(work.weight[s] * v0, evaluations.grad(n + s), &mut out.b[d..]);
+            }
+        }
+        let centre = work.plan.curvature.wants_centre().then(|| evaluations.grad(batch.centre(0)));
+        let input = FirstOrder {
+            residual: &work.residual,
+            grad: grads,
+            // A centre that could not be evaluated costs variance, not correctness.
+            centre: centre.filter(|grad| grad.iter().all(|v| v.is_finite())),
+            weight: &work.weight,
+            price: &work.price,
+        };
+        add_curvature(work.plan.curvature, self.block.scale().shape(), curvature, &input, &mut work.spare, &mut work.gram, &mut out.g);
+        if self.law.has_exact_entropy() {
+            self.add_exact_entropy(work.kappa, &work.v, out);
+        } else {
+            self.add_sampled_entropy(work, out);
+        }
+        self.add_prior(prior, out);
+        self.block.scale().shape().complete(&mut out.g);
+    }
+
+    /// The same from values of log p alone.
+    fn accumulate_values(
+        &self,
+        evaluations: &Evaluations,
+        prior: Prior,
+        work: &mut MeanVarianceEstimator,
+        batch: &Batch,
+        out: &mut BlockGradient,
+    ) {
+        let d = self.block.dim();
+        // The weights s and u of gradients are not needed and lend their memory.
+        for (s, h) in work.price.iter_mut().enumerate() {
+            let (z, log_p) = (batch.draws.get(s), evaluations.log_p()[s]);
+            *h = match prior {
+                // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (mathematics §2.2).
+                Prior::StudentT { precision, .. } => {
+                    let eps = &work.eps[s * d..(s + 1) * d];
+                    0.5 * precision * dot(z, z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
+                }
+                _ => batch.log_q[s] - log_p - prior.log_density(z),
+            };
+        }
+        work.shift.iter_mut().zip(&work.w).for_each(|(u, w)| *u = self.law.shift(*w));
+        let values = ValuesOnly {
+            residual: &work.residual,
+            loadings: if self.law.is_shifted() { &work.shift } else { &[] },
+            loadings_flip: false,
+            weight: &work.weight,
+            baseline: Baseline::LeaveOneOut(work.plan.noise),
+        };
+        let scale = |s: usize| self.law.scale(work.w[s]);
+        values.add_gradient(self.block.scale(), scale, &mut work.price, &mut work.gram, out);
+        self.block.scale().shape().complete(&mut out.g);
+    }
+
+    /// ∇_α H = e Pα and −2∇_Σ H = −P + e Pα(Pα)ᵀ (mathematics §0 (0.3)).
+    pub(super) fn add_exact_entropy(&self, kappa: f64, v: &[f64], out: &mut BlockGradient) {
+        axpy(-1.0, self.block.scale().precision(), &mut out.g);
+        if self.law.is_shifted()
+            && let Some(entropy) = self.law.entropy_slope(kappa)
+        {
+            axpy(entropy, v, &mut out.b[self.block.dim()..]);
+            self.block.scale().shape().add_outer(entropy, v, &mut out.g);
+        }
+    }
+
+    /// −∇log q and +∇²log q, averaged over the draws with the same weights as log p (mathematics §0 (0.2)).
+    fn add_sampled_entropy(&self, work: &mut MeanVarianceEstimator, out: &mut BlockGradient) {
+        let d = self.block.dim();
+        let n = work.weight.len();
+        // P(z − μ) = P(z − Bũ) + u Pα.
+        work.spare[..d * n].copy_from_slice(&work.residual);
+        let mut precision = 0.0;
+        for (s, r) in work.spare[..d * n].chunks_exact_mut(d).enumerate() {
+            let c = &work.conditional[s];
+            if work.weight[s] == 0.0 {
+                continue;
+            }
+            if self.law.is_shifted() {
+                axpy(self.law.shift(work.w[s]), &work.v, r);
+            }
+            axpy(work.weight[s] * c.inv_s, r, &mut out.b[..d]);
+            if self.law.is_shifted() {
+                axpy(-work.weight[s] * c.u_inv_s, &work.v, &mut out.b[..d]);
+                axpy(work.shift[s] * c.inv_s, r, &mut out.b[d..]);
+                axpy(-work.shift[s] * c.u_inv_s, &work.v, &mut out.b[d..]);
+            }
+            precision += work.price[s] * c.inv_s;
+        }
+        axpy(-precision, self.block.scale().precision(), &mut out.g);
+        // The laws that come here have u ∝ s, so u/s has no conditional variance and only the term in Var(1/s|z) is left.
+        // The weights of the Gram products take the place of the shift weights, which are used up by now.
+        for s in 0..n {
+            work.shift[s] = work.price[s] * work.conditional[s].var_inv_s;
+        }
+        let shape = self.block.scale().shape();
+        shape.add_weighted_gram(&work.spare[..d * n], &work.shift, &mut work.gram, &mut out.g);
+    }
+
+    /// E[∇log prior ũᵀ] = −δBΥ and −2∇_Σ = δ s̄ I (mathematics §0.5); for the t prior that shares w, −δμ and δI (mathematics §2.2).
+    pub(super) fn add_prior(&self, prior: Prior, out: &mut BlockGradient) {
+        let d = self.block.dim();
+        let moments = self.law.moments();
+        match prior {
+            Prior::None => {}
+            Prior::Gaussian { precision, leading } => {
+                let mu = &self.block.column(0)[..leading];
+                axpy(-precision, mu, &mut out.b[..leading]);
+                if self.law.is_shifted() {
+                    let alpha = &self.block.column(1)[..leading];
+                    axpy(-precision * moments.u, alpha, &mut out.b[..leading]);
+                    axpy(-precision * moments.u, mu, &mut out.b[d..d + leading]);
+                    axpy(-precision * moments.uu, alpha, &mut out.b[d..d + leading]);
+                }
+                self.block.scale().shape().add_identity(precision * moments.s, leading, &mut out.g);
+            }
+            Prior::StudentT { precision, .. } => {
+                axpy(-precision, self.block.column(0), &mut out.b[..d]);
+                self.block.scale().shape().add_identity(precision, d, &mut out.g);
+            }
+        }
+    }
+
+    /// E[log prior]: −½ leading log 2π + ½ leading log δ − ½δ{tr(BΥBᵀ) + s̄ tr Σ} over the leading coordinates.
+    pub(super) fn prior_value(&self, prior: Prior) -> f64 {
+        let Prior::Gaussian { precision, leading } = prior else {
+            return if prior == Prior::None { 0.0 } else { f64::NAN };
+        };
+        let d = self.block.dim();
+        let m = self.law.moments();
+        let mu = &self.block.column(0)[..leading];
+        let mut square = dot(mu, mu);
+        if self.law.is_shifted() {
+            let alpha = &self.block.column(1)[..leading];
+            square += 2.0 * m.u * dot(mu, alpha) + m.uu * dot(alpha, alpha);
+        }
+        let mut cov = vec![0.0; d * d];
+        self.block.scale().covariance_into(&mut cov);
+        let trace: f64 = (0..leading).map(|i| cov[i * d + i]).sum();
+        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * (square + m.s * trace)
+    }
+}
