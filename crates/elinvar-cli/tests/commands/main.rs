@@ -12,6 +12,7 @@ mod config;
 mod data_in;
 mod families;
 mod ladder;
+mod priors;
 mod report;
 mod reproduce;
 mod resume;

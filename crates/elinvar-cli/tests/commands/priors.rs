@@ -1,9 +1,6 @@
 //! Priors of regressions: scaled to the data unless they are given, and what is said when they contradict the data.
 
-#[path = "story/mod.rs"]
-mod story;
-
-use story::Story;
+use crate::story::Story;
 
 /// Noise without a generator: the fractional parts of multiples of an irrational number, centred.
 fn noise(i: usize) -> f64 {
