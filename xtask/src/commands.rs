@@ -56,7 +56,7 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |_| {
             vec![Cargo {
                 environment: Some(("ELINVAR_ACCURACY", "full")),
-                ..cargo("test --release -p elinvar --all-features --test accuracy -- --nocapture")
+                ..cargo("test --release -p elinvar --all-features --test fits accuracy:: -- --nocapture")
             }]
         },
     },
@@ -65,11 +65,11 @@ pub(crate) const TASKS: &[Task] = &[
         argument: None,
         about: "reports in a real browser; needs node, npm and Chromium",
         commands: |_| {
-            let of = |package: &str| Cargo {
+            let of = |package: &str, program: &str| Cargo {
                 environment: Some(("ELINVAR_BROWSER_TESTS", "1")),
-                ..cargo(&format!("test -p {package} --all-features --test browser -- --include-ignored"))
+                ..cargo(&format!("test -p {package} --all-features --test {program} browser:: -- --include-ignored"))
             };
-            vec![of("elinvar-report"), of("elinvar-cli")]
+            vec![of("elinvar-report", "pages"), of("elinvar-cli", "commands")]
         },
     },
     Task {
