@@ -22,9 +22,8 @@ use crate::threads;
 
 const USAGE: &str = "bits takes --write, or part of the names of the fits to run";
 
-fn path() -> &'static str {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/bits.txt")
-}
+/// The recording, from the root of the repository, where tasks are run.
+const PATH: &str = "crates/elinvar-checks/bits.txt";
 
 /// The instructions that decide about bits, as far as this processor has them.
 fn processor() -> String {
@@ -78,9 +77,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let lines: Vec<Line> = results.into_iter().flatten().collect();
     if write {
         let text = head() + &lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-        return std::fs::write(path(), text).map_err(|problem| format!("{}: {problem}", path()));
+        return std::fs::write(PATH, text).map_err(|problem| format!("{PATH}: {problem}"));
     }
-    let text = std::fs::read_to_string(path()).map_err(|problem| format!("{}: {problem}", path()))?;
+    let text = std::fs::read_to_string(PATH).map_err(|problem| format!("{PATH}: {problem}"))?;
     compare(&text, &cases, part, &lines)
 }
 
