@@ -5,20 +5,7 @@ use super::location::{Location, LocationScratch, columns_in_range, times_small};
 use super::scale::{Scale, in_range};
 use crate::linalg::axpy;
 use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule, take};
-use crate::target::Shape;
-
-/// kδ, the part of P that comes from the prior, and the number of leading coordinates that have it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PriorPrecision {
-    pub(crate) precision: f64,
-    pub(crate) leading: usize,
-}
-
-impl PriorPrecision {
-    fn at(self, i: usize) -> f64 {
-        if i < self.leading { self.precision } else { 0.0 }
-    }
-}
+use crate::target::{PriorPrecision, Shape};
 
 impl Location {
     /// One step with a diagonal P = Ns + kδ. The gradient of the bound holds all of it: G = N g_s + kδ − P, so that
@@ -32,7 +19,7 @@ impl Location {
         &mut self,
         gradient: &BlockGradient,
         omega_inv: &[f64],
-        prior: PriorPrecision,
+        prior: PriorPrecision<'_>,
         request: AdamLikeRequest,
         memory: &mut AdamLikeMemory,
         scratch: &mut LocationScratch,
@@ -73,12 +60,13 @@ impl Location {
     }
 
     /// Makes the precision that of the prior alone, s = 0; false, and nothing moves, if the prior leaves a coordinate free.
-    pub(crate) fn start_from_prior(&mut self, prior: PriorPrecision) -> bool {
+    pub(crate) fn start_from_prior(&mut self, prior: PriorPrecision<'_>) -> bool {
         let d = self.dim();
-        if !matches!(self.scale, Scale::Diagonal(_)) || prior.leading < d {
+        if !matches!(self.scale, Scale::Diagonal(_)) {
             return false;
         }
-        let Ok(scale) = Scale::from_precision(Shape::Diagonal(d), vec![prior.precision; d]) else { return false };
+        let scale = prior.of_all(d).map(|precision| Scale::from_precision(Shape::Diagonal(d), precision));
+        let Some(Ok(scale)) = scale else { return false };
         let Ok(block) = Self::new(self.b.clone(), scale) else { return false };
         *self = block;
         true

@@ -11,7 +11,6 @@ mod natural;
 mod scale;
 mod tensor;
 
-pub(crate) use adam_like::PriorPrecision;
 pub use gradient::BlockGradient;
 pub use location::Location;
 pub(crate) use location::{LocationScratch, Move};

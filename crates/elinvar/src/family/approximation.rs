@@ -325,7 +325,7 @@ impl Approximation {
     }
 
     /// E\[log prior(z)\] in closed form.
-    pub fn expected_log_prior(&self, prior: Prior) -> f64 {
+    pub fn expected_log_prior(&self, prior: &Prior) -> f64 {
         Member::of(self).density().expected_log_prior(prior)
     }
 

@@ -24,7 +24,9 @@ pub(crate) trait Density {
         None
     }
     /// E\[log prior(z)\] in closed form.
-    fn expected_log_prior(&self, prior: Prior) -> f64;
+    fn expected_log_prior(&self, prior: &Prior) -> f64 {
+        prior.expected_log(&self.mean(), &self.variances())
+    }
 
     /// Whether a step needs second-order information; a family that moves by gradients alone says no.
     fn takes_curvature(&self) -> bool {

@@ -23,7 +23,7 @@ pub struct Seen<'a> {
     /// The contracted Hessians, where the plan asks for them.
     pub curvature: &'a [f64],
     /// The declared prior.
-    pub prior: Prior,
+    pub prior: &'a Prior,
     /// The draws.
     pub batch: &'a Batch,
 }
@@ -43,7 +43,7 @@ pub trait Estimator: Send {
     /// The weighted sums of Hessians that [`Estimator::gradient`] needs.
     fn contraction(&self) -> Contraction<'_>;
     /// ELBO of the batch with its Monte Carlo standard error; `log_p` is log p without the declared prior.
-    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: Prior, batch: &Batch) -> (f64, f64);
+    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64);
     /// The gradient of the bound; false if it is not finite.
     ///
     /// `baseline` is subtracted from h = log q − log p before it enters the weights of a mixture: any constant that does not depend on

@@ -2,7 +2,7 @@
 
 use super::metric::Omega;
 use super::{Approximation, Blocks, Gradient, Kind};
-use crate::block::{LocationScratch, Move, NaturalScratch, PriorPrecision, TensorScratch, in_range};
+use crate::block::{LocationScratch, Move, NaturalScratch, TensorScratch, in_range};
 use crate::law::{Law, ShapeSlopes};
 use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule, Taken, largest_step};
 use crate::target::{Covariance, Prior};
@@ -131,17 +131,6 @@ impl Approximation {
         }
     }
 
-    /// What the prior adds to the precision at the optimum: kδ with k = E\[s\].
-    fn prior_precision(&self, prior: Prior) -> PriorPrecision {
-        match prior {
-            Prior::None => PriorPrecision { precision: 0.0, leading: 0 },
-            Prior::Gaussian { precision, leading } => {
-                PriorPrecision { precision: precision * self.law().moments().s, leading }
-            }
-            Prior::StudentT { precision, .. } => PriorPrecision { precision, leading: self.dim() },
-        }
-    }
-
     /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a diagonal scale
     /// matrix and a mixing law that stays as it is (mathematics §7.2).
     pub fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
@@ -156,8 +145,8 @@ impl Approximation {
 
     /// Makes the precision that of the prior alone, as the Adam-like rule with bias correction starts; false, and nothing moves, if
     /// the prior leaves a coordinate free.
-    pub fn start_from_prior(&mut self, prior: Prior) -> bool {
-        let precision = self.prior_precision(prior);
+    pub fn start_from_prior(&mut self, prior: &Prior) -> bool {
+        let precision = prior.in_optimum(self.law().moments().s);
         match &mut self.blocks {
             Blocks::Location(blocks) if blocks.len() == 1 => blocks[0].start_from_prior(precision),
             _ => false,
@@ -168,12 +157,12 @@ impl Approximation {
     pub fn adam_like_step(
         &mut self,
         gradient: &Gradient,
-        prior: Prior,
+        prior: &Prior,
         request: AdamLikeRequest,
         memory: &mut AdamLikeMemory,
         scratch: &mut Scratch,
     ) -> Taken {
-        let prior = self.prior_precision(prior);
+        let prior = prior.in_optimum(self.law().moments().s);
         let (Blocks::Location(blocks), BlockScratch::Location(location)) = (&mut self.blocks, &mut scratch.blocks)
         else {
             return Taken::by_one(0.0);

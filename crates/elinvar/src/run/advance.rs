@@ -36,7 +36,7 @@ impl Memory {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the family has no step by this rule.
-    pub(super) fn new(plan: &Plan, prior: Prior, start: &mut Approximation) -> Result<Self, Error> {
+    pub(super) fn new(plan: &Plan, prior: &Prior, start: &mut Approximation) -> Result<Self, Error> {
         let missing = |instead: &str| Error::Unsupported {
             wanted: format!("rule `{}` for `{}`", plan.rule, start.family()),
             instead: instead.into(),
@@ -129,7 +129,7 @@ impl Run<'_> {
             (Rule::AdamLike(rule), Memory::AdamLike(memory)) => {
                 let n_items = self.target.n_rows().unwrap_or(1).max(1) as f64;
                 let request = AdamLikeRequest { rule, beta: request.beta, n_items };
-                q.adam_like_step(gradient, self.prior, request, memory, scratch)
+                q.adam_like_step(gradient, &self.prior, request, memory, scratch)
             }
             (Rule::EuclideanAdam(rule), Memory::EuclideanAdam(memory)) => {
                 q.chart_gradient(gradient, scratch, memory.gradient_mut());

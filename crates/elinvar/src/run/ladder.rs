@@ -10,7 +10,7 @@ use crate::Error;
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
 use crate::random::{Purpose, Stream};
-use crate::target::{Prior, Target};
+use crate::target::Target;
 
 /// Draws from which a rung is judged.
 const DRAWS: usize = 4_096;
@@ -40,7 +40,7 @@ pub(super) fn climb(
     let Start { approximation, agreement, .. } = start;
     let several = agreement.modes.len() > 1;
     // A t prior shares its w with no other family of the ladder.
-    let shared = matches!(target.prior(), Prior::StudentT { .. });
+    let shared = target.prior().shared().is_some();
     let covariance = approximation.family().covariance;
     let of = |kind| Family { kind, covariance };
     let ladder = Ladder {

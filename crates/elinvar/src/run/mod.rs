@@ -133,9 +133,9 @@ impl<'t> Run<'t> {
             return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
         }
         let prior = target.prior();
-        check_prior(&start, prior)?;
+        check_prior(&start, &prior)?;
         let mut start = start;
-        let memory = Memory::new(&plan, prior, &mut start)?;
+        let memory = Memory::new(&plan, &prior, &mut start)?;
         let (names, transforms) = (target.names(), target.transforms());
         for (what, expected, found) in [
             ("names of coordinates", target.dim(), names.len()),

@@ -68,9 +68,9 @@ impl Shape {
         }
     }
 
-    /// acc += c on the first `leading` diagonal entries.
-    pub(crate) fn add_identity(self, c: f64, leading: usize, acc: &mut [f64]) {
-        acc.iter_mut().step_by(self.stride()).take(leading).for_each(|entry| *entry += c);
+    /// acc += c I.
+    pub(crate) fn add_identity(self, c: f64, acc: &mut [f64]) {
+        acc.iter_mut().step_by(self.stride()).for_each(|entry| *entry += c);
     }
 
     /// acc += Σ_s w_s r_s r_sᵀ; only the lower triangle is written until [`Shape::complete`].

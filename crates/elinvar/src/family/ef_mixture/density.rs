@@ -3,7 +3,7 @@
 use super::EfMixture;
 use crate::linalg::axpy;
 use crate::special::logistic::log_sum_exp;
-use crate::target::{Prior, Shape, Support};
+use crate::target::{Shape, Support};
 
 impl EfMixture<'_> {
     /// log q_c(z).
@@ -99,18 +99,5 @@ impl EfMixture<'_> {
             moments.iter().enumerate().for_each(|(i, (_, variance))| cov[i * d + i] += weight * variance);
         }
         cov
-    }
-
-    /// E[log prior] from the first two moments.
-    pub(super) fn prior_value(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let mut square = 0.0;
-        for c in 0..self.n_components() {
-            let moments = self.component(c)[..leading].iter().map(|member| member.mean_and_variance());
-            square += self.weights.weight(c) * moments.map(|(mean, variance)| mean * mean + variance).sum::<f64>();
-        }
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * square
     }
 }

@@ -12,7 +12,7 @@ impl EfMixture<'_> {
     pub(super) fn accumulate(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &mut EfMixtureEstimator,
         batch: &Batch,
         baseline: f64,
@@ -30,7 +30,7 @@ impl EfMixture<'_> {
                 expected_h += weight * (work.h[s] - baseline);
                 let (z, grad) = (batch.draws.get(s), evaluations.grad(s));
                 for (i, member) in self.component(c).iter().enumerate() {
-                    let slope = grad[i] + prior_slope(prior, i, z[i]) - work.score[s * d + i];
+                    let slope = grad[i] + prior.slope(i, z[i]) - work.score[s * d + i];
                     let path = member.path_derivative(z[i]);
                     let sums = &mut own[i * f..(i + 1) * f];
                     sums.iter_mut().zip(path).for_each(|(sum, path)| *sum += weight * (slope * path));
@@ -38,12 +38,5 @@ impl EfMixture<'_> {
             }
             out.expected_h[c] = expected_h;
         }
-    }
-}
-
-fn prior_slope(prior: Prior, i: usize, z: f64) -> f64 {
-    match prior {
-        Prior::Gaussian { precision, leading } if i < leading => -precision * z,
-        _ => 0.0,
     }
 }

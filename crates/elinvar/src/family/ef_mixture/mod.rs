@@ -75,7 +75,7 @@ impl Estimator for EfMixtureEstimator {
         }
     }
 
-    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: Prior, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
         mixture::elbo(log_p, prior, q.weights(), &self.plan, batch)
     }
 
@@ -110,10 +110,6 @@ impl Density for EfMixture<'_> {
     fn entropy(&self) -> Option<f64> {
         let parts = self.component(0).iter().map(Component::entropy);
         if self.n_components() == 1 { parts.sum() } else { None }
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        self.prior_value(prior)
     }
 
     fn takes_curvature(&self) -> bool {

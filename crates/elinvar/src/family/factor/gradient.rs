@@ -14,7 +14,7 @@ impl Factor<'_> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut FactorEstimator,
         batch: &Batch,
         out: &mut BlockGradient,
@@ -50,7 +50,7 @@ impl Factor<'_> {
     fn accumulate_values(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &mut FactorEstimator,
         batch: &Batch,
         out: &mut BlockGradient,
@@ -93,14 +93,10 @@ impl Factor<'_> {
         axpy(1.0, y, &mut out.b[d..]);
     }
 
-    fn add_prior(&self, prior: Prior, out: &mut BlockGradient) {
-        let d = self.block.dim();
-        if let Prior::Gaussian { precision, leading } = prior {
-            for (column, b) in out.b.chunks_exact_mut(d).zip(self.block.b().chunks_exact(d)) {
-                axpy(-precision, &b[..leading], &mut column[..leading]);
-            }
-            self.block.scale().shape().add_identity(precision, leading, &mut out.g);
-        }
+    fn add_prior(&self, prior: &Prior, out: &mut BlockGradient) {
+        let identity = |j: usize, k: usize| if j == k { 1.0 } else { 0.0 };
+        let out = (&mut out.b[..], &mut out.g[..]);
+        prior.add_to_block(self.block.b(), identity, 1.0, self.block.scale().shape(), out);
     }
 
     /// ∇_B H and −2∇_Σ H.
@@ -114,7 +110,7 @@ impl Factor<'_> {
     }
 
     /// ∇_B and −2∇_Σ of E[log prior].
-    pub(crate) fn prior_gradient(&self, prior: Prior) -> BlockGradient {
+    pub(crate) fn prior_gradient(&self, prior: &Prior) -> BlockGradient {
         let mut out = self.block.gradient();
         self.add_prior(prior, &mut out);
         out

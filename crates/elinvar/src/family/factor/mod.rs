@@ -8,7 +8,6 @@ use factors::Factors;
 
 use super::{Approximation, Batch, Density, Estimator, Gradient, NoiseKey, Seen, batch};
 use crate::block::Location;
-use crate::linalg::dot;
 use crate::target::{Contraction, Prior, Shape};
 
 /// N(μ, Σ + AAᵀ), seen as a mean mixture over k normal factors; usually Σ is diagonal.
@@ -49,7 +48,7 @@ impl Estimator for FactorEstimator {
         Contraction::shared(&self.weight, self.weight.len())
     }
 
-    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: Prior, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
         batch::mean_difference(log_p, prior, batch, 0..batch.n)
     }
 
@@ -100,15 +99,5 @@ impl Density for Factor<'_> {
     fn entropy(&self) -> Option<f64> {
         let log_det = Factors::of(self.block).log_det(self.block);
         Some(0.5 * (self.block.dim() as f64 * (1.0 + std::f64::consts::TAU.ln()) - log_det))
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let (d, cov) = (self.block.dim(), self.covariance());
-        let mu = &self.block.column(0)[..leading];
-        let square = dot(mu, mu) + (0..leading).map(|i| cov[i * d + i]).sum::<f64>();
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * square
     }
 }

@@ -5,7 +5,7 @@ use super::draw::GaussianMixtureEstimator;
 use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, Sampling, ValuesOnly, add_curvature};
 use crate::family::{Batch, Gradient};
-use crate::linalg::{axpy, dot};
+use crate::linalg::axpy;
 use crate::target::{Evaluations, Prior};
 
 impl GaussianMixture<'_> {
@@ -14,7 +14,7 @@ impl GaussianMixture<'_> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut GaussianMixtureEstimator,
         batch: &Batch,
         baseline: f64,
@@ -73,10 +73,8 @@ impl GaussianMixture<'_> {
                 &mut work.gram,
                 &mut gradient.g,
             );
-            if let Prior::Gaussian { precision, leading } = prior {
-                axpy(-precision, &self.components[c].column(0)[..leading], &mut gradient.b[..leading]);
-                shape.add_identity(precision, leading, &mut gradient.g);
-            }
+            let out = (&mut gradient.b[..], &mut gradient.g[..]);
+            prior.add_to_block(self.components[c].b(), |_, _| 1.0, 1.0, shape, out);
             shape.complete(&mut gradient.g);
         }
     }
@@ -136,22 +134,5 @@ impl GaussianMixture<'_> {
         }
         let score = &work.score[draws.start * d..draws.end * d];
         shape.add_weighted_gram(score, &work.gram_weight[..count], &mut work.gram, g);
-    }
-
-    /// E[log prior] = Σ_c π_c E_c[log prior].
-    pub(super) fn prior_value(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let d = self.components[0].dim();
-        let mut cov = vec![0.0; d * d];
-        let mut square = 0.0;
-        for (c, block) in self.components.iter().enumerate() {
-            block.scale().covariance_into(&mut cov);
-            let mu = &block.column(0)[..leading];
-            let trace: f64 = (0..leading).map(|i| cov[i * d + i]).sum();
-            square += self.weights.weight(c) * (dot(mu, mu) + trace);
-        }
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * square
     }
 }

@@ -50,7 +50,7 @@ impl Estimator for GaussianMixtureEstimator {
         }
     }
 
-    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: Prior, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
         finite_mixture::elbo(log_p, prior, q.weights(), &self.plan, batch)
     }
 
@@ -82,7 +82,4 @@ impl Density for GaussianMixture<'_> {
         self.covariance_matrix()
     }
 
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        self.prior_value(prior)
-    }
 }

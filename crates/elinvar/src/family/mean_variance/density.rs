@@ -103,7 +103,7 @@ impl MeanVariance<'_> {
     }
 
     /// ∇_B and −2∇_Σ of E[log prior].
-    pub(crate) fn prior_gradient(&self, prior: crate::target::Prior) -> BlockGradient {
+    pub(crate) fn prior_gradient(&self, prior: &crate::target::Prior) -> BlockGradient {
         let mut out = self.block.gradient();
         self.add_prior(prior, &mut out);
         out

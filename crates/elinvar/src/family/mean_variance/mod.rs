@@ -49,11 +49,11 @@ impl Estimator for MeanVarianceEstimator {
     }
 
     /// With a learned shape and a t prior that shares w the bound is the one that the shape moves in, on (z, w).
-    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: Prior, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
         let q = MeanVariance::of(q);
-        match prior {
-            Prior::StudentT { precision, a } if q.law.is_learned() => q.joint_elbo(log_p, (precision, a), self, batch),
-            _ => batch::mean_difference(log_p, prior, batch, 0..batch.n),
+        match prior.shared().filter(|_| q.law.is_learned()) {
+            Some(shared) => q.joint_elbo(log_p, shared, self, batch),
+            None => batch::mean_difference(log_p, prior, batch, 0..batch.n),
         }
     }
 
@@ -92,10 +92,6 @@ impl Density for MeanVariance<'_> {
     fn entropy(&self) -> Option<f64> {
         let h = self.law.entropy(self.kappa(), self.block.dim())?;
         Some(h.value - 0.5 * self.block.scale().log_det_precision())
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        self.prior_value(prior)
     }
 
     /// A learned shape moves by gradients.

@@ -57,7 +57,7 @@ impl Estimator for ProductEstimator {
         Contraction::shared(&self.weight, self.weight.len())
     }
 
-    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: Prior, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
         batch::mean_difference(log_p, prior, batch, 0..batch.n)
     }
 
@@ -109,17 +109,6 @@ impl Density for Product<'_> {
     fn entropy(&self) -> Option<f64> {
         let one = self.law.entropy(0.0, 1)?;
         Some(self.block.dim() as f64 * one.value - 0.5 * self.block.scale().log_det_precision())
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let s = self.law.moments().s;
-        let square = |(mu, p): (&f64, &f64)| mu * mu + s / p;
-        let squares: f64 =
-            self.block.column(0).iter().zip(self.block.scale().precision()).take(leading).map(square).sum();
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * squares
     }
 
     fn takes_curvature(&self) -> bool {

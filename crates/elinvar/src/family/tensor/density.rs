@@ -3,7 +3,6 @@
 use super::TensorProduct;
 use crate::block::{Stack, Tensor};
 use crate::linalg::{axpy, dot};
-use crate::target::Prior;
 
 /// (Z − W) ×_j L_jᵀ.
 fn whitened(tensor: &Tensor, z: &[f64]) -> Stack {
@@ -73,15 +72,5 @@ impl TensorProduct<'_> {
 
     pub(super) fn marginal_variances(&self) -> Vec<f64> {
         self.groups.iter().flat_map(Tensor::entry_variances).collect()
-    }
-
-    /// E[log prior] = ½ leading log(δ/2π) − ½δ Σ (w² + variance) over the leading coordinates.
-    pub(super) fn prior_value(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let means = self.groups.iter().flat_map(|group| group.w());
-        let square: f64 = means.zip(self.marginal_variances()).take(leading).map(|(w, v)| w * w + v).sum();
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * square
     }
 }

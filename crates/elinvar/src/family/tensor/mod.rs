@@ -69,7 +69,7 @@ impl Estimator for TensorEstimator {
         Contraction::shared(&self.weight, self.weight.len())
     }
 
-    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: Prior, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
         batch::mean_difference(log_p, prior, batch, 0..batch.n)
     }
 
@@ -114,10 +114,6 @@ impl Density for TensorProduct<'_> {
     fn entropy(&self) -> Option<f64> {
         let log_det: f64 = self.groups.iter().map(Tensor::log_det).sum();
         Some(0.5 * (self.size() as f64 * (1.0 + std::f64::consts::TAU.ln()) - log_det))
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        self.prior_value(prior)
     }
 
     /// But for the rule of the paper, which moves by squared gradients.

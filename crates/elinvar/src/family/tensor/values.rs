@@ -14,7 +14,7 @@ impl TensorProduct<'_> {
     pub(super) fn accumulate_values(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &mut TensorEstimator,
         batch: &Batch,
         out: &mut Gradient,

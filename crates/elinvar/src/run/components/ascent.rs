@@ -5,7 +5,7 @@ use crate::block::Scale;
 use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
 use crate::run::Counts;
-use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Target};
+use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Target};
 
 /// A mode with the curvature there.
 pub(super) struct Mode {
@@ -84,9 +84,7 @@ impl Slope<'_> {
     fn gradient(&mut self, z: &[f64], out: &mut [f64]) -> Result<f64, Error> {
         let value = self.value(z)?;
         out.copy_from_slice(self.evaluations.grad(0));
-        if let Prior::Gaussian { precision, leading } = self.target.prior() {
-            axpy(-precision, &z[..leading], &mut out[..leading]);
-        }
+        self.target.prior().add_score(z, out);
         Ok(value)
     }
 
@@ -106,9 +104,7 @@ impl Slope<'_> {
         let contraction = Contraction::shared(&[-1.0], 1);
         second.contract(Draws::new(d, z), Rows::All, contraction, self.evaluations.scratch_mut(), out)?;
         self.counts.hessian += 1;
-        if let Prior::Gaussian { precision, leading } = self.target.prior() {
-            shape.add_identity(precision, leading, &mut entries);
-        }
+        self.target.prior().add_precision(1.0, shape, &mut entries);
         let size = entries.iter().fold(1e-8f64, |m, v| m.max(v.abs()));
         if !size.is_finite() {
             return Ok(None);
@@ -116,7 +112,7 @@ impl Slope<'_> {
         let mut ridge = damping;
         for _ in 0..12 {
             let mut damped = entries.clone();
-            shape.add_identity(ridge * size, d, &mut damped);
+            shape.add_identity(ridge * size, &mut damped);
             if let Ok(scale) = Scale::from_precision(shape, damped) {
                 return Ok(Some(scale));
             }

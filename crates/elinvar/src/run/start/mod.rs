@@ -16,7 +16,7 @@ pub(super) use bend::bend;
 use draft::Draft;
 use over_modes::{heavy, over_modes};
 
-use super::search::{Found, Mode, gaussian_prior, search_kept};
+use super::search::{Found, Mode, search_kept};
 use super::values::not_from_values;
 use super::watch::Watch;
 use super::{Counts, Journal, Plan, Run, Stop, check_support};
@@ -87,13 +87,12 @@ pub(super) fn start_watched(
         false => search_by_values(target, covariance, plan.seed, watch.journal())?,
     };
     let stand_in;
-    let target = match target.prior() {
+    let target = if target.prior().shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        prior @ Prior::StudentT { .. } => {
-            stand_in = WithPrior { target, prior: gaussian_prior(prior, target.dim()) };
-            &stand_in
-        }
-        _ => target,
+        stand_in = WithPrior { target, prior: target.prior().without_mixing(target.dim()) };
+        &stand_in
+    } else {
+        target
     };
     let (approximation, counts) = start_with(target, family, covariance, plan, &found, watch)?;
     Ok(Start { approximation, counts, agreement: agreement(&found) })
@@ -150,7 +149,7 @@ impl Target for WithPrior<'_> {
     }
 
     fn prior(&self) -> Prior {
-        self.prior
+        self.prior.clone()
     }
 
     fn second_order(&self) -> Option<&dyn SecondOrder> {
