@@ -1,6 +1,6 @@
 //! What is to be done, checked: the model with its data, the family and the plan.
 
-use elinvar::family::{AnyApproximation, Kind};
+use elinvar::family::{Approximation, Kind};
 use elinvar::model::Architecture;
 use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::target::Target;
@@ -31,7 +31,7 @@ pub(crate) struct Job {
     pub(crate) plan: Plan,
     pub(crate) diagnostic_draws: usize,
     /// Where the fit begins, if not where a search leads.
-    pub(crate) start: Option<AnyApproximation>,
+    pub(crate) start: Option<Approximation>,
     /// Rows on which the fit is tested.
     pub(crate) held_out: Option<HeldOut>,
     /// The settings with every choice made.

@@ -3,7 +3,7 @@
 use elinvar::Family;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::Curvature;
-use elinvar::law::ScaleLaw;
+use elinvar::law::Law;
 use elinvar::model::Activation;
 use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
 use elinvar::target::Covariance;
@@ -81,7 +81,7 @@ pub(crate) fn law_name(text: &str) -> Result<&'static str, String> {
     if text == "laplace" {
         return Ok("laplace");
     }
-    one_of(text, "laws", ScaleLaw::NAMES)
+    one_of(text, "laws", &Law::scale_names().collect::<Vec<_>>())
 }
 
 pub(crate) fn rule(text: &str) -> Result<Rule, String> {

@@ -157,7 +157,8 @@ impl Location {
     /// The block with `share` times these sums as natural parameters, if it exists.
     pub(crate) fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
         let (location, precision) = sum.split_at(reference.b.len());
-        let scale = Scale::from_precision(reference.scale.shape(), precision.iter().map(|p| share * p).collect()).ok()?;
+        let scale =
+            Scale::from_precision(reference.scale.shape(), precision.iter().map(|p| share * p).collect()).ok()?;
         let mut b: Vec<f64> = location.iter().map(|v| share * v).collect();
         scale.solve(&mut b);
         axpy(1.0, &reference.b, &mut b);

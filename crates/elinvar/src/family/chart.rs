@@ -94,9 +94,10 @@ impl Approximation {
             (Blocks::Location(blocks), BlockScratch::Location(location)) => {
                 blocks.iter().all(|block| block.propose_chart(own(block.chart_len()), location))
             }
-            (Blocks::Natural(blocks), BlockScratch::Natural(scratch)) => {
-                blocks.iter().zip(scratch).all(|(block, scratch)| block.propose_chart(own(block.natural_len()), scratch))
-            }
+            (Blocks::Natural(blocks), BlockScratch::Natural(scratch)) => blocks
+                .iter()
+                .zip(scratch)
+                .all(|(block, scratch)| block.propose_chart(own(block.natural_len()), scratch)),
             (Blocks::Tensor(blocks), BlockScratch::Tensor(scratch)) => {
                 blocks.iter().zip(scratch).all(|(block, scratch)| block.propose_chart(own(block.chart_len()), scratch))
             }

@@ -6,9 +6,7 @@ use super::written::WrittenKind;
 use super::{Layout, MatrixUpdate};
 use crate::Error;
 use crate::component::ComponentKind;
-use crate::law::{
-    Exponential, HalfNormal, InverseGamma, InverseGaussian, Law, PointMass, ReciprocalInverseGaussian,
-};
+use crate::law::{Exponential, HalfNormal, InverseGamma, InverseGaussian, Law, PointMass, ReciprocalInverseGaussian};
 use crate::target::{Covariance, Support};
 
 /// A family with its constants.

@@ -167,27 +167,24 @@ struct WrittenBlock {
 
 impl From<Approximation> for Written {
     fn from(q: Approximation) -> Self {
-        let blocks = match &q.blocks {
-            Blocks::Location(blocks) => blocks.iter().map(of_location).collect(),
-            Blocks::Natural(blocks) => blocks.iter().map(of_natural).collect(),
-            Blocks::Tensor(blocks) => blocks.iter().map(of_tensor).collect(),
-        };
+        let blocks = q.parts().into_iter().map(|(b, precision)| WrittenBlock { b, precision }).collect();
         Self { family: q.family, dim: q.dim(), blocks, log_weights: q.weights.log().to_vec() }
     }
 }
 
-fn of_location(block: &Location) -> WrittenBlock {
-    WrittenBlock { b: block.b().to_vec(), precision: block.scale().precision().to_vec() }
+fn of_location(block: &Location) -> (Vec<f64>, Vec<f64>) {
+    (block.b().to_vec(), block.scale().precision().to_vec())
 }
 
-fn of_natural(block: &Natural) -> WrittenBlock {
-    let parameters = block.coordinates().iter().flat_map(|member| member.parameters().into_iter().take(member.n_free()));
-    WrittenBlock { b: parameters.collect(), precision: Vec::new() }
+fn of_natural(block: &Natural) -> (Vec<f64>, Vec<f64>) {
+    let parameters =
+        block.coordinates().iter().flat_map(|member| member.parameters().into_iter().take(member.n_free()));
+    (parameters.collect(), Vec::new())
 }
 
-fn of_tensor(block: &Tensor) -> WrittenBlock {
+fn of_tensor(block: &Tensor) -> (Vec<f64>, Vec<f64>) {
     let precision = block.factors().iter().flat_map(|factor| factor.precision().iter().copied()).collect();
-    WrittenBlock { b: block.w().to_vec(), precision }
+    (block.w().to_vec(), precision)
 }
 
 impl TryFrom<Written> for Approximation {
@@ -201,6 +198,15 @@ impl TryFrom<Written> for Approximation {
 }
 
 impl Approximation {
+    /// The numbers of each block, as [`Approximation::from_parts`] takes them.
+    pub fn parts(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
+        match &self.blocks {
+            Blocks::Location(blocks) => blocks.iter().map(of_location).collect(),
+            Blocks::Natural(blocks) => blocks.iter().map(of_natural).collect(),
+            Blocks::Tensor(blocks) => blocks.iter().map(of_tensor).collect(),
+        }
+    }
+
     /// The member with these numbers, as files have them: for each block B and the entries of its precision (those of all factors
     /// for `matrix`; the usual parameters and nothing for `ef_mixture`), and normalised log weights.
     ///

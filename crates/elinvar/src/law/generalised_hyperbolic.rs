@@ -138,7 +138,9 @@ impl MixingLaw for GeneralisedHyperbolic {
         // ½(As + b/s) − ω is half ω times the square of √(s/η) − √(η/s).
         let root = (w / self.eta).sqrt();
         let distance = root - root.recip();
-        (self.gig.p - 1.0) * w.ln() - 0.5 * self.constants.omega * distance * distance - self.gig.log_normaliser_plus_x()
+        (self.gig.p - 1.0) * w.ln()
+            - 0.5 * self.constants.omega * distance * distance
+            - self.gig.log_normaliser_plus_x()
     }
 }
 

@@ -43,9 +43,15 @@ impl VarianceGamma {
             return Err(Error::Domain { parameter: "k", value: k, reason: "it is finite and larger than 1" });
         }
         if k <= 1.0 {
-            let name = if k == 1.0 { "the Laplace law, variance_gamma with k = 1,".into() } else { format!("variance_gamma with k = {k},") };
+            let name = if k == 1.0 {
+                "the Laplace law, variance_gamma with k = 1,".into()
+            } else {
+                format!("variance_gamma with k = {k},")
+            };
             return Err(Error::Unsupported {
-                wanted: format!("{name} whose Fisher information of μ is infinite, so that a natural step in μ is zero,"),
+                wanted: format!(
+                    "{name} whose Fisher information of μ is infinite, so that a natural step in μ is zero,"
+                ),
                 instead: "use variance_gamma with k > 1, student_t or logistic".into(),
             });
         }
@@ -136,7 +142,9 @@ mod tests {
         for dim in [1, 3, 30] {
             let forms = Forms { dim, q: 0.0, ..Forms::default() };
             let c = law.conditional(forms);
-            assert!(law.log_marginal(forms).is_finite() && c.s >= 0.0 && c.inv_s.is_finite() && c.var_inv_s.is_finite());
+            assert!(
+                law.log_marginal(forms).is_finite() && c.s >= 0.0 && c.inv_s.is_finite() && c.var_inv_s.is_finite()
+            );
         }
         for k in [1.0, 0.4] {
             let sentence = VarianceGamma::new(k).unwrap_err().to_string();

@@ -81,7 +81,13 @@ mod tests {
         let (beta, kl) = take(1.0, Some(0.01), &mut attempt).unwrap();
         assert!(beta == last && kl == beta * beta && (0.0095..=0.01).contains(&kl), "{beta} {kl}");
         n = 0;
-        assert_eq!(take(1.0, None, |_| { n += 1; None }), None);
+        assert_eq!(
+            take(1.0, None, |_| {
+                n += 1;
+                None
+            }),
+            None
+        );
         assert_eq!(n, HALVINGS);
         assert_eq!(take(1.0, Some(0.0), |beta| Some(beta)), None);
     }

@@ -191,11 +191,8 @@ impl<'t> Run<'t> {
             expected: self.average.sum().len(),
             found: sum.len(),
         })?;
-        self.best = checkpoint.best.as_ref().map(|best| Best {
-            q: best.state.clone(),
-            elbo: best.elbo,
-            elbo_se: best.elbo_se,
-        });
+        self.best =
+            checkpoint.best.as_ref().map(|best| Best { q: best.state.clone(), elbo: best.elbo, elbo_se: best.elbo_se });
         self.review_at = checkpoint.review_at;
         self.first_variances = checkpoint.first_variances.clone();
         self.baseline = checkpoint.baseline;

@@ -127,8 +127,7 @@ impl Run<'_> {
         let found = self.findings_at(&mut candidate)?;
         let spent = self.counts.since(counts);
         (self.radius, self.counts) = (radius, counts);
-        let is_worse =
-            |best: &Best, found: &Findings| found.elbo < best.elbo - 2.0 * found.elbo_se.hypot(best.elbo_se);
+        let is_worse = |best: &Best, found: &Findings| found.elbo < best.elbo - 2.0 * found.elbo_se.hypot(best.elbo_se);
         self.closing = Some(Closing {
             remaining: found.as_ref().map(|found| (found.remaining.mean, found.remaining.error)),
             q: found.filter(|found| !self.best.as_ref().is_some_and(|best| is_worse(best, found))).map(|_| candidate),

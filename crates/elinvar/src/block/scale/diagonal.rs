@@ -105,7 +105,14 @@ impl Diagonal {
         }
     }
 
-    pub(super) fn propose(&self, rule: Rule, beta: f64, g: &[f64], _direction_ready: bool, candidate: &mut Candidate) -> bool {
+    pub(super) fn propose(
+        &self,
+        rule: Rule,
+        beta: f64,
+        g: &[f64],
+        _direction_ready: bool,
+        candidate: &mut Candidate,
+    ) -> bool {
         let entries = candidate.precision.iter_mut().zip(&mut candidate.factor);
         for (((new, root), p), gi) in entries.zip(&self.precision).zip(g) {
             *new = match rule {
@@ -177,8 +184,8 @@ impl Diagonal {
 #[cfg(test)]
 mod tests {
     use super::super::Full;
-    use crate::target::Shape;
     use super::*;
+    use crate::target::Shape;
 
     /// A diagonal matrix behaves as the full matrix with the same entries.
     #[test]

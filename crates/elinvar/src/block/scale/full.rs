@@ -136,7 +136,14 @@ impl Full {
         cholesky::inverse(self.dim, &self.factor, out, &mut cholesky::Workspace::new(self.dim));
     }
 
-    pub(super) fn propose(&self, rule: Rule, beta: f64, g: &[f64], direction_ready: bool, candidate: &mut Candidate) -> bool {
+    pub(super) fn propose(
+        &self,
+        rule: Rule,
+        beta: f64,
+        g: &[f64],
+        direction_ready: bool,
+        candidate: &mut Candidate,
+    ) -> bool {
         let d = self.dim;
         candidate.precision.copy_from_slice(&self.precision);
         axpy(beta, g, &mut candidate.precision);

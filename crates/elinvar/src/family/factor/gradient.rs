@@ -40,7 +40,15 @@ impl Factor<'_> {
             weight: &work.weight,
             price: &work.weight,
         };
-        add_curvature(work.plan.curvature, self.block.scale().shape(), curvature, &input, &mut work.spare, &mut work.gram, &mut out.g);
+        add_curvature(
+            work.plan.curvature,
+            self.block.scale().shape(),
+            curvature,
+            &input,
+            &mut work.spare,
+            &mut work.gram,
+            &mut out.g,
+        );
         self.add_entropy(&work.factors, &mut work.spare, &mut work.gram, out);
         self.add_prior(prior, out);
         self.block.scale().shape().complete(&mut out.g);

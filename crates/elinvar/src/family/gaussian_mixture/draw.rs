@@ -244,7 +244,7 @@ mod tests {
         let q = apart();
         let plan = DrawPlan { noise: Noise::Antithetic, ..DrawPlan::independent(16) };
         let mut work = GaussianMixtureEstimator::new(&q, &plan);
-            let mut batch = work.batch(&q);
+        let mut batch = work.batch(&q);
         work.draw(&q, NoiseKey { seed: 3, purpose: Purpose::Draws, step: 0 }, &mut batch);
         assert!(work.label.chunks(2).all(|pair| pair[0] == pair[1]));
         assert!(work.label.contains(&0) && work.label.contains(&1));

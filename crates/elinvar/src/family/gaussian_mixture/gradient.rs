@@ -80,13 +80,7 @@ impl GaussianMixture<'_> {
     }
 
     /// −E_c[∇h] and E_c[∇²h] from the values of h.
-    fn add_from_values(
-        &self,
-        c: usize,
-        work: &mut GaussianMixtureEstimator,
-        baseline: f64,
-        out: &mut BlockGradient,
-    ) {
+    fn add_from_values(&self, c: usize, work: &mut GaussianMixtureEstimator, baseline: f64, out: &mut BlockGradient) {
         let d = self.components[0].dim();
         let draws = work.draws_of(c);
         let count = draws.len();

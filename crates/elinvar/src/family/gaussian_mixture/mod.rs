@@ -81,5 +81,4 @@ impl Density for GaussianMixture<'_> {
     fn covariance(&self) -> Vec<f64> {
         self.covariance_matrix()
     }
-
 }

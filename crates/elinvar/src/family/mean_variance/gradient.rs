@@ -48,7 +48,15 @@ impl MeanVariance<'_> {
             weight: &work.weight,
             price: &work.price,
         };
-        add_curvature(work.plan.curvature, self.block.scale().shape(), curvature, &input, &mut work.spare, &mut work.gram, &mut out.g);
+        add_curvature(
+            work.plan.curvature,
+            self.block.scale().shape(),
+            curvature,
+            &input,
+            &mut work.spare,
+            &mut work.gram,
+            &mut out.g,
+        );
         if self.law.has_exact_entropy() {
             self.add_exact_entropy(work.kappa, &work.v, out);
         } else {

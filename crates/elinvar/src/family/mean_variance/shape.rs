@@ -96,7 +96,13 @@ impl MeanVariance<'_> {
 
     /// Mean and standard error over the draws of log p + log p(z, w) − log q(z, w): the bound for a t prior that shares w, which
     /// lives on (z, w) (mathematics §2.2).
-    pub(super) fn joint_elbo(&self, log_p: &[f64], prior: SharedT, work: &MeanVarianceEstimator, batch: &Batch) -> (f64, f64) {
+    pub(super) fn joint_elbo(
+        &self,
+        log_p: &[f64],
+        prior: SharedT,
+        work: &MeanVarianceEstimator,
+        batch: &Batch,
+    ) -> (f64, f64) {
         let SharedT { precision, a } = prior;
         let d = self.block.dim() as f64;
         let constant = 0.5 * d * precision.ln() - 0.5 * self.block.scale().log_det_precision();

@@ -244,12 +244,7 @@ pub(super) fn add_products(group: &Tensor, work: &mut TensorEstimator) {
 }
 
 /// A_j = L_j M_j L_jᵀ for every factor.
-pub(super) fn unwhiten_matrices(
-    group: &Tensor,
-    white: &[f64],
-    scratch: &mut [Vec<f64>; 2],
-    out: &mut [f64],
-) {
+pub(super) fn unwhiten_matrices(group: &Tensor, white: &[f64], scratch: &mut [Vec<f64>; 2], out: &mut [f64]) {
     let mut white = white;
     group.each_mut(out, |_, factor, own| {
         let (m, rest) = white.split_at(own.len());

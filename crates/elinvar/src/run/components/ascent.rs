@@ -89,12 +89,7 @@ impl Slope<'_> {
     }
 
     /// −∇²log p with the smallest ridge, from `damping` on, that makes it positive definite.
-    fn curvature(
-        &mut self,
-        z: &[f64],
-        q: &Approximation,
-        damping: f64,
-    ) -> Result<Option<Scale>, Error> {
+    fn curvature(&mut self, z: &[f64], q: &Approximation, damping: f64) -> Result<Option<Scale>, Error> {
         let (d, shape) = (z.len(), q.locations()[0].scale().shape());
         let Some(second) = self.target.second_order() else {
             return Ok(Some(nearest(q, z).clone()));

@@ -28,11 +28,7 @@ const MOST_CLIMBS: usize = 64;
 impl Growth<'_, '_, '_> {
     /// Climbs from stored and from far points that the mixture misses; every new mode becomes a component with the weight of
     /// its Laplace approximation. Returns how many there were.
-    pub(super) fn add_modes(
-        &mut self,
-        judged: &Judged,
-        survivors: &mut Survivors,
-    ) -> Result<usize, Error> {
+    pub(super) fn add_modes(&mut self, judged: &Judged, survivors: &mut Survivors) -> Result<usize, Error> {
         let d = self.target.dim();
         let (far, far_log_p) = self.scout(&judged.q)?;
         self.store.keep_all(&far, &far_log_p);

@@ -36,12 +36,7 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    pub(super) fn new(
-        target: &dyn Target,
-        q: Approximation,
-        seed: u64,
-        counts: &mut Counts,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(target: &dyn Target, q: Approximation, seed: u64, counts: &mut Counts) -> Result<Self, Error> {
         let (d, k) = (q.dim(), q.n_components());
         let m = OWN_DRAWS.max(DRAWS.div_ceil(k)).next_power_of_two();
         let n = k * m;

@@ -100,12 +100,7 @@ fn covariance(block: &Location) -> Vec<f64> {
 }
 
 /// KL(1 ‖ 2) + KL(2 ‖ 1).
-fn symmetrised(
-    one: &Location,
-    cov_one: &[f64],
-    two: &Location,
-    cov_two: &[f64],
-) -> f64 {
+fn symmetrised(one: &Location, cov_one: &[f64], two: &Location, cov_two: &[f64]) -> f64 {
     let d = one.dim();
     let difference: Vec<f64> = one.column(0).iter().zip(two.column(0)).map(|(x, y)| x - y).collect();
     let mut white = vec![0.0; d];

@@ -3,7 +3,9 @@
 use crate::Error;
 use crate::linalg::products;
 use crate::run::{Counts, Journal};
-use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Shape, Target, TargetError};
+use crate::target::{
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Shape, Target, TargetError,
+};
 
 /// Numbers beyond this are as good as infinite: the density or the point has run away.
 const OUT_OF_RANGE: f64 = 1e100;

@@ -57,12 +57,7 @@ fn scale_precision(draft: &mut Draft, c: f64) {
 }
 
 /// Components drawn evenly from the Gaussian, each narrower so that together they keep its covariance.
-pub(super) fn spread(
-    gaussian: &Approximation,
-    components: usize,
-    seed: u64,
-    mode: u32,
-) -> Vec<Numbers> {
+pub(super) fn spread(gaussian: &Approximation, components: usize, seed: u64, mode: u32) -> Vec<Numbers> {
     /// Mean squared distance of a centre from the mean, in standard deviations.
     const BETWEEN: f64 = 0.4;
     let block = &gaussian.locations()[0];

@@ -3,8 +3,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-use super::free_scale::FreeScale;
 use super::draft::Draft;
+use super::free_scale::FreeScale;
 use super::over_modes::{heavy, over_modes};
 use super::{Start, agreement, bend, start_watched};
 use crate::Error;
