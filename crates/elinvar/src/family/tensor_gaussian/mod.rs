@@ -144,7 +144,7 @@ impl<S: ScaleMatrix> Approximation for TensorGaussian<S> {
         Contraction::shared(&work.weight, work.weight.len())
     }
 
-    fn elbo(&self, log_p: &[f64], prior: Prior, _work: &TensorWork, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, log_p: &[f64], prior: &Prior, _work: &TensorWork, batch: &Batch) -> (f64, f64) {
         super::batch::mean_difference(log_p, prior, batch, 0..batch.n)
     }
 
@@ -152,7 +152,7 @@ impl<S: ScaleMatrix> Approximation for TensorGaussian<S> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut TensorWork,
         batch: &Batch,
         out: &mut TensorGradient,
@@ -264,10 +264,6 @@ impl<S: ScaleMatrix> Approximation for TensorGaussian<S> {
     fn entropy(&self) -> Option<f64> {
         let log_det: f64 = self.groups.iter().map(Group::log_det).sum();
         Some(0.5 * (self.size() as f64 * (1.0 + std::f64::consts::TAU.ln()) - log_det))
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        self.prior_value(prior)
     }
 
     fn state(&self) -> State {
