@@ -40,7 +40,7 @@ impl TensorGradient {
 
 impl<S: ScaleMatrix> TensorGaussian<S> {
     /// ∇_W L = E[∇log p] + prior and G_j = A_j/D₋ⱼ − P_j, where A_j[i, i′] = Σ (⊗_{m≠j} V_m)_{ab} E[∇²ℓ]_{(ia),(i′b)} or what the plan
-    /// has in its place (mathematics §6.2, 10 §10.5).
+    /// has in its place (mathematics §6.2, §10.5).
     ///
     /// All but a full Hessian is summed in whitened coordinates, where A_j = L_j M_j L_jᵀ and M_j is a partial trace.
     ///

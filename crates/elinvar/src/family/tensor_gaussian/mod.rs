@@ -26,7 +26,7 @@ use crate::random::Purpose;
 use crate::target::{Contraction, Covariance, Evaluations, Prior};
 
 /// Independent groups of consecutive coordinates, each vec Z ~ N(vec W, V_K ⊗ … ⊗ V_1) with the first mode fastest; K = 2 is the
-/// matrix-variate Gaussian with U = V_1 over rows and V = V_2 over columns, K = 1 the Gaussian (mathematics §6, 10 §10.5).
+/// matrix-variate Gaussian with U = V_1 over rows and V = V_2 over columns, K = 1 the Gaussian (mathematics §6, §10.5).
 ///
 /// In a [`State`] each group is a block: `b` is W, `precision` the entries of P_1 = V_1⁻¹, …, P_K one after the other. The factors
 /// of a group are determined up to numbers whose product is one.
