@@ -53,6 +53,8 @@ pub mod rule;
 pub mod run;
 pub mod special;
 pub mod target;
+#[cfg(feature = "theory")]
+pub mod theory;
 
 pub use error::Error;
 pub use family::Family;

@@ -25,18 +25,30 @@ impl Omega {
     /// Ω and Ω⁻¹ of the law as it is now.
     pub(crate) fn updated(&mut self, family: &Family) -> (&[f64], &[f64]) {
         if !matches!(family.kind, Kind::RankK { .. }) && !self.matrix.is_empty() {
-            let m = family.law().unwrap_or(Law::PointMass(PointMass)).moments();
-            if self.matrix.len() == 4 {
-                let det = m.inv_s * m.uu_inv_s - m.u_inv_s * m.u_inv_s;
-                self.matrix.copy_from_slice(&[m.inv_s, m.u_inv_s, m.u_inv_s, m.uu_inv_s]);
-                let inverse = [m.uu_inv_s / det, -m.u_inv_s / det, -m.u_inv_s / det, m.inv_s / det];
-                self.inverse.copy_from_slice(&inverse);
-            } else {
-                self.matrix[0] = m.inv_s;
-                self.inverse[0] = 1.0 / m.inv_s;
-            }
+            self.set(&family.law().unwrap_or(Law::PointMass(PointMass)));
         }
         (&self.matrix, &self.inverse)
+    }
+
+    fn set(&mut self, law: &Law) {
+        let m = law.moments();
+        if self.matrix.len() == 4 {
+            let det = m.inv_s * m.uu_inv_s - m.u_inv_s * m.u_inv_s;
+            self.matrix.copy_from_slice(&[m.inv_s, m.u_inv_s, m.u_inv_s, m.uu_inv_s]);
+            self.inverse.copy_from_slice(&[m.uu_inv_s / det, -m.u_inv_s / det, -m.u_inv_s / det, m.inv_s / det]);
+        } else {
+            self.matrix[0] = m.inv_s;
+            self.inverse[0] = 1.0 / m.inv_s;
+        }
+    }
+
+    /// Ω and Ω⁻¹ of a law.
+    #[cfg(feature = "theory")]
+    pub(crate) fn of_law(law: &Law) -> (Vec<f64>, Vec<f64>) {
+        let n = if law.is_shifted() { 4 } else { 1 };
+        let mut omega = Self { matrix: vec![0.0; n], inverse: vec![0.0; n] };
+        omega.set(law);
+        (omega.matrix, omega.inverse)
     }
 }
 

@@ -108,6 +108,7 @@ impl Factor<'_> {
     }
 
     /// ∇_B H and −2∇_Σ H.
+    #[cfg(feature = "theory")]
     pub(crate) fn entropy_gradient(&self) -> BlockGradient {
         let (d, k) = (self.block.dim(), self.rank());
         let mut out = self.block.gradient();
@@ -118,6 +119,7 @@ impl Factor<'_> {
     }
 
     /// ∇_B and −2∇_Σ of E[log prior].
+    #[cfg(feature = "theory")]
     pub(crate) fn prior_gradient(&self, prior: &Prior) -> BlockGradient {
         let mut out = self.block.gradient();
         self.add_prior(prior, &mut out);

@@ -92,6 +92,7 @@ impl MeanVariance<'_> {
     }
 
     /// ∇_B H and −2∇_Σ H, where the law has an exact entropy (mathematics §0 (0.3)).
+    #[cfg(feature = "theory")]
     pub(crate) fn entropy_gradient(&self) -> Option<BlockGradient> {
         if !self.law.has_exact_entropy() {
             return None;
@@ -103,6 +104,7 @@ impl MeanVariance<'_> {
     }
 
     /// ∇_B and −2∇_Σ of E[log prior].
+    #[cfg(feature = "theory")]
     pub(crate) fn prior_gradient(&self, prior: &crate::target::Prior) -> BlockGradient {
         let mut out = self.block.gradient();
         self.add_prior(prior, &mut out);

@@ -1,7 +1,7 @@
 //! The slow exact view of a multilinear exponential family.
 
-use super::Approximation;
 use crate::Error;
+use crate::family::Gradient;
 
 /// q(z | η) = b(z) exp{f(z, η) − A(η)} with η = (η_1, …, η_K) and f linear in each block given the others (mathematics §0.7).
 ///
@@ -11,7 +11,7 @@ use crate::Error;
 /// statistics and expectations are in the dual coordinates, in which ⟨t, η⟩ is a plain sum of products.
 ///
 /// Paper: §5, eq. (25), eq. (26), eq. (27), App. I.
-pub trait Multilinear: Approximation {
+pub trait Multilinear: Sized {
     /// K.
     fn n_natural_blocks(&self) -> usize;
 
@@ -38,5 +38,5 @@ pub trait Multilinear: Approximation {
     /// F_k, n × n.
     fn fisher_block(&self, k: usize) -> Vec<f64>;
     /// F_k⁻¹∇_{η_k} L = ∇_{m_k} L (the others fixed) of a bound with this gradient: the direction of a plain step of the block.
-    fn natural_gradient_block(&self, k: usize, gradient: &Self::Gradient) -> Vec<f64>;
+    fn natural_gradient_block(&self, k: usize, gradient: &Gradient) -> Vec<f64>;
 }
