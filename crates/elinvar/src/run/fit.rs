@@ -1,16 +1,15 @@
 //! From a target and a family to a posterior in one call.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
-use super::components::{self, Grown};
+use super::components;
+use super::fitting::Fitting;
 use super::journal::Journal;
-use super::start::start_watched;
-use super::watch::Watch;
-use super::{Counts, Plan, Run, Start, Step, StopReason, ladder, restarts};
+use super::start::start_in;
+use super::{Plan, Run, Step, StopReason, ladder, restarts};
 use crate::Error;
-use crate::block::{Diagonal, Full, ScaleMatrix};
-use crate::family::{AnyApproximation, Approximation, Family, Kind, MixtureOfGaussians, with_approximation};
+use crate::block::{Diagonal, Full};
+use crate::family::{AnyApproximation, Family, Kind, with_approximation};
 use crate::posterior::Posterior;
 use crate::target::{Covariance, Target};
 
@@ -92,7 +91,7 @@ fn fit_kept(
     if plan.restarts > 1 {
         restarts::best_of(target, family, plan, observe, journal)
     } else {
-        fit_once(target, family, plan, &mut Watch::new(observe, journal, 0))
+        fit_once(target, family, plan, &mut Fitting::new(observe, journal, 0))
     }
 }
 
@@ -101,25 +100,21 @@ pub(super) fn fit_once(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    let clock = Instant::now();
-    let start = start_watched(target, family, plan, watch)?;
-    let spent = Spent { counts: start.counts, seconds: clock.elapsed().as_secs_f64() };
-    match (family.kind, family.covariance) {
-        (Kind::Auto, Covariance::Full) => ladder::climb::<Full>(target, start, plan, spent, watch),
-        (Kind::Auto, Covariance::Diagonal) => ladder::climb::<Diagonal>(target, start, plan, spent, watch),
+    let start = start_in(target, family, plan, fit)?;
+    let mut posterior = match (family.kind, family.covariance) {
+        (Kind::Auto, Covariance::Full) => ladder::climb::<Full>(target, start, plan, fit)?,
+        (Kind::Auto, Covariance::Diagonal) => ladder::climb::<Diagonal>(target, start, plan, fit)?,
         _ => {
-            let Start { approximation, agreement, .. } = start;
-            let mut posterior = if family.kind == Kind::MogAuto {
-                grow(target, approximation, plan, spent, watch)?
-            } else {
-                fit_on(target, approximation, plan, spent, watch)?
-            };
-            posterior.set_agreement(agreement);
-            Ok(posterior)
+            let steps = if family.kind == Kind::MogAuto { grow } else { run_from };
+            let mut posterior = steps(target, start.approximation, plan, fit)?;
+            posterior.set_agreement(start.agreement);
+            posterior
         }
-    }
+    };
+    fit.finish(&mut posterior);
+    Ok(posterior)
 }
 
 /// Fits from a given start.
@@ -132,7 +127,7 @@ pub fn fit_from(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    fit_on(target, start, plan, Spent::default(), &mut Watch::unkept(observe))
+    fit_from_kept(target, start, plan, observe, None)
 }
 
 /// [`fit_from`], kept in a journal as [`fit_journaled`] is.
@@ -146,88 +141,57 @@ pub fn fit_from_journaled(
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
     journal: &dyn Journal,
 ) -> Result<Posterior, Error> {
-    fit_on(target, start, plan, Spent::default(), &mut Watch::new(observe, Some(journal), 0))
+    fit_from_kept(target, start, plan, observe, Some(journal))
 }
 
-/// What was spent before.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
-    /// Evaluations.
-    pub counts: Counts,
-    /// Seconds.
-    pub seconds: f64,
-}
-
-/// Fits from `start` and adds what was spent before.
-pub(super) fn fit_on(
+fn fit_from_kept(
     target: &dyn Target,
     start: AnyApproximation,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+    journal: Option<&dyn Journal>,
 ) -> Result<Posterior, Error> {
-    with_approximation!(start, q => run_to_the_end(target, q, plan, spent, watch))
+    let mut fit = Fitting::new(observe, journal, 0);
+    let mut posterior = run_from(target, start, plan, &mut fit)?;
+    fit.finish(&mut posterior);
+    Ok(posterior)
 }
 
-fn run_to_the_end<A: Approximation>(
+/// One run from `start`, as a part of a fit.
+pub(super) fn run_from(
     target: &dyn Target,
-    q: A,
+    start: AnyApproximation,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
-) -> Result<Posterior, Error>
-where
-    AnyApproximation: From<A>,
-{
-    let mut run = Run::new(target, q, plan)?;
-    run.counts = spent.counts;
-    run.seconds_before = spent.seconds;
-    let reason = run.fit_watched(watch)?;
-    Ok(run.finish(reason))
+    fit: &mut Fitting<'_>,
+) -> Result<Posterior, Error> {
+    with_approximation!(start, q => {
+        let mut run = Run::new(target, q, plan)?;
+        let reason = fit.carry(&mut run)?;
+        Ok(run.posterior(reason, fit.remaining()))
+    })
 }
 
-/// Grows a mixture from `start`.
+/// A mixture that grows from `start`, as a part of a fit.
 pub(super) fn grow(
     target: &dyn Target,
     start: AnyApproximation,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    match start {
-        AnyApproximation::Mog(q) => grow_to_the_end(target, q, plan, spent, watch),
-        AnyApproximation::MogDiagonal(q) => grow_to_the_end(target, q, plan, spent, watch),
-        other => Err(Error::Unsupported {
-            wanted: format!("growing `{}`", other.state().family),
-            instead: "a mixture grows from a `mog`".into(),
-        }),
-    }
-}
-
-fn grow_to_the_end<S: ScaleMatrix>(
-    target: &dyn Target,
-    q: MixtureOfGaussians<S>,
-    plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
-) -> Result<Posterior, Error>
-where
-    AnyApproximation: From<MixtureOfGaussians<S>>,
-{
-    let Grown { q, reason, counts, seconds, trace, .. } = components::grow_watched(target, q, plan, spent, watch)?;
-    Ok(Posterior::of_run(target, q.into(), &plan.resolve(target)?, reason, counts, seconds, trace))
-}
-
-impl<A: Approximation> Run<'_, A>
-where
-    AnyApproximation: From<A>,
-{
-    /// The posterior that the run has reached.
-    pub fn finish(mut self, reason: StopReason) -> Posterior {
-        let (counts, seconds) = (self.counts(), self.seconds());
-        if let (Some(closing), Some(last)) = (&self.closing, self.trace.last_mut()) {
-            (last.remaining, last.counts) = (closing.remaining.or(last.remaining), counts);
+    let plan = plan.resolve(target)?;
+    let (q, reason): (AnyApproximation, StopReason) = match start {
+        AnyApproximation::Mog(q) => {
+            components::grow_in(target, q, &plan, fit).map(|grown| (grown.q.into(), grown.reason))?
         }
-        Posterior::of_run(self.target, self.best().clone().into(), &self.plan, reason, counts, seconds, self.trace)
-    }
+        AnyApproximation::MogDiagonal(q) => {
+            components::grow_in(target, q, &plan, fit).map(|grown| (grown.q.into(), grown.reason))?
+        }
+        other => {
+            return Err(Error::Unsupported {
+                wanted: format!("growing `{}`", other.state().family),
+                instead: "a mixture grows from a `mog`".into(),
+            });
+        }
+    };
+    Ok(Posterior::of_run(target, q, &plan, reason, fit.remaining()))
 }

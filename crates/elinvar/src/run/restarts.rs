@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::fit::fit_once;
+use super::fitting::{Fitting, Observer};
 use super::journal::Journal;
-use super::watch::{Observer, Watch};
 use super::{Counts, Plan};
 use crate::Error;
 use crate::family::Family;
@@ -41,7 +41,7 @@ pub(super) fn best_of(
         let (plans, ended) = (&plans, &ended);
         // Without its journal no restart is of use, and the others need not go on.
         let fit = move |r: usize, observe: Observer<'_>| {
-            let outcome = Fitted::new(target, family, &plans[r], &mut Watch::new(observe, journal, r));
+            let outcome = Fitted::new(target, family, &plans[r], &mut Fitting::new(observe, journal, r));
             if matches!(&outcome, Err(error) if is_of_journal(error)) {
                 ended.store(true, Ordering::Relaxed);
             }
@@ -100,8 +100,8 @@ struct Fitted {
 }
 
 impl Fitted {
-    fn new(target: &dyn Target, family: Family, plan: &Plan, watch: &mut Watch<'_>) -> Result<Self, Error> {
-        let posterior = fit_once(target, family, plan, watch)?;
+    fn new(target: &dyn Target, family: Family, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Self, Error> {
+        let posterior = fit_once(target, family, plan, fit)?;
         let diagnostics = posterior.importance(target, DRAWS, plan.seed)?.diagnostics;
         let mut counts = posterior.counts();
         counts += diagnostics.counts;

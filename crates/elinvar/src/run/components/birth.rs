@@ -62,7 +62,7 @@ impl Growth<'_, '_, '_> {
             climbs += 1;
             idle += 1;
             let is_known = |z: &[f64], log_p: f64| log_p - q.log_density(z) < elbo + NEW;
-            let Some(mode) = climb(self.target, q, &from, is_known, &mut self.counts)? else { continue };
+            let Some(mode) = climb(self.target, q, &from, is_known, &mut self.fit.counts)? else { continue };
             let log_mass =
                 mode.log_p + 0.5 * (d as f64 * std::f64::consts::TAU.ln() - mode.scale.log_det_precision()) - elbo;
             if log_mass < WORTHY.ln() || !log_mass.is_finite() || q.n_blocks() >= MOST_COMPONENTS {
@@ -103,12 +103,12 @@ impl Growth<'_, '_, '_> {
         }
         let mut evaluations = Evaluations::new(d, SCOUTS);
         self.target.evaluate(points.view(), Rows::All, &mut evaluations)?;
-        self.counts.log_density += SCOUTS as u64;
-        self.counts.gradient += SCOUTS as u64;
+        self.fit.counts.log_density += SCOUTS as u64;
+        self.fit.counts.gradient += SCOUTS as u64;
         let prior = self.target.prior();
         let log_p: Vec<f64> =
             evaluations.log_p().iter().enumerate().map(|(s, p)| p + prior.log_density(points.get(s))).collect();
-        self.counts.dropped += log_p.iter().filter(|p| !p.is_finite()).count() as u64;
+        self.fit.counts.dropped += log_p.iter().filter(|p| !p.is_finite()).count() as u64;
         Ok((points, log_p))
     }
 }

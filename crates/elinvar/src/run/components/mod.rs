@@ -11,13 +11,13 @@ mod state;
 mod store;
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::RunState;
+use super::fitting::Fitting;
 use super::journal::{self, Content};
-use super::watch::{Place, Watch};
-use super::{Checkpoint, Counts, Plan, Spent, Step, StopReason};
+use super::{Counts, Plan, Step, StopReason};
 use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::family::{Approximation, MixtureOfGaussians};
@@ -27,7 +27,7 @@ use crate::target::Target;
 use judge::Judged;
 pub(super) use state::GrowthState;
 use state::Stage;
-use store::Store;
+pub(super) use store::Store;
 
 /// A mixture has at most this many components.
 pub const MOST_COMPONENTS: usize = 40;
@@ -94,33 +94,28 @@ pub fn grow<S: ScaleMatrix>(
     target: &dyn Target,
     start: MixtureOfGaussians<S>,
     plan: &Plan,
-    spent: Spent,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Grown<S>, Error> {
-    grow_watched(target, start, plan, spent, &mut Watch::unkept(observe))
+    let mut fit = Fitting::unkept(observe);
+    let grown = grow_in(target, start, &plan.resolve(target)?, &mut fit)?;
+    Ok(Grown { seconds: fit.clock.seconds(), trace: fit.into_trace(), ..grown })
 }
 
-/// [`grow`] as a part of a fit.
+/// [`grow`] as a part of a fit, which has the record; every automatic choice of the plan is made.
 ///
 /// # Errors
-/// As [`grow`], and those of the watch.
-pub(super) fn grow_watched<S: ScaleMatrix>(
+/// As [`grow`], and those of the journal.
+pub(super) fn grow_in<S: ScaleMatrix>(
     target: &dyn Target,
     start: MixtureOfGaussians<S>,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Grown<S>, Error> {
-    let plan = plan.resolve(target)?;
-    let (place, content) = watch.open(|| journal::origin(&start.state(), &plan, spent.counts))?.unzip();
+    let origin = |counts| journal::origin(&start.state(), plan, counts);
+    let content = fit.open_part(plan.stop, origin, |entry| GrowthState::is_passed(entry, plan))?;
     let mut growth = Growth {
         target,
-        watch,
-        place,
-        counts: spent.counts,
-        seconds_before: spent.seconds,
-        clock: Instant::now(),
-        trace: Vec::new(),
+        fit,
         rounds: Vec::new(),
         store: Store::new(target.dim()),
         n_fits: 0,
@@ -128,29 +123,22 @@ pub(super) fn grow_watched<S: ScaleMatrix>(
         boost: 1,
         n_draws: plan.n_draws,
         under_way: None,
-        plan,
+        plan: plan.clone(),
     };
     let mut at =
         At { stage: Stage::Round(0), q: start, best: None, look_around: true, failures: 0, gap_before: f64::INFINITY };
-    if let Some(Some(Content::Growth(state))) = content
-        && growth.passes(&state)
-    {
+    if let Some(Content::Growth(state)) = content {
         at = growth.restore(*state)?;
     }
     let (q, reason) = growth.run(at)?;
-    let seconds = growth.seconds();
-    Ok(Grown { q, rounds: growth.rounds, reason, counts: growth.counts, seconds, trace: growth.trace })
+    let rounds = growth.rounds;
+    Ok(Grown { q, rounds, reason, counts: fit.counts, seconds: fit.clock.seconds(), trace: Vec::new() })
 }
 
 struct Growth<'t, 'w, 'o> {
     target: &'t dyn Target,
     plan: Plan,
-    watch: &'w mut Watch<'o>,
-    place: Option<Place>,
-    counts: Counts,
-    seconds_before: f64,
-    clock: Instant,
-    trace: Vec<Step>,
+    fit: &'w mut Fitting<'o>,
     rounds: Vec<Round>,
     store: Store,
     n_fits: u64,
@@ -161,7 +149,7 @@ struct Growth<'t, 'w, 'o> {
     /// Draws of a round's steps, per component.
     n_draws: usize,
     /// Where the next fit was when it was interrupted.
-    under_way: Option<Box<Checkpoint>>,
+    under_way: Option<Box<RunState>>,
 }
 
 /// Where a growing mixture stands before a fit.
@@ -177,10 +165,6 @@ struct At<S> {
 }
 
 impl Growth<'_, '_, '_> {
-    fn seconds(&self) -> f64 {
-        self.seconds_before + self.clock.elapsed().as_secs_f64()
-    }
-
     /// Whether the mixture is good enough: the gap between bound and log Z is below the tolerance, and the last round did not
     /// take off so much of it that the next is a bargain.
     fn is_enough(&self, gap: f64, before: f64) -> bool {
@@ -286,9 +270,9 @@ impl Growth<'_, '_, '_> {
 
     /// What fresh draws say about `q`; ends a round.
     fn judge<S: ScaleMatrix>(&mut self, q: MixtureOfGaussians<S>) -> Result<Judged<S>, Error> {
-        let judged = Judged::new(self.target, q, self.round_seed(), &mut self.counts)?;
+        let judged = Judged::new(self.target, q, self.round_seed(), &mut self.fit.counts)?;
         self.store.keep_all(&judged.draws, &judged.log_p);
-        if let Some(step) = self.trace.last_mut().filter(|step| step.remaining.is_none()) {
+        if let Some(step) = self.fit.last_step_mut().filter(|step| step.remaining.is_none()) {
             step.remaining = Some((judged.gap.value, judged.gap.mcse));
         }
         self.rounds.push(Round {
@@ -296,7 +280,7 @@ impl Growth<'_, '_, '_> {
             elbo: judged.elbo,
             gap: judged.gap,
             pareto_k: judged.pareto_k,
-            counts: self.counts,
+            counts: self.fit.counts,
         });
         Ok(judged)
     }

@@ -5,15 +5,15 @@ use std::f64::consts::{PI, TAU};
 
 use super::free_scale::FreeScale;
 use super::over_modes::{gaussian_state, heavy, over_modes};
-use super::{Start, agreement, bend, start_watched};
+use super::{Start, agreement, bend, start_in};
 use crate::Error;
 use crate::block::{Diagonal, LogWeights};
 use crate::component::{Component, ComponentKind};
 use crate::family::{Approximation, EfMixture, Family, Gaussian, State};
 use crate::random::{Purpose, Stream};
+use crate::run::fitting::Fitting;
 use crate::run::search::search_kept;
-use crate::run::watch::Watch;
-use crate::run::{Counts, Journal, Plan};
+use crate::run::{Counts, Plan};
 use crate::special::normal_quantile::normal_quantile;
 use crate::target::{Covariance, Support, Target};
 
@@ -29,7 +29,7 @@ pub(super) fn ef_mixture(
     component: ComponentKind,
     components: usize,
     plan: &Plan,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
     if !target.has_gradient() {
         return Err(Error::Unsupported {
@@ -40,12 +40,12 @@ pub(super) fn ef_mixture(
     }
     let free = FreeScale::new(target);
     let gaussians = if target.support() == Support::Circle {
-        around_the_circle(&free, components, plan.seed, watch.journal())?
+        around_the_circle(&free, components, plan.seed, fit)?
     } else {
         // Rows cannot be left out where the prior is evaluated with them.
-        start_watched(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() }, watch)?
+        start_in(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() }, fit)?
     };
-    let mut agreement = gaussians.agreement;
+    let mut agreement = gaussians.agreement.clone();
     for mode in &mut agreement.modes {
         mode.log_p -= free.log_jacobian(&mode.centre);
         mode.centre.iter_mut().for_each(|y| *y = free.constrain(*y));
@@ -57,7 +57,7 @@ pub(super) fn ef_mixture(
         coordinates.map(|(mean, precision)| nearest(&standard, &free, *mean, 1.0 / precision.sqrt()))
     });
     let q = EfMixture::new(LogWeights::new(state.log_weights.clone())?, members.collect())?;
-    Ok(Start { approximation: q.into(), counts: gaussians.counts, agreement })
+    Ok(Start { approximation: q.into(), agreement, ..gaussians })
 }
 
 /// The member with the expected statistics of z(y), y ~ N(mean, sd²): of all members it has the least KL divergence from it.
@@ -77,9 +77,10 @@ fn around_the_circle(
     free: &FreeScale<'_>,
     components: usize,
     seed: u64,
-    journal: Option<&dyn Journal>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
-    let mut found = search_kept(free, Covariance::Diagonal, seed, journal)?;
+    let mut found = search_kept(free, Covariance::Diagonal, seed, fit.journal())?;
+    fit.counts += found.counts;
     // A density of period 2π has every mode many times.
     let wrapped = |y: f64| PI - (PI - y).rem_euclid(TAU);
     found.region.centre.iter_mut().for_each(|y| *y = wrapped(*y));
@@ -104,7 +105,8 @@ fn around_the_circle(
     };
     Ok(Start {
         approximation: crate::family::AnyApproximation::from_state(&state)?,
-        counts: found.counts,
+        counts: fit.counts,
         agreement: agreement(&found),
+        found,
     })
 }

@@ -14,9 +14,9 @@ use std::ops::ControlFlow;
 pub(super) use bend::bend;
 use over_modes::{gaussian_state, heavy, over_modes};
 
+use super::fitting::Fitting;
 use super::search::{Found, Mode, gaussian_prior, search_kept};
 use super::values::not_from_values;
-use super::watch::Watch;
 use super::{Counts, Journal, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
@@ -37,6 +37,8 @@ pub struct Start {
     pub counts: Counts,
     /// What the searches for modes said.
     pub agreement: Agreement,
+    /// The modes and the region themselves, for another family on the same target.
+    found: Found,
 }
 
 /// A start for `family` on `target`.
@@ -51,18 +53,18 @@ pub struct Start {
 /// # Errors
 /// As [`Run::new`] and [`Run::step`].
 pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, Error> {
-    start_watched(target, family, plan, &mut Watch::unkept(&mut |_| ControlFlow::Continue(())))
+    start_in(target, family, plan, &mut Fitting::unkept(&mut |_| ControlFlow::Continue(())))
 }
 
 /// [`start`] as a part of a fit; none of its steps is shown.
 ///
 /// # Errors
-/// As [`start`], and those of the watch.
-pub(super) fn start_watched(
+/// As [`start`], and those of the journal.
+pub(super) fn start_in(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
     family.check()?;
     check_support(family, family.support(), target.support())?;
@@ -70,7 +72,7 @@ pub(super) fn start_watched(
         return Err(not_from_values(family));
     }
     if let Kind::EfMixture { component, components } = family.kind {
-        return ef_mixture::ef_mixture(target, component, components, plan, watch);
+        return ef_mixture::ef_mixture(target, component, components, plan, fit);
     }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
@@ -82,9 +84,10 @@ pub(super) fn start_watched(
         covariance = Covariance::Diagonal;
     }
     let found = match target.has_gradient() {
-        true => search_kept(target, covariance, plan.seed, watch.journal())?,
-        false => search_by_values(target, covariance, plan.seed, watch.journal())?,
+        true => search_kept(target, covariance, plan.seed, fit.journal())?,
+        false => search_by_values(target, covariance, plan.seed, fit.journal())?,
     };
+    fit.counts += found.counts;
     let stand_in;
     let target = match target.prior() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
@@ -94,11 +97,24 @@ pub(super) fn start_watched(
         }
         _ => target,
     };
-    let (approximation, counts) = match covariance {
-        Covariance::Full => start_with::<Full>(target, family, plan, &found, watch)?,
-        Covariance::Diagonal => start_with::<Diagonal>(target, family, plan, &found, watch)?,
+    let approximation = match covariance {
+        Covariance::Full => start_with::<Full>(target, family, plan, &found, fit)?,
+        Covariance::Diagonal => start_with::<Diagonal>(target, family, plan, &found, fit)?,
     };
-    Ok(Start { approximation, counts, agreement: agreement(&found) })
+    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found })
+}
+
+impl Start {
+    /// The start of another family from the same search.
+    pub(super) fn of_family<S: ScaleMatrix>(
+        &self,
+        target: &dyn Target,
+        family: Family,
+        plan: &Plan,
+        fit: &mut Fitting<'_>,
+    ) -> Result<AnyApproximation, Error> {
+        start_with::<S>(target, family, plan, &self.found, fit)
+    }
 }
 
 /// What the searches said, as a record.
@@ -185,16 +201,16 @@ fn start_with<S: ScaleMatrix>(
     family: Family,
     plan: &Plan,
     found: &Found,
-    watch: &mut Watch<'_>,
-) -> Result<(AnyApproximation, Counts), Error> {
+    fit: &mut Fitting<'_>,
+) -> Result<AnyApproximation, Error> {
     let gaussian = gaussian_state::<S>(&found.region);
     if let Kind::Matrix { layout, .. } = family.kind {
         let blocks = by_factors(&gaussian.blocks[0], S::COVARIANCE, layout, family.covariance);
         let state = State { family, blocks, ..gaussian };
-        return Ok((AnyApproximation::from_state(&state)?, found.counts));
+        return AnyApproximation::from_state(&state);
     }
     if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
-        return Ok((AnyApproximation::from_state(&gaussian)?, found.counts));
+        return AnyApproximation::from_state(&gaussian);
     }
     let modes = heavy(&found.modes);
     let components = match family.kind {
@@ -204,7 +220,7 @@ fn start_with<S: ScaleMatrix>(
     };
     if modes.len() > 1 && components > 1 {
         let state = over_modes::<S>(modes, components, plan.seed)?;
-        return Ok((AnyApproximation::from_state(&state)?, found.counts));
+        return AnyApproximation::from_state(&state);
     }
     let cautious = Plan::default();
     let short = Plan {
@@ -221,18 +237,13 @@ fn start_with<S: ScaleMatrix>(
         ..plan.clone()
     };
     let mut run = Run::new(target, Gaussian::<S>::from_state(&gaussian)?, &short)?;
-    run.counts = found.counts;
-    watch.set_silent(true);
-    run.fit_watched(watch)?;
-    watch.set_silent(false);
-    let mut counts = run.counts();
+    fit.carry_unseen(&mut run)?;
     if target.has_gradient() {
-        let approximation = bend(target, run.best(), family, plan.seed, &mut counts)?;
-        return Ok((approximation, counts));
+        return bend(target, run.best(), family, plan.seed, &mut fit.counts);
     }
     let by_differences = ByDifferences::new(target);
     let mut bending = Counts::default();
     let approximation = bend(&by_differences, run.best(), family, plan.seed, &mut bending)?;
-    counts += as_values(bending, &by_differences);
-    Ok((approximation, counts))
+    fit.counts += as_values(bending, &by_differences);
+    Ok(approximation)
 }
