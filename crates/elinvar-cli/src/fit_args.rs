@@ -32,8 +32,8 @@ Examples:
   elinvar fit --config run1/config.toml --seed 2           the settings of a run, with another seed
 
 The table is a CSV file with a header line (comma, semicolon or tab), LIBSVM, npy, npz or parquet; elinvar data FILE says how it
-is read. An intercept column is put first, under the same prior as the other coefficients; no column is changed or scaled
-unless you ask for it.";
+is read. An intercept column is put first. Unless you give a prior, coefficients have weakly informative ones, scaled to the
+data and printed in the units of the file; a given one holds for every coefficient, the intercept included.";
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
@@ -100,7 +100,8 @@ pub(crate) struct FitArgs {
     /// Known concentration of the angles, for direction [default: 1]
     #[arg(long, value_name = "K", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) concentration: Option<f64>,
-    /// Precision (1/variance) of the Gaussian prior of every coefficient [default: 1]
+    /// Precision (1/variance) of the Gaussian prior of every coefficient [default: scaled to the data; 1
+    /// for network]
     #[arg(long, value_name = "P", value_parser = precision, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) prior_precision: Option<f64>,
     /// The same prior by its standard deviation
@@ -109,7 +110,8 @@ pub(crate) struct FitArgs {
         conflicts_with = "prior_precision", help_heading = "Model"
     )]
     pub(crate) prior_sd: Option<f64>,
-    /// Scale of the half-Cauchy prior of sigma, for linear [default: 2.5]
+    /// Scale of the half-Cauchy prior of sigma, for linear [default: the standard deviation of the target;
+    /// 2.5 beside a given prior]
     #[arg(long, value_name = "S", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) sigma_scale: Option<f64>,
     /// Units of each hidden layer, for network [default: 50]

@@ -5,17 +5,18 @@ use elinvar::model::Architecture;
 use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
-use elinvar_data::{ColumnTransform, DesignColumn};
+use elinvar_data::{ColumnTransform, DesignColumn, Scaling};
 
 use crate::error::Failure;
 use crate::family::family;
 use crate::held_out::HeldOut;
 use crate::model::{Model, model};
+use crate::prior::Priors;
 use crate::rows::{Rows, check_single};
 use crate::settings::{Components, Likelihood, ModelName, Settings};
 
+/// Of the weights of a network.
 const PRIOR_PRECISION: f64 = 1.0;
-const SIGMA_SCALE: f64 = 2.5;
 const CONCENTRATION: f64 = 1.0;
 /// Draws times parameters that are held in memory at once: 2 GiB.
 const MOST_NUMBERS: usize = 1 << 28;
@@ -46,6 +47,8 @@ pub(crate) struct About {
     /// Columns of the design matrix.
     pub(crate) columns: Vec<String>,
     pub(crate) kinds: Vec<DesignColumn>,
+    /// Whether the settings ask for scaled columns.
+    pub(crate) scaling_is_asked: bool,
     /// What was done to these columns.
     pub(crate) transforms: Vec<ColumnTransform>,
     /// Rows of the fit.
@@ -55,7 +58,9 @@ pub(crate) struct About {
     /// Rows that were dropped because a cell was missing.
     pub(crate) n_dropped: usize,
     pub(crate) fingerprint: String,
-    pub(crate) prior_precision: f64,
+    pub(crate) priors: Priors,
+    /// Standard deviation of the response of a linear regression.
+    pub(crate) sd_of_y: Option<f64>,
     pub(crate) sigma_scale: Option<f64>,
     pub(crate) concentration: Option<f64>,
     pub(crate) network: Option<Network>,
@@ -107,7 +112,17 @@ impl Job {
 
 fn about(settings: &Settings, model: ModelName, rows: &Rows) -> About {
     let given = &settings.model;
-    let precision = given.prior_sd.map(|sd| 1.0 / (sd * sd)).or(given.prior_precision).unwrap_or(PRIOR_PRECISION);
+    let by_data = Priors::by_data(model, &rows.train);
+    let sd_of_y = match by_data {
+        Priors::ByData { spread, .. } if model == ModelName::Linear => Some(spread),
+        _ => None,
+    };
+    let priors = match given.prior_sd.map(|sd| 1.0 / (sd * sd)).or(given.prior_precision) {
+        Some(precision) => Priors::Given { precision },
+        None if model.is_linear() => by_data,
+        None => Priors::Given { precision: PRIOR_PRECISION },
+    };
+    let sigma_scale = given.sigma_scale.unwrap_or(priors.sigma_scale());
     let standard = Architecture::default();
     About {
         model,
@@ -115,13 +130,15 @@ fn about(settings: &Settings, model: ModelName, rows: &Rows) -> About {
         target: rows.train.target.clone(),
         columns: rows.train.names.clone(),
         kinds: rows.train.kinds.clone(),
+        scaling_is_asked: settings.data.scaling.is_some_and(|scaling| scaling != Scaling::None),
         transforms: rows.transforms.clone(),
         n_rows: rows.train.n_rows(),
         n_read: rows.n_read,
         n_dropped: rows.n_dropped,
         fingerprint: rows.fingerprint.clone(),
-        prior_precision: precision,
-        sigma_scale: (model == ModelName::Linear).then(|| given.sigma_scale.unwrap_or(SIGMA_SCALE)),
+        priors,
+        sd_of_y,
+        sigma_scale: (model == ModelName::Linear).then_some(sigma_scale),
         concentration: (model == ModelName::Direction).then(|| given.concentration.unwrap_or(CONCENTRATION)),
         network: (model == ModelName::Network).then(|| Network {
             architecture: Architecture {

@@ -16,6 +16,8 @@ struct Object<'a> {
     pareto_k: Option<f64>,
     verdict: &'static str,
     reason: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
     evaluations: Evaluations,
     seconds: f64,
     parameters: &'a [ParameterSummary],
@@ -33,7 +35,7 @@ struct Evaluations {
 
 /// One line with the object.
 pub(crate) fn text(report: &Report) -> String {
-    let Report { posterior, judgement, diagnostics, parameters, test, seconds, run_dir, .. } = report;
+    let Report { posterior, judgement, diagnostics, parameters, warnings, test, seconds, run_dir, .. } = report;
     let counts = posterior.counts();
     let object = Object {
         family: posterior.family().name(),
@@ -44,6 +46,7 @@ pub(crate) fn text(report: &Report) -> String {
         pareto_k: diagnostics.pareto_k,
         verdict: judgement.verdict.name(),
         reason: &judgement.reason,
+        warnings,
         evaluations: Evaluations {
             log_density: counts.log_density,
             gradient: counts.gradient,

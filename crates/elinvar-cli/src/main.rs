@@ -26,6 +26,7 @@ mod number;
 mod page;
 mod place;
 mod print;
+mod prior;
 mod progress;
 mod report;
 mod report_page;

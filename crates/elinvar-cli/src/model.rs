@@ -42,15 +42,16 @@ fn build(data: RegressionData, about: &About) -> Result<Model, elinvar::Error> {
         ModelName::Direction => plain(Box::new(Direction::new(&data.y, about.concentration.unwrap_or(1.0))?)),
         ModelName::Logistic => {
             let (x, y) = x(data)?;
-            plain(Box::new(LogisticRegression::new(x, y, about.prior_precision)?))
+            plain(Box::new(LogisticRegression::new(x, y, about.priors.precision())?))
         }
         ModelName::Poisson => {
             let (x, y) = x(data)?;
-            plain(Box::new(PoissonRegression::new(x, y, about.prior_precision)?))
+            plain(Box::new(PoissonRegression::new(x, y, about.priors.precision())?))
         }
         ModelName::Linear => {
             let (x, y) = x(data)?;
-            let model = LinearRegression::new(x, y, about.prior_precision)?;
+            let model = LinearRegression::new(x, y, about.priors.precision())?
+                .with_coefficient_prior(about.priors.of_columns(&about.kinds))?;
             plain(Box::new(match about.sigma_scale {
                 Some(scale) => model.with_noise_scale(scale)?,
                 None => model,
@@ -68,9 +69,9 @@ fn build(data: RegressionData, about: &About) -> Result<Model, elinvar::Error> {
 
 fn network(x: DesignMatrix, y: Vec<f64>, about: &About) -> Result<NeuralNetwork, elinvar::Error> {
     let Some(Network { architecture, likelihood }) = &about.network else {
-        return NeuralNetwork::regression(x, y, elinvar::model::Architecture::default(), about.prior_precision);
+        return NeuralNetwork::regression(x, y, elinvar::model::Architecture::default(), about.priors.precision());
     };
-    let (architecture, precision) = (architecture.clone(), about.prior_precision);
+    let (architecture, precision) = (architecture.clone(), about.priors.precision());
     match likelihood {
         Likelihood::Gaussian => NeuralNetwork::regression(x, y, architecture, precision),
         Likelihood::Binary => NeuralNetwork::binary(x, classes(y), architecture, precision),

@@ -10,6 +10,7 @@ use elinvar::Family;
 use crate::family::family_in_words;
 use crate::job::{About, Job};
 use crate::number::{duration, grouped, significant, with_error};
+use crate::prior::Priors;
 use crate::report::Report;
 use crate::settings::ModelName;
 use crate::{held_out, ladder};
@@ -23,6 +24,7 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
         + "\n\n"
         + &evidence::verdict(judgement)
         + "\n"
+        + &report.warnings.iter().map(|warning| evidence::folded(warning) + "\n").collect::<String>()
         + &parameters::table(parameters)
         + "\n";
     if let Some(test) = test {
@@ -32,6 +34,9 @@ pub(crate) fn text(job: &Job, report: &Report) -> String {
         page += &(ladder::table(posterior.rungs()) + "\n");
     }
     let mut line = |name: &str, value: String| page += &self::line(name, &value);
+    if let Priors::ByData { .. } = job.about.priors {
+        line("prior", job.about.priors.words(&job.about.kinds, &job.about.transforms));
+    }
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
     line("Pareto k\u{302}", evidence::pareto(diagnostics, *few_draws_dominate));
     if let Some(tail) = posterior.tail_index() {
@@ -77,7 +82,7 @@ pub(crate) fn line(name: &str, value: &str) -> String {
 
 /// What is being fitted, in one line.
 pub(crate) fn title(job: &Job, n_parameters: usize, family: &Family) -> String {
-    let About { model, file, prior_precision, sigma_scale, .. } = &job.about;
+    let About { model, file, priors, sigma_scale, .. } = &job.about;
     let words = match model {
         ModelName::Logistic => "Logistic regression",
         ModelName::Linear => "Linear regression",
@@ -92,8 +97,7 @@ pub(crate) fn title(job: &Job, n_parameters: usize, family: &Family) -> String {
         ModelName::Rate => "log-normal(0, 10²)".into(),
         ModelName::Proportion => "logit-normal(0, 1.5²)".into(),
         ModelName::Direction => "uniform".into(),
-        _ if *prior_precision == 1.0 => "N(0, 1)".into(),
-        _ => format!("N(0, {}²)", significant(1.0 / prior_precision.sqrt())),
+        _ => priors.title(),
     };
     let sigma = sigma_scale.map_or(String::new(), |scale| format!(", sigma half-Cauchy({})", significant(scale)));
     let family = family_in_words(family);
@@ -113,6 +117,6 @@ fn rows(about: &About) -> String {
     let others = [(about.n_read - about.n_rows, "held out"), (about.n_dropped, "dropped for missing cells")];
     let others: Vec<String> = others.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
     let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
-    let scaled = if about.is_scaled() { ", columns scaled" } else { "" };
+    let scaled = if about.is_scaled() && about.scaling_is_asked { ", columns scaled" } else { "" };
     format!("{} rows{others}{scaled}", about.n_rows)
 }

@@ -19,6 +19,8 @@ pub(crate) struct Report {
     /// Whether k̂ is not finite: the weights of very few draws exceed all others by far.
     pub(crate) few_draws_dominate: bool,
     pub(crate) parameters: Vec<ParameterSummary>,
+    /// What a reader should know before the table.
+    pub(crate) warnings: Vec<String>,
     /// What rows say that were held out.
     pub(crate) test: Option<Test>,
     /// Seconds from the search for a start to the last step.
@@ -50,7 +52,14 @@ impl Report {
         let parameters = posterior.summary(n, seed);
         let test = job.held_out.as_ref().map(|rows| rows.test(&posterior, seed)).transpose()?;
         let seconds = posterior.seconds();
-        Ok(Self { posterior, judgement, diagnostics, few_draws_dominate, parameters, test, seconds, run_dir: None })
+        let about = &job.about;
+        let warnings = if about.model.is_linear() {
+            about.priors.conflicts(&posterior, &about.kinds, about.sd_of_y)
+        } else {
+            Vec::new()
+        };
+        let run_dir = None;
+        Ok(Self { posterior, judgement, diagnostics, few_draws_dominate, parameters, warnings, test, seconds, run_dir })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use elinvar_data::{
     ColumnTransform, Columns, Intercept, Outcome, Reading, RegressionData, Scaling, Selection, Split, Table,
-    breast_cancer, read_row_numbers, split_fraction,
+    breast_cancer, read_row_numbers, split_fraction, unit_columns,
 };
 
 use crate::error::Failure;
@@ -41,8 +41,12 @@ impl Rows {
             None => (data, None),
         };
         let scaling = settings.data.scaling.unwrap_or_default();
-        let transforms =
+        let mut transforms =
             if model == ModelName::Network { scaling.of_columns(&train) } else { scaling.transforms(&train)? };
+        if model.is_linear() && !settings.model.has_prior() {
+            // A prior that follows the data means the same whatever the columns are scaled by; on these its scales are equal.
+            transforms = unit_columns(&train);
+        }
         train.transform(&transforms);
         if let Some(test) = &mut test {
             test.transform(&transforms);

@@ -29,6 +29,10 @@ pub(crate) const CONFIG: &str = "config.toml";
 const CHECKPOINT: &str = "checkpoint";
 /// What a file ends with that is not complete.
 const PART: &str = ".part";
+/// The files of a run directory: an incomplete one of these is ours to remove, any other file is not.
+const FILES: [&str; 5] = [TRACE, DIAGNOSTICS, CONFIG, REPORT, FIT];
+const TRACE: &str = "trace.csv";
+const DIAGNOSTICS: &str = "diagnostics.json";
 
 /// A run directory that no other process works on.
 pub(crate) struct RunDir {
@@ -66,19 +70,23 @@ impl RunDir {
             return Err(Failure::input(format!("{shown}: name a new folder with --out")));
         }
         let unwritable = |e: io::Error| Failure::unwritable(path, &e);
+        // Nothing in the folder is looked at, let alone changed, while another process may work there.
+        let mut taken = None;
         if path.is_dir() {
-            let has = |name| path.join(name).exists();
-            if has(CONFIG) && has(CHECKPOINT) && !has(FIT) {
-                return Err(Failure::input(format!(
-                    "{shown}: the folder has a fit that is not finished; elinvar resume {} continues it, or remove the folder",
-                    shell::word(path)
-                )));
-            }
-            remove_parts(path);
-            if fs::read_dir(path).map_err(unwritable)?.next().is_some() {
-                return Err(Failure::input(format!(
-                    "{shown}: the folder is not empty; remove it or name another with --out"
-                )));
+            taken = lock(path)?;
+            match content(path).map_err(unwritable)? {
+                Content::Nothing => {}
+                Content::Unfinished => {
+                    return Err(Failure::input(format!(
+                        "{shown}: the folder has a fit that is not finished; elinvar resume {} continues it, or remove the folder",
+                        shell::word(path)
+                    )));
+                }
+                Content::Other => {
+                    return Err(Failure::input(format!(
+                        "{shown}: the folder is not empty; remove it or name another with --out"
+                    )));
+                }
             }
         } else if path.symlink_metadata().is_ok() {
             return Err(Failure::input(format!("{shown}: this is a file; name a new folder with --out")));
@@ -86,9 +94,12 @@ impl RunDir {
         let new = path.ancestors().take_while(|folder| !is_there(folder));
         let made = Some(new.map(Path::to_path_buf).collect());
         fs::create_dir_all(path).map_err(unwritable)?;
-        let run_dir = Self { path: path.into(), made, _lock: lock(path)? };
+        if taken.is_none() {
+            taken = lock(path)?;
+        }
+        let run_dir = Self { path: path.into(), made, _lock: taken };
         let settings = run_dir.config(job)?;
-        let begun = fs::create_dir(path.join(CHECKPOINT)).and_then(|()| replace(&path.join(CONFIG), &settings));
+        let begun = fs::create_dir_all(path.join(CHECKPOINT)).and_then(|()| replace(&path.join(CONFIG), &settings));
         match begun {
             Ok(()) => Ok(run_dir),
             Err(e) => {
@@ -193,8 +204,7 @@ impl RunDir {
         let diagnostics = serde_json::to_string_pretty(&diagnostics).map_err(|e| self.unkept(&e))? + "\n";
         // A restart and a rung of a ladder have plans of their own; this is the one that was asked for.
         let (config, trace) = (self.config(job)?, trace(posterior.trace()));
-        let texts =
-            [("trace.csv", trace.as_str()), ("diagnostics.json", &diagnostics), (CONFIG, &config), (REPORT, page)];
+        let texts = [(TRACE, trace.as_str()), (DIAGNOSTICS, &diagnostics), (CONFIG, &config), (REPORT, page)];
         for (name, text) in texts {
             replace(&self.path.join(name), text).map_err(|e| self.unkept(&e.kind()))?;
         }
@@ -227,9 +237,7 @@ fn lock(path: &Path) -> Result<Option<File>, Failure> {
 
 /// Puts a file with this text in the place of another: a crash at any moment leaves the old one or the new one.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(PART);
-    let part = PathBuf::from(part);
+    let part = part_of(path);
     let written = File::create(&part).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.sync_all()
@@ -237,11 +245,45 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| drop(fs::remove_file(&part)))
 }
 
-/// Removes what a crash within a write has left behind.
+/// The name under which a file is written before it takes its place.
+fn part_of(path: &Path) -> PathBuf {
+    let mut part = path.as_os_str().to_owned();
+    part.push(PART);
+    PathBuf::from(part)
+}
+
+/// Removes what a crash within a write has left of our own files; whatever else lies in the folder stays.
 fn remove_parts(folder: &Path) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let parts = entries.filter(|path| path.as_os_str().to_string_lossy().ends_with(PART));
-    parts.for_each(|path| drop(fs::remove_file(path)));
+    FILES.iter().for_each(|name| drop(fs::remove_file(part_of(&folder.join(name)))));
+}
+
+/// What a folder holds in which a fit is about to begin.
+enum Content {
+    /// Nothing, or no more than a fit leaves that ended before it had kept its settings.
+    Nothing,
+    /// A fit that can be resumed.
+    Unfinished,
+    Other,
+}
+
+fn content(folder: &Path) -> io::Result<Content> {
+    let has = |name: &str| folder.join(name).exists();
+    if has(CONFIG) && has(CHECKPOINT) && !has(FIT) {
+        return Ok(Content::Unfinished);
+    }
+    let checkpoint = folder.join(CHECKPOINT);
+    // The empty folder is made before the first file, so without it a file is not ours.
+    let is_abandoned =
+        checkpoint.symlink_metadata().is_ok_and(|found| found.is_dir()) && fs::read_dir(&checkpoint)?.next().is_none();
+    let part = part_of(&folder.join(CONFIG));
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_ours = entry.path() == checkpoint || (entry.path() == part && entry.file_type()?.is_file());
+        if !(is_abandoned && is_ours) {
+            return Ok(Content::Other);
+        }
+    }
+    Ok(Content::Nothing)
 }
 
 /// What happened in each step; a value that is not known is an empty cell.

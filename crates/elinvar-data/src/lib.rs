@@ -78,7 +78,7 @@ pub use nearest::nearest;
 pub use parquet_writer::parquet_bytes;
 pub use partition::split_fraction;
 pub use reading::{Categorical, Missing, Reading};
-pub use scaling::{ColumnTransform, Scaling};
+pub use scaling::{ColumnTransform, Scaling, unit_columns};
 pub use select::{Intercept, Outcome, Selection};
 pub use split::{Split, read_row_numbers, split};
 pub use table::Table;

@@ -62,6 +62,26 @@ impl Scaling {
     }
 }
 
+/// The transformation that brings every column but the intercept, indicators included, to standard deviation 1, and to mean 0 where
+/// an intercept takes up the shift: the scale on which priors that follow the data are all alike.
+///
+/// A column that is constant in the rows of `train` is divided by 1.
+pub fn unit_columns(train: &RegressionData) -> Vec<ColumnTransform> {
+    let has_intercept = train.kinds.first() == Some(&DesignColumn::Intercept);
+    let (means, sds) = means_and_sds(train);
+    let columns = train.names.iter().zip(&train.kinds).zip(means.into_iter().zip(sds));
+    columns
+        .map(|((name, kind), (mean, sd))| match kind {
+            DesignColumn::Intercept => ColumnTransform { name: name.clone(), shift: 0.0, scale: 1.0 },
+            _ => ColumnTransform {
+                name: name.clone(),
+                shift: if has_intercept { mean } else { 0.0 },
+                scale: if sd > 0.0 { sd } else { 1.0 },
+            },
+        })
+        .collect()
+}
+
 fn means_and_sds(data: &RegressionData) -> (Vec<f64>, Vec<f64>) {
     let n = data.n_rows() as f64;
     let mut means = vec![0.0; data.n_cols()];
@@ -165,6 +185,26 @@ mod tests {
                 assert!((a - b).abs() < 1e-13, "{scaling:?}: {a} and {b}");
             }
         }
+    }
+
+    #[test]
+    fn unit_columns_take_indicators_along_and_shift_only_beside_an_intercept() {
+        let mut with = data(Intercept::First);
+        with.transform(&unit_columns(&with));
+        let mut without = data(Intercept::None);
+        let before = without.clone();
+        without.transform(&unit_columns(&without));
+        for j in 0..4 {
+            let column = |data: &RegressionData, j: usize| (0..5).map(|i| data.row(i)[j]).collect::<Vec<f64>>();
+            for (column, centred) in [(column(&with, j + 1), true), (column(&without, j), false)] {
+                let mean = column.iter().sum::<f64>() / 5.0;
+                let variance = column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 4.0;
+                assert!((variance - 1.0).abs() < 1e-14 && (!centred || mean.abs() < 1e-15), "{j}: {mean} {variance}");
+            }
+            let ratio = before.row(3)[j] / without.row(3)[j];
+            assert!(ratio.is_nan() || (0..5).all(|i| (without.row(i)[j] * ratio - before.row(i)[j]).abs() < 1e-12));
+        }
+        assert!((0..5).all(|i| with.row(i)[0] == 1.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //!     cargo run -p elinvar-report --example sample_report -- OUT-DIR
 
-#[path = "../tests/sample/mod.rs"]
+#[path = "../tests/pages/sample/mod.rs"]
 mod sample;
 
 use std::path::PathBuf;

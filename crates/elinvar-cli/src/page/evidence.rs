@@ -8,9 +8,15 @@ use crate::table::shown_len;
 
 /// The verdict and its reason, in lines that fit a terminal.
 pub(crate) fn verdict(Judgement { verdict, reason }: &Judgement) -> String {
+    folded(&format!("Verdict: {}. {reason}", verdict.name().replace('_', " ")))
+}
+
+/// A text in lines that fit a terminal.
+pub(crate) fn folded(text: &str) -> String {
     const WIDTH: usize = 110;
-    let mut lines = vec![format!("Verdict: {}.", verdict.name().replace('_', " "))];
-    for word in reason.split(' ') {
+    let mut words = text.split(' ');
+    let mut lines = vec![words.next().unwrap_or_default().to_owned()];
+    for word in words {
         let last = lines.last_mut().expect("there is a first line");
         if shown_len(last) + 1 + word.chars().count() > WIDTH {
             lines.push(word.into());

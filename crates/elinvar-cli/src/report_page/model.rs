@@ -11,7 +11,7 @@ pub(super) fn words(job: &Job) -> Vec<(String, String)> {
     if about.model.is_regression() {
         list.push(("Columns", columns(about)));
         let scaled = "shifted or scaled for the fit; coefficients on this page are in the units of the file";
-        if about.is_scaled() {
+        if about.is_scaled() && about.scaling_is_asked {
             list.push(("Scaling", scaled.into()));
         }
     }
@@ -77,9 +77,8 @@ fn prior(about: &About) -> String {
         ModelName::Proportion => "logit-normal(0, 1.5²)".into(),
         ModelName::Direction => "uniform".into(),
         _ => {
-            let sd = significant(1.0 / about.prior_precision.sqrt());
             let sigma = about.sigma_scale.map_or(String::new(), |s| format!("; sigma half-Cauchy({})", significant(s)));
-            format!("N(0, {sd}²) on every coefficient{sigma}")
+            about.priors.words(&about.kinds, &about.transforms) + &sigma
         }
     }
 }

@@ -26,6 +26,9 @@ impl Settings {
         if args.config.is_none() && args.model.is_none() && args.file.is_none() && args.target.is_none() {
             settings.data.example = Some(EXAMPLE);
             settings.model.name = Some(ModelName::Logistic);
+            if !settings.model.has_prior() {
+                settings.model.prior_precision = Some(1.0);
+            }
         }
         settings.family.lay_over(args);
         settings.lay_plan_over(args);

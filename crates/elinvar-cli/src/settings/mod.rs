@@ -104,6 +104,13 @@ pub(crate) struct ModelSettings {
     pub(crate) likelihood: Option<Likelihood>,
 }
 
+impl ModelSettings {
+    /// Whether the prior of the coefficients is given.
+    pub(crate) fn has_prior(&self) -> bool {
+        self.prior_precision.is_some() || self.prior_sd.is_some()
+    }
+}
+
 /// The family and its constants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

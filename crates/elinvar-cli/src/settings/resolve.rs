@@ -6,6 +6,7 @@ use elinvar_data::DesignColumn;
 
 use super::{Components, DataSettings, Dims, FamilySettings, ModelSettings, OutputSettings, Settings, Shape};
 use crate::job::About;
+use crate::prior::Priors;
 
 impl Settings {
     /// These settings, resolved; `plan` has every automatic choice made.
@@ -67,7 +68,10 @@ impl ModelSettings {
     fn resolved(&self, about: &About) -> Self {
         Self {
             name: Some(about.model),
-            prior_precision: about.model.is_regression().then_some(about.prior_precision),
+            prior_precision: match about.priors {
+                Priors::Given { precision } if about.model.is_regression() => Some(precision),
+                _ => None,
+            },
             prior_sd: None,
             sigma_scale: about.sigma_scale,
             exposure: self.exposure.clone(),

@@ -51,11 +51,11 @@ impl<A: Approximation> Run<'_, A> {
             self.replace_bad();
         }
         self.scale_minibatch();
-        let elbo = self.q.elbo(self.evaluations.log_p(), self.prior, &self.work, &self.batch);
+        let elbo = self.q.elbo(self.evaluations.log_p(), &self.prior, &self.work, &self.batch);
         self.q.set_baseline(&mut self.work, self.pace.baseline(elbo.0));
         let (evaluations, curvature) = (&self.evaluations, &self.curvature);
         let finite =
-            self.q.gradient(evaluations, curvature, self.prior, &mut self.work, &self.batch, &mut self.gradient);
+            self.q.gradient(evaluations, curvature, &self.prior, &mut self.work, &self.batch, &mut self.gradient);
         Ok(if finite { Outcome::Ready { elbo } } else { Outcome::NotFinite })
     }
 

@@ -103,9 +103,9 @@ impl<'t, A: Approximation> Run<'t, A> {
             return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
         }
         let prior = target.prior();
-        start.check_prior(prior)?;
+        start.check_prior(&prior)?;
         let mut start = start;
-        let memory = Memory::new(&plan, prior, &mut start)?;
+        let memory = Memory::new(&plan, &prior, &mut start)?;
         let (names, transforms) = (target.names(), target.transforms());
         for (what, expected, found) in [
             ("names of coordinates", target.dim(), names.len()),
@@ -216,7 +216,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             Outcome::TooManyBad(_) | Outcome::NotFinite => self.pace.skip(),
         }
         if let Some(store) = self.store.as_mut().filter(|_| self.minibatch.is_none()) {
-            store.keep(&self.batch, self.evaluations.log_p(), self.prior);
+            store.keep(&self.batch, self.evaluations.log_p(), &self.prior);
         }
         Ok(Step {
             index,

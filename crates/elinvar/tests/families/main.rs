@@ -1,11 +1,17 @@
-//! What every family must satisfy, full and diagonal; a family is registered by its line in `every_member!`.
+//! What every family must satisfy, full and diagonal, and what each adds; a family is registered by its line in `every_member!`.
 
 #[macro_use]
 #[path = "../members/mod.rs"]
 mod members;
+#[path = "../subjects/mod.rs"]
+mod subjects;
 
 mod averages;
 mod density;
 mod draws;
+mod ef_mixture;
 mod estimators;
+mod learned_shape;
 mod registered;
+mod scale_mixtures;
+mod tensor_gaussian;

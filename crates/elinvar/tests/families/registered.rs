@@ -16,8 +16,8 @@ fn every_family_has_its_line() {
     let mut seen = Vec::new();
     every_member!(note(2, 1, &mut seen));
     let found: BTreeSet<(String, String)> = seen.iter().map(|(name, kind, _)| (name.clone(), kind.clone())).collect();
-    // Mixtures of exponential families have no scale matrix, and `matrix` has several: tests/ef_mixture, tests/theory/ef_mixture.rs
-    // and tests/tensor_gaussian are theirs.
+    // Mixtures of exponential families have no scale matrix, and `matrix` has several: ef_mixture, tests/theory/ef_mixture.rs
+    // and tensor_gaussian are theirs.
     let expected: BTreeSet<(String, String)> = Family::NAMES
         .iter()
         .filter(|name| !["ef_mixture", "birnbaum_saunders", "matrix"].contains(name))

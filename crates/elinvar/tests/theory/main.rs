@@ -7,6 +7,8 @@ mod members;
 mod bonnet_price;
 mod charts;
 mod ef_mixture;
+mod exactness;
 mod fisher;
 mod invariance;
 mod natural_gradient;
+mod paper_map;

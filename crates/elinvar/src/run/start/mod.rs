@@ -15,7 +15,7 @@ pub(super) use bend::bend;
 use over_modes::{gaussian_state, heavy, over_modes};
 
 use super::fitting::Fitting;
-use super::search::{Found, Mode, gaussian_prior, search_kept};
+use super::search::{Found, Mode, search_kept};
 use super::values::not_from_values;
 use super::{Counts, Journal, Plan, Run, Stop, check_support};
 use crate::Error;
@@ -89,13 +89,12 @@ pub(super) fn start_in(
     };
     fit.counts += found.counts;
     let stand_in;
-    let target = match target.prior() {
+    let target = if target.prior().shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        prior @ Prior::StudentT { .. } => {
-            stand_in = WithPrior { target, prior: gaussian_prior(prior, target.dim()) };
-            &stand_in
-        }
-        _ => target,
+        stand_in = WithPrior { target, prior: target.prior().without_mixing(target.dim()) };
+        &stand_in
+    } else {
+        target
     };
     let approximation = match covariance {
         Covariance::Full => start_with::<Full>(target, family, plan, &found, fit)?,
@@ -168,7 +167,7 @@ impl Target for WithPrior<'_> {
     }
 
     fn prior(&self) -> Prior {
-        self.prior
+        self.prior.clone()
     }
 
     fn second_order(&self) -> Option<&dyn SecondOrder> {

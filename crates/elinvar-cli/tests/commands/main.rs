@@ -1,0 +1,21 @@
+//! The program from outside: what is typed, what is printed, what is kept, and how it ends.
+
+#[path = "../../../elinvar-report/tests/pages/chromium.rs"]
+mod chromium;
+mod story;
+
+mod bad_input;
+mod bad_runs;
+mod browser;
+mod cli;
+mod config;
+mod data_in;
+mod families;
+mod ladder;
+mod priors;
+mod report;
+mod reproduce;
+mod resume;
+mod runs;
+mod tutorial;
+mod verdicts;

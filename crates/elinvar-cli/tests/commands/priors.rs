@@ -1,0 +1,104 @@
+//! Priors of regressions: scaled to the data unless they are given, and what is said when they contradict the data.
+
+use crate::story::Story;
+
+/// Noise without a generator: the fractional parts of multiples of an irrational number, centred.
+fn noise(i: usize) -> f64 {
+    (i as f64 * 0.618_033_988_749_895).fract() - 0.5
+}
+
+/// House prices over floor areas in square metres and years, in units in which nobody's coefficients are near 1.
+fn houses(area_unit: f64) -> (String, Vec<[f64; 3]>) {
+    let rows: Vec<[f64; 3]> = (0..120)
+        .map(|i| {
+            let (area, year) = (60.0 + 1.1 * ((i * 37) % 101) as f64, 1950.0 + ((i * 53) % 71) as f64);
+            [area * area_unit, year, 40_000.0 + 3_100.0 * area + 900.0 * (year - 1985.0) + 90_000.0 * noise(i)]
+        })
+        .collect();
+    let lines: Vec<String> = rows.iter().map(|[area, year, price]| format!("{area:?},{year},{price:?}")).collect();
+    (format!("area,year,price\n{}\n", lines.join("\n")), rows)
+}
+
+/// Least squares of price on area and year: the two slopes and the residual standard deviation.
+fn least_squares(rows: &[[f64; 3]]) -> [f64; 3] {
+    let n = rows.len() as f64;
+    let mean = |j: usize| rows.iter().map(|row| row[j]).sum::<f64>() / n;
+    let means = [mean(0), mean(1), mean(2)];
+    let product = |a: usize, b: usize| rows.iter().map(|r| (r[a] - means[a]) * (r[b] - means[b])).sum::<f64>();
+    let determinant = product(0, 0) * product(1, 1) - product(0, 1).powi(2);
+    let area = (product(0, 2) * product(1, 1) - product(1, 2) * product(0, 1)) / determinant;
+    let year = (product(1, 2) * product(0, 0) - product(0, 2) * product(0, 1)) / determinant;
+    let residual = |r: &[f64; 3]| r[2] - means[2] - area * (r[0] - means[0]) - year * (r[1] - means[1]);
+    let squares: f64 = rows.iter().map(|row| residual(row).powi(2)).sum();
+    [area, year, (squares / (n - 3.0)).sqrt()]
+}
+
+fn mean_and_sd(fit: &serde_json::Value, name: &str) -> (f64, f64) {
+    let rows = fit["parameters"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["name"] == name).unwrap();
+    (row["mean"].as_f64().unwrap(), row["sd"].as_f64().unwrap())
+}
+
+#[test]
+fn raw_units_are_no_trap() {
+    let story = Story::new();
+    let (text, rows) = houses(1.0);
+    story.write("houses.csv", text);
+    let expected = least_squares(&rows);
+    for scaling in [&[][..], &["--standardize"], &["--scale"]] {
+        let fit = story.json(&[&["fit", "linear", "houses.csv", "--target", "price"][..], scaling].concat());
+        for (name, expected) in ["area", "year", "sigma"].iter().zip(expected) {
+            let (mean, sd) = mean_and_sd(&fit, name);
+            assert!((mean - expected).abs() < 0.2 * sd, "{scaling:?} {name}: {mean} ± {sd}, least squares {expected}");
+        }
+        assert!(fit.get("warnings").is_none(), "{fit}");
+    }
+    let page = story.ok(&["fit", "linear", "houses.csv", "--target", "price"]);
+    for part in ["prior scaled to the data", "intercept N(", "all columns at their means; area N(0, ", "; year N(0, "] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    assert!(!page.contains("columns scaled"), "{page}");
+}
+
+#[test]
+fn the_unit_of_a_column_changes_its_coefficient_and_nothing_else() {
+    let story = Story::new();
+    story.write("metres.csv", houses(1.0).0).write("feet.csv", houses(10.763_910_4).0);
+    let fits = ["metres.csv", "feet.csv"].map(|file| story.json(&["fit", "linear", file, "--target", "price"]));
+    let [metres, feet] = fits.each_ref().map(|fit| mean_and_sd(fit, "area"));
+    assert!((metres.0 / feet.0 - 10.763_910_4).abs() < 1e-6 && (metres.1 / feet.1 - 10.763_910_4).abs() < 1e-6);
+    let [metres, feet] = fits.map(|fit| fit["elbo"].as_f64().unwrap());
+    assert!((metres - feet).abs() < 1e-6, "{metres} {feet}");
+}
+
+#[test]
+fn a_prior_against_the_data_is_named() {
+    let story = Story::new();
+    story.write("houses.csv", houses(1.0).0);
+    let command = ["fit", "linear", "houses.csv", "--target", "price", "--prior-precision", "1"];
+    let page = story.run(&command).stdout;
+    let (before, _) = page.split_once("parameter ").unwrap();
+    assert!(before.contains("Prior against data: the noise sigma, "), "{page}");
+    let fit = story.json_good_or_not(&command);
+    assert_eq!(fit["warnings"].as_array().map(Vec::len), Some(1), "{fit}");
+
+    // Counts around e¹² under N(0, 1).
+    let lines: Vec<String> = (0..60).map(|i| format!("{},{}", i % 7, 160_000 + 100 * ((i * 29) % 53))).collect();
+    story.write("counts.csv", format!("x,n\n{}\n", lines.join("\n")));
+    let command = ["fit", "poisson", "counts.csv", "--target", "n", "--prior-sd", "1"];
+    let fit = story.json_good_or_not(&command);
+    let sentence = fit["warnings"][0].as_str().unwrap();
+    assert!(sentence.starts_with("Prior against data: the data put intercept 1"), "{sentence}");
+}
+
+#[test]
+fn the_embedded_example_keeps_its_prior_and_a_run_keeps_the_rule() {
+    let story = Story::new();
+    assert!(story.ok(&["fit"]).contains("prior N(0, 1); full Gaussian"));
+    story.write("houses.csv", houses(1.0).0);
+    let first = story.json(&["fit", "linear", "houses.csv", "--target", "price", "--out", "run"]);
+    assert!(!story.read("run/config.toml").contains("prior_precision"));
+    let again = story.json(&["fit", "--config", "run/config.toml"]);
+    assert_eq!(first["parameters"], again["parameters"]);
+    assert!(story.read("run/report.html").contains("all columns at their means"));
+}

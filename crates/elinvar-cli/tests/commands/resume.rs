@@ -1,0 +1,282 @@
+//! Fits that are killed, interrupted, limited and continued: nothing is lost, and every bit is that of a fit left alone.
+#![cfg(unix)]
+
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::story::{self, Ended, Story, Uniforms};
+
+/// A table for logistic regression with two columns that are hard to tell apart.
+fn table(n_rows: usize) -> String {
+    let mut uniforms = Uniforms::new(7);
+    let mut text = String::from("a,b,c,d,y\n");
+    for _ in 0..n_rows {
+        let (a, c, d) = (uniforms.normal(), uniforms.normal(), uniforms.normal());
+        let b = a + 0.1 * uniforms.normal();
+        let y = u8::from(0.8 * a - 0.5 * c + 2.0 * uniforms.normal() > 0.3);
+        text += &format!("{a:.4},{b:.4},{c:.4},{d:.4},{y}\n");
+    }
+    text
+}
+
+/// Never converges.
+const ENDLESS: &str = "fit logistic t.csv --target y --family mog --components 3 --restarts 2 --tolerance 1e-9";
+/// Takes about two seconds, most of them in steps.
+fn long() -> String {
+    format!("{ENDLESS} --max-steps 500")
+}
+
+fn words(command: &str) -> Vec<&str> {
+    command.split_whitespace().collect()
+}
+
+fn spawn(story: &Story, command: &str) -> Child {
+    story.command(&words(command)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Removes every member called `seconds` or `fit_seconds`.
+fn forget_seconds(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, _| !name.ends_with("seconds"));
+            members.values_mut().for_each(forget_seconds);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_seconds),
+        _ => {}
+    }
+}
+
+/// Everything in a run directory but times.
+fn results(story: &Story, run: &str) -> [String; 4] {
+    let json = |name: &str| {
+        let mut value: Value = serde_json::from_str(&story.read(&format!("{run}/{name}"))).unwrap();
+        forget_seconds(&mut value);
+        value.to_string()
+    };
+    let trace = story.read(&format!("{run}/trace.csv"));
+    let without_seconds = |line: &str| {
+        let cells: Vec<&str> = line.split(',').enumerate().filter(|(i, _)| *i != 2).map(|(_, cell)| cell).collect();
+        cells.join(",")
+    };
+    let trace: Vec<String> = trace.lines().map(without_seconds).collect();
+    [json("fit.json"), json("diagnostics.json"), trace.join("\n"), story.read(&format!("{run}/config.toml"))]
+}
+
+/// No file that is not complete, and nothing that says that the fit goes on.
+fn check_tidy(story: &Story, run: &str) {
+    let files: Vec<String> = story.files().iter().map(|path| path.display().to_string()).collect();
+    assert!(!files.iter().any(|file| file.ends_with(".part") || file.contains(".elinvar-")), "{files:?}");
+    assert!(!story.path(&format!("{run}/checkpoint/config.toml")).exists());
+}
+
+/// Lets a command run for so long and kills it; `None` if it was killed.
+fn run_for(story: &Story, command: &str, time: Duration) -> Option<ExitStatus> {
+    let mut child = spawn(story, command);
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    let status = child.wait().unwrap();
+    // It may have come to its end in the meantime.
+    status.code().map(|_| status)
+}
+
+/// Five kills, or as many as the environment variable ELINVAR_KILLS says.
+#[test]
+fn kills_at_random_moments_lose_nothing() {
+    let wanted: usize = std::env::var("ELINVAR_KILLS").map_or(5, |text| text.parse().unwrap());
+    let story = Story::new();
+    story.write("t.csv", table(6_000));
+    let begun = Instant::now();
+    let ended = story.run(&words(&format!("{} --out straight", long())));
+    let whole = begun.elapsed();
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let expected = results(&story, "straight");
+    let mut uniforms = Uniforms::new(99);
+    let (mut kills, mut runs, mut sessions) = (0, 0, 0);
+    while kills < wanted {
+        runs += 1;
+        let run = format!("killed{runs}");
+        // A run is killed up to four times before it may come to its end.
+        let mut left = 4.min(wanted - kills);
+        loop {
+            sessions += 1;
+            let begun = story.path(&format!("{run}/config.toml")).exists();
+            let command = if begun { format!("resume {run}") } else { format!("{} --out {run}", long()) };
+            let time = if left > 0 { whole.mul_f64(uniforms.next()) } else { Duration::from_secs(600) };
+            match run_for(&story, &command, time) {
+                Some(status) => {
+                    assert_eq!(status.code(), Some(3), "{command}");
+                    break;
+                }
+                None => (kills, left) = (kills + 1, left - 1),
+            }
+        }
+        assert_eq!(results(&story, &run), expected, "after {sessions} sessions");
+        check_tidy(&story, &run);
+    }
+    println!("{kills} kills of {runs} runs in {sessions} sessions; a run takes {whole:?}");
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Waits until the fit of `run` has kept something.
+fn wait_for_state(story: &Story, run: &str) {
+    let begun = Instant::now();
+    let folder = story.path(&format!("{run}/checkpoint"));
+    while !std::fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        assert!(begun.elapsed() < Duration::from_secs(120), "nothing is kept");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+fn wait(child: Child) -> Ended {
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let stderr: String = text(output.stderr);
+    let stderr = stderr.lines().filter(|line| !story::is_progress(line)).map(|line| format!("{line}\n")).collect();
+    Ended { code: output.status.code(), stdout: text(output.stdout), stderr }
+}
+
+const ANSWER: &str = "\nstopping after this step; Ctrl-C again leaves at once\n";
+
+#[test]
+fn ctrl_c_says_how_to_go_on() {
+    let story = Story::new();
+    story.write("t.csv", table(6_000));
+    story.run(&words(&format!("{} --out straight", long())));
+    for (name, run) in [("-INT", "one"), ("-TERM", "two")] {
+        let child = spawn(&story, &format!("{} --out {run}", long()));
+        wait_for_state(&story, run);
+        signal(&child, name);
+        let ended = wait(child);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(130), ""), "{}", ended.stderr);
+        let sentence = format!("interrupted; nothing is lost: elinvar resume {run} continues\n");
+        assert_eq!(ended.stderr.replace(ANSWER, ""), sentence);
+        assert!(!story.path(&format!("{run}/fit.json")).exists());
+
+        // Until then no other command takes it for a fit.
+        let sentence = format!("the fit in this folder is not finished; elinvar resume {run} continues it");
+        assert_eq!(story.run(&["sample", run]).stderr, format!("error: {run}: {sentence}\n"));
+        let ended = story.run(&words(&format!("{} --out {run}", long())));
+        let sentence = format!(
+            "the folder has a fit that is not finished; elinvar resume {run} continues it, or remove the folder"
+        );
+        assert_eq!((ended.code, ended.stderr), (Some(2), format!("error: {run}: {sentence}\n")));
+
+        // What a crash within a write has left behind is in nobody's way.
+        story.write(&format!("{run}/trace.csv.part"), "step,eval").write(&format!("{run}/fit.json.part"), "{");
+        let ended = story.run(&["resume", run]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(3), ""), "{}", ended.stdout);
+        assert_eq!(results(&story, run), results(&story, "straight"));
+        check_tidy(&story, run);
+    }
+}
+
+#[test]
+fn without_a_folder_nothing_is_kept() {
+    let story = Story::new();
+    story.write("t.csv", table(6_000));
+    let before = story.files();
+    let child = spawn(&story, &format!("{ENDLESS} --max-steps 1000000"));
+    sleep(Duration::from_millis(700));
+    signal(&child, "-INT");
+    let ended = wait(child);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(130), ""));
+    let sentence = "interrupted; nothing was kept: with --out DIR a fit can be resumed\n";
+    assert_eq!(ended.stderr.replace(ANSWER, ""), sentence);
+    assert_eq!(story.files(), before);
+}
+
+#[test]
+fn a_limit_can_be_raised() {
+    let story = Story::new();
+    story.write("t.csv", table(300));
+    let families = ["--family mog --components 3", "--family mog --components auto", "--family auto", "--family skew"];
+    for (i, family) in families.iter().enumerate() {
+        let fit = format!("fit logistic t.csv --target y --tolerance 1e-5 {family}");
+        let (run, fresh) = (format!("run{i}"), format!("fresh{i}"));
+        let ended = story.run(&words(&format!("{fit} --max-steps 60 --out {run}")));
+        assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+        let short = results(&story, &run);
+        // Nothing new was asked for.
+        let ended = story.run(&["resume", &run]);
+        let said = format!("{run}: a limit has ended this fit: elinvar resume {run} --max-steps N continues it\n");
+        assert_eq!((ended.code, ended.stderr), (Some(3), said));
+        assert_eq!(results(&story, &run), short);
+
+        story.run(&words(&format!("resume {run} --max-steps 130 --max-evals 1e5 --quiet")));
+        story.run(&words(&format!("{fit} --max-steps 130 --max-evals 100000 --out {fresh} --quiet")));
+        assert_eq!(results(&story, &run), results(&story, &fresh), "{family}");
+        check_tidy(&story, &run);
+    }
+}
+
+#[test]
+fn a_finished_fit_is_shown_again() {
+    let story = Story::new();
+    let page = story.ok(&["fit", "--out", "run"]);
+    let before = (story.files(), results(&story, "run"));
+    let ended = story.run(&["resume", "run"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), "run: this fit is finished; here it is again\n"));
+    let table = |page: &str| page.split_once("parameter").map(|(_, rest)| rest.to_owned()).unwrap();
+    assert_eq!(table(&ended.stdout), table(&page));
+    let mut again = story.json(&["resume", "run"]);
+    forget_seconds(&mut again);
+    assert_eq!((&again["converged"], &again["run_dir"]), (&true.into(), &"run".into()));
+    assert_eq!((story.files(), results(&story, "run")), before);
+    // Another tolerance is another fit, and so is made as one.
+    story.run(&["resume", "run", "--tolerance", "0.001"]);
+    story.run(&["fit", "--tolerance", "0.001", "--out", "fresh"]);
+    assert_eq!(results(&story, "run"), results(&story, "fresh"));
+}
+
+#[test]
+fn what_cannot_be_resumed_says_why() {
+    let story = Story::new();
+    story.write("t.csv", table(6_000));
+    std::fs::create_dir(story.path("empty")).unwrap();
+    let refused = |command: &str, sentence: &str| {
+        let ended = story.run(&words(command));
+        assert_eq!((ended.code, ended.stderr), (Some(2), format!("error: {sentence}\n")), "{command}");
+    };
+    refused("resume gone", "gone: there is no such folder; name a folder written by elinvar fit --out");
+    refused("resume t.csv", "t.csv: this is a file; name a folder written by elinvar fit --out");
+    refused(
+        "resume empty",
+        "empty: there is no config.toml in this folder; name a folder written by elinvar fit --out",
+    );
+
+    let mut child = spawn(&story, &format!("{ENDLESS} --max-steps 1000000 --out run"));
+    wait_for_state(&story, "run");
+    refused("resume run", "run: another elinvar is at work in this folder; wait for it, or end it and try again");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let advice = "remove it: what it holds is then computed again";
+    let is_entry = |path: &PathBuf| path.starts_with("run/checkpoint") && path.extension() == Some("json".as_ref());
+    let file = story.files().into_iter().find(is_entry).unwrap();
+    let file = file.display().to_string();
+    let whole = story.read(&file);
+    story.write(&file, &whole[..whole.len() - 20]);
+    let cut = "the file ends too early (line 1); it was cut off while being copied or written";
+    refused("resume run", &format!("{file}: {cut}; {advice}"));
+    let version = env!("CARGO_PKG_VERSION");
+    story.write(&file, whole.replacen(&format!("\"elinvar\":\"{version}\""), "\"elinvar\":\"9.9.9\"", 1));
+    let other = format!("it was written by elinvar 9.9.9 and means nothing to elinvar {version}");
+    refused("resume run", &format!("{file}: {other}; {advice}"));
+    // The data are those of the beginning, or there is nothing to go on with.
+    story.write(&file, whole).write("t.csv", table(5_999));
+    let ended = story.run(&["resume", "run"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("t.csv"), "{}", ended.stderr);
+}

@@ -1,0 +1,11 @@
+//! Tables: every format and every sentence about a file that cannot be read.
+
+mod problem;
+
+mod arrays;
+mod describe;
+mod errors;
+mod formats;
+mod parquet;
+mod robust;
+mod story;

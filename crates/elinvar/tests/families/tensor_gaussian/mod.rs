@@ -1,0 +1,10 @@
+//! The family `matrix`: its formulas against others written independently, its theory, and what it recovers.
+
+mod example;
+mod formulas;
+mod large;
+mod moments;
+mod network;
+mod recovery;
+mod runs;
+mod theory;

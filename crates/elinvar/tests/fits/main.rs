@@ -1,0 +1,22 @@
+//! Whole fits: what they find and are worth, why they end, and that they give the same bits again.
+
+#[path = "../subjects/mod.rs"]
+mod subjects;
+
+mod counting;
+
+mod accuracy;
+mod components;
+mod determinism;
+mod files;
+mod growth;
+mod journal;
+mod ladder;
+mod pathological;
+mod recovery;
+mod restarts;
+mod robust;
+mod rules;
+mod stops;
+mod values_only;
+mod verdict;

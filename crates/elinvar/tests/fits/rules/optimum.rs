@@ -1,0 +1,85 @@
+//! Every rule ends at the optimum of its family.
+
+use elinvar::estimate::Curvature;
+use elinvar::family::Family;
+use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Root, Rule, StepSize};
+use elinvar::run::Stop;
+use elinvar::target::Target;
+use elinvar::{Plan, Posterior};
+
+use super::{MOMENTUM, adam_like};
+use crate::subjects::logistic;
+
+/// The bound on 200 000 draws; those of two fits are the same up to their parameters.
+fn bound(target: &dyn Target, mut posterior: Posterior) -> f64 {
+    let elbo = posterior.diagnose(target, 200_000, 77).unwrap().elbo;
+    assert!(elbo.mcse < 2e-3, "± {}", elbo.mcse);
+    elbo.value
+}
+
+fn best(target: &dyn Target, family: Family) -> f64 {
+    bound(target, elinvar::fit(target, family, &Plan { n_draws: 128, ..Plan::thorough() }).unwrap())
+}
+
+fn ends_at(target: &dyn Target, family: Family, plan: &Plan, best: f64) {
+    let posterior = elinvar::fit(target, family, plan).unwrap();
+    let (steps, reason) = (posterior.trace().len(), posterior.stop_reason());
+    let gap = best - bound(target, posterior);
+    println!("{family}, {:?}, {}: {gap:.4} nats, {steps} steps, {reason:?}", plan.rule, plan.curvature);
+    assert!(gap < 0.02, "{family}, {plan:?}: {gap} nats below the optimum after {steps} steps");
+}
+
+fn plan(rule: Rule, step_size: StepSize) -> Plan {
+    let stop = Stop { max_steps: 6_000, ..Stop::default() };
+    Plan { rule, step_size, stop, seed: 3, ..Plan::default() }
+}
+
+#[test]
+fn of_a_gaussian_and_a_skew_gaussian() {
+    let target = logistic(60, 3);
+    for family in [Family::gaussian().diagonal(), Family::gaussian(), Family::skew().diagonal(), Family::mog(2)] {
+        let best = best(&target, family);
+        let decay = StepSize::Power { initial: 0.05, delay: 300.0, exponent: 0.6 };
+        let euclidean = Rule::EuclideanAdam(EuclideanAdam::default());
+        for (rule, step_size) in [
+            (MOMENTUM, StepSize::Auto),
+            (MOMENTUM, StepSize::Power { initial: 0.3, delay: 100.0, exponent: 0.6 }),
+            (euclidean, StepSize::Auto),
+            (euclidean, decay),
+        ] {
+            ends_at(&target, family, &plan(rule, step_size), best);
+        }
+        // Adam without averages: the last state, of steps that have become short.
+        ends_at(&target, family, &Plan { average: false, ..plan(euclidean, decay) }, best);
+        // The reparameterisation gradient, without second derivatives.
+        let curvature = Curvature::Stein { control_variate: false };
+        ends_at(&target, family, &Plan { curvature, ..plan(euclidean, StepSize::Auto) }, best);
+    }
+}
+
+/// With the Hessian for its curvature the rule has the fixed point of the natural gradient; with squared gradients, which are the
+/// curvature only on average over data from the model, one nearby.
+#[test]
+fn of_the_adam_like_rule() {
+    let target = logistic(60, 3);
+    for family in [Family::gaussian(), Family::skew(), Family::emg(), Family::student_t(6.0), Family::snig(3.0)] {
+        let family = family.diagonal();
+        let best = best(&target, family);
+        for (root, bias_correction) in [
+            (Root::PaperRoot, BiasCorrection::MomentumOnly),
+            (Root::PaperRoot, BiasCorrection::Both),
+            (Root::VadamRoot, BiasCorrection::DataOnly),
+            (Root::Newton, BiasCorrection::None),
+        ] {
+            let Rule::AdamLike(rule) = adam_like(root, bias_correction) else { unreachable!() };
+            let rule = Rule::AdamLike(AdamLike { gamma2: 0.99, ..rule });
+            let step_size = StepSize::Power { initial: 0.02, delay: 500.0, exponent: 0.6 };
+            ends_at(&target, family, &Plan { curvature: Curvature::Hessian, ..plan(rule, step_size) }, best);
+            if family.name() == "gaussian" {
+                for minibatch in [None, Some(20)] {
+                    ends_at(&target, family, &Plan { minibatch, ..plan(rule, step_size) }, best);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! What must hold for every target; registering a new one is one line in `registered`.
+
+#[path = "../subjects/mod.rs"]
+mod subjects;
+
+mod conformance;
+mod neural_network;
+mod normalisers;
+mod registered;
+mod threads;
+
+/// The only tolerances of these tests.
+mod tolerance {
+    /// Algebra that is exact but for rounding, relative to the size of what is summed.
+    pub(crate) const EXACT: f64 = 1e-12;
+    /// First differences.
+    pub(crate) const FD1: f64 = 1e-6;
+    /// Differences of the gradient. The five-point rule is good for much better than the 1e-4 of a plain second difference.
+    pub(crate) const FD2: f64 = 1e-6;
+}
