@@ -10,18 +10,8 @@ use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
 use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
 use crate::random::{Purpose, Stream};
 use crate::target::Target;
+use crate::tuning;
 
-/// Draws from which a rung is judged.
-const DRAWS: usize = 4_096;
-/// A rung is kept if it gains so many standard errors of the difference.
-const ERRORS: f64 = 2.0;
-/// Shares of the limits of the verdict within which a rung is left in peace.
-const COMFORT_OF_MEANS: f64 = 0.8;
-const COMFORT_OF_SDS: f64 = 0.6;
-/// Tail index of the Student-t rung: five degrees of freedom.
-const TAIL: f64 = 2.5;
-/// Each family with one mode may take this part of the steps.
-const RUNGS: u64 = 4;
 /// Block of [`Purpose::Start`] that belongs to the rungs.
 const SEED_BLOCK: u32 = 1 << 18;
 
@@ -52,7 +42,7 @@ pub(super) fn climb<S: ScaleMatrix>(
     let mut ladder = ladder.step_onto(start.approximation.clone(), fit)?;
     let fitted = Gaussian::<S>::from_state(&ladder.top()?.approximation().state())?;
     if !several && !shared {
-        for kind in [Kind::Skew, Kind::StudentT { a: TAIL, learn: false }] {
+        for kind in [Kind::Skew, Kind::StudentT { a: tuning::ladder::STUDENT_T_SHAPE, learn: false }] {
             if ladder.goes_on(fit) {
                 let start = bend(target, &fitted, of(kind), ladder.seed(), &mut fit.counts)?;
                 ladder = ladder.step_onto(start, fit)?;
@@ -77,7 +67,8 @@ fn is_settled(posterior: &Posterior) -> bool {
     let within = |shift: Estimate, limit: f64| shift.value.abs() + limits::ERRORS * shift.mcse < limit;
     let comfortable = posterior.diagnostics().is_some_and(|diagnostics| {
         diagnostics.shifts.iter().all(|shift| {
-            within(shift.mean, COMFORT_OF_MEANS * limits::MEAN) && within(shift.log_sd, COMFORT_OF_SDS * limits::LOG_SD)
+            within(shift.mean, tuning::ladder::COMFORT_OF_MEANS * limits::MEAN)
+                && within(shift.log_sd, tuning::ladder::COMFORT_OF_SDS * limits::LOG_SD)
         })
     });
     posterior.verdict() == Some(Verdict::Trust) && comfortable
@@ -128,7 +119,7 @@ impl Ladder<'_> {
     fn step_onto(mut self, start: AnyApproximation, fit: &mut Fitting<'_>) -> Result<Self, Error> {
         let left = self.plan.stop.max_steps.saturating_sub(fit.trace().len() as u64);
         let grows = matches!(start.state().family.kind, Kind::Mog { .. });
-        let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / RUNGS) };
+        let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / tuning::ladder::STEPS_DIVISOR) };
         let stop = Stop { max_steps, ..self.plan.stop };
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };
         let steps = if grows { grow } else { run_from };
@@ -139,7 +130,7 @@ impl Ladder<'_> {
         };
         self.over = posterior.stop_reason() == StopReason::Interrupted;
         posterior.set_agreement(self.agreement.clone());
-        posterior.judge(self.target, DRAWS, plan.seed)?;
+        posterior.judge(self.target, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
         let Some(diagnostics) = posterior.diagnostics() else { return Ok(self) };
         let (elbo, pareto_k) = (diagnostics.elbo, diagnostics.pareto_k);
         fit.counts += diagnostics.counts;
@@ -158,7 +149,7 @@ impl Ladder<'_> {
             kept: false,
         });
         (self.charged, self.charged_seconds) = (fit.counts, seconds);
-        if gain.is_none_or(|gain| gain.value > ERRORS * gain.mcse) {
+        if gain.is_none_or(|gain| gain.value > tuning::ladder::GAIN_ERRORS * gain.mcse) {
             self.best = Some(Judged { posterior, elbo, rung: self.rungs.len() - 1 });
         }
         Ok(self)

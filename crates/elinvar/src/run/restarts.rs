@@ -13,9 +13,8 @@ use crate::family::Family;
 use crate::posterior::{Agreement, Estimate, Posterior};
 use crate::random::{Purpose, Stream};
 use crate::target::Target;
+use crate::tuning;
 
-/// Draws from which the bounds of restarts are compared.
-const DRAWS: usize = 4_096;
 /// Block of [`Purpose::Start`] that belongs to restarts.
 const SEED_BLOCK: u32 = 1 << 17;
 
@@ -102,7 +101,7 @@ struct Fitted {
 impl Fitted {
     fn new(target: &dyn Target, family: Family, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Self, Error> {
         let posterior = fit_once(target, family, plan, fit)?;
-        let diagnostics = posterior.importance(target, DRAWS, plan.seed)?.diagnostics;
+        let diagnostics = posterior.importance(target, tuning::restarts::JUDGED_DRAWS, plan.seed)?.diagnostics;
         let mut counts = posterior.counts();
         counts += diagnostics.counts;
         Ok(Self { posterior, elbo: diagnostics.elbo, counts })

@@ -23,6 +23,7 @@ use crate::block::ScaleMatrix;
 use crate::family::{Approximation, MixtureOfGaussians};
 use crate::posterior::{Estimate, pareto_k_threshold};
 use crate::target::Target;
+use crate::tuning;
 
 use judge::Judged;
 pub(super) use state::GrowthState;
@@ -31,23 +32,6 @@ pub(super) use store::Store;
 
 /// A mixture has at most this many components.
 pub const MOST_COMPONENTS: usize = 40;
-/// Rounds before the last, at most.
-const MOST_ROUNDS: usize = 24;
-/// The gap between the bound and log Z that is aimed at, as a share of the tolerance; the last round gains some more.
-const GOAL: f64 = 0.85;
-/// Below it, a round that took off more than this share of the gap is followed by another, down to this share of the tolerance.
-const BARGAIN: f64 = 0.5;
-const LOW: f64 = 0.3;
-/// Steps of the rounds before the last.
-const SHORT_STEPS: u64 = 20;
-/// A round is worth while if it takes off at least this share of the gap.
-const WORTH_WHILE: f64 = 0.1;
-/// A round that was not counts 2, one that made the mixture worse counts 1, because another may not; so many in a row end it.
-const PATIENCE: u32 = 5;
-/// After such a round steps become this much shorter and have twice as many draws, until rounds are worth while again.
-const CAUTION: f64 = 0.4;
-/// Noise of a step, in nats per coordinate, above which it has more draws.
-const NOISE_PER_COORDINATE: f64 = 0.02;
 /// What one round of a growing mixture came to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
@@ -169,7 +153,8 @@ impl Growth<'_, '_, '_> {
     /// take off so much of it that the next is a bargain.
     fn is_enough(&self, gap: f64, before: f64) -> bool {
         let tolerance = self.plan.stop.remaining_nats;
-        gap < GOAL * tolerance && (gap > (1.0 - BARGAIN) * before || gap < LOW * tolerance)
+        gap < tuning::growth::GAP_GOAL * tolerance
+            && (gap > (1.0 - tuning::growth::BARGAIN_SHARE) * before || gap < tuning::growth::LOWEST_GAP * tolerance)
     }
 
     /// Whether less than the tolerance is left to gain, by the importance estimate of log Z: no member of any family has a higher
@@ -187,7 +172,7 @@ impl Growth<'_, '_, '_> {
 
     fn run<S: ScaleMatrix>(&mut self, mut at: At<S>) -> Result<(MixtureOfGaussians<S>, StopReason), Error> {
         while let Stage::Round(round) = at.stage {
-            let reason = match self.fit(&mut at, Some(SHORT_STEPS)) {
+            let reason = match self.fit(&mut at, Some(tuning::growth::ROUND_STEPS)) {
                 // New components may stand where there is no density; the first mixture may not.
                 Err(Error::BadStart { .. }) if at.best.is_some() => StopReason::BadEvaluations,
                 outcome => outcome?,
@@ -195,7 +180,7 @@ impl Growth<'_, '_, '_> {
             if reason != StopReason::Converged {
                 return Ok((at.best.map_or(at.q, |judged| judged.q), reason));
             }
-            let is_last = self.end_round(&mut at)? || round + 1 == MOST_ROUNDS;
+            let is_last = self.end_round(&mut at)? || round + 1 == tuning::growth::MOST_ROUNDS;
             at.stage = if is_last { Stage::Polish } else { Stage::Round(round + 1) };
         }
         // A difference that does not count is no reason to keep what was pruned.
@@ -205,7 +190,7 @@ impl Growth<'_, '_, '_> {
             _ => last,
         };
         if at.stage == Stage::Polish {
-            let reason = self.fit(&mut at, Some(2 * SHORT_STEPS))?;
+            let reason = self.fit(&mut at, Some(2 * tuning::growth::ROUND_STEPS))?;
             let polished = self.judge(at.q)?;
             let polished = chosen(polished, at.best.take());
             if reason != StopReason::Converged || self.is_converged(&polished) {
@@ -225,15 +210,18 @@ impl Growth<'_, '_, '_> {
         let judged = self.judge(at.q.clone())?;
         let (gain, wanted) = match &at.best {
             None => (f64::INFINITY, 0.0),
-            Some(before) => (judged.gained_over(before), self.resolution().max(WORTH_WHILE * before.gap.value)),
+            Some(before) => (
+                judged.gained_over(before),
+                self.resolution().max(tuning::growth::GAP_WORTH_A_ROUND * before.gap.value),
+            ),
         };
         if gain > wanted {
             at.failures = 0;
-            self.longest = (self.longest / CAUTION.sqrt()).min(1.0);
+            self.longest = (self.longest / tuning::growth::STEP_SHARE_AFTER_FAILURE.sqrt()).min(1.0);
             self.boost = (self.boost / 2).max(1);
         } else {
             at.failures += if gain > 0.0 { 2 } else { 1 };
-            self.longest *= CAUTION;
+            self.longest *= tuning::growth::STEP_SHARE_AFTER_FAILURE;
             self.boost *= 2;
         }
         let judged = match at.best.take().filter(|_| gain.is_nan() || gain <= 0.0) {
@@ -249,7 +237,8 @@ impl Growth<'_, '_, '_> {
             at.q = survivors.q;
             return Ok(false);
         }
-        if self.is_enough(judged.gap.value, at.gap_before) || room == 0 || at.failures >= PATIENCE {
+        if self.is_enough(judged.gap.value, at.gap_before) || room == 0 || at.failures >= tuning::growth::FAILED_ROUNDS
+        {
             at.q = survivors.q;
             return Ok(true);
         }
@@ -263,7 +252,8 @@ impl Growth<'_, '_, '_> {
 
     /// Draws of a step with which its noise is bearable.
     fn draws_for<S: ScaleMatrix>(&self, judged: &Judged<S>) -> usize {
-        let wanted = self.boost as f64 * judged.noise() / (NOISE_PER_COORDINATE * judged.q.dim() as f64);
+        let wanted =
+            self.boost as f64 * judged.noise() / (tuning::growth::NOISE_PER_COORDINATE * judged.q.dim() as f64);
         let most = self.plan.max_draws.max(self.plan.n_draws);
         (wanted as usize).next_power_of_two().max(self.boost * self.plan.n_draws).min(most)
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::judge::Judged;
 use super::store::Store;
-use super::{At, Growth, Round, SHORT_STEPS};
+use super::{At, Growth, Round};
 use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::family::{Approximation, MixtureOfGaussians, State};
@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::run::checkpoint::RunState;
 use crate::run::journal::{Content, Entry, passes};
 use crate::run::{Counts, Run};
+use crate::tuning;
 
 /// Which fit is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +65,7 @@ impl GrowthState {
     pub(super) fn is_passed(entry: &Entry, plan: &Plan) -> bool {
         let evaluations = Run::<MixtureOfGaussians>::limited(plan, entry.counts);
         // A limit within the present round would change it.
-        let steps = entry.trace.len() as u64 + 2 * SHORT_STEPS;
+        let steps = entry.trace.len() as u64 + 2 * tuning::growth::ROUND_STEPS;
         matches!(entry.content, Content::Growth(_)) && passes(&plan.stop, &entry.limits, steps, evaluations)
     }
 }

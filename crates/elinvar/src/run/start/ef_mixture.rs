@@ -16,9 +16,7 @@ use crate::run::search::search_kept;
 use crate::run::{Counts, Plan};
 use crate::special::normal_quantile::normal_quantile;
 use crate::target::{Covariance, Support, Target};
-
-/// Quantiles at which a Gaussian is mapped to the scale of the component.
-const NODES: usize = 64;
+use crate::tuning;
 
 /// A start for a mixture of `components` members of one exponential family.
 ///
@@ -62,9 +60,10 @@ pub(super) fn ef_mixture(
 
 /// The member with the expected statistics of z(y), y ~ N(mean, sd²): of all members it has the least KL divergence from it.
 fn nearest(standard: &Component, free: &FreeScale<'_>, mean: f64, sd: f64) -> Component {
-    let node = |i: usize| free.constrain(mean + sd * normal_quantile((i as f64 + 0.5) / NODES as f64));
-    let nodes: Vec<f64> = (0..NODES).map(node).collect();
-    let average = |f: &dyn Fn(f64) -> f64| nodes.iter().map(|z| f(*z)).sum::<f64>() / NODES as f64;
+    let node =
+        |i: usize| free.constrain(mean + sd * normal_quantile((i as f64 + 0.5) / tuning::start::QUANTILES as f64));
+    let nodes: Vec<f64> = (0..tuning::start::QUANTILES).map(node).collect();
+    let average = |f: &dyn Fn(f64) -> f64| nodes.iter().map(|z| f(*z)).sum::<f64>() / tuning::start::QUANTILES as f64;
     let expectation = std::array::from_fn(|j| average(&|z| standard.statistics(z)[j]));
     let first = average(&|z| z);
     let variance = average(&|z| (z - first) * (z - first));

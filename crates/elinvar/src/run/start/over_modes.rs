@@ -5,6 +5,7 @@ use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::family::{Approximation, BlockState, Family, Gaussian, Kind, State};
 use crate::run::search::{Mode, Region};
+use crate::tuning;
 
 /// The Gaussian of a region.
 pub(super) fn gaussian_state<S: ScaleMatrix>(region: &Region) -> State {
@@ -18,9 +19,8 @@ pub(super) fn gaussian_state<S: ScaleMatrix>(region: &Region) -> State {
 
 /// The modes, of those sorted by their masses, that a mixture should cover.
 pub(super) fn heavy(modes: &[Mode]) -> &[Mode] {
-    /// Nats below the first: a Laplace mass may be wrong by some of them.
-    const LIGHTER: f64 = 7.0;
-    let n = modes.iter().take_while(|mode| mode.log_mass > modes[0].log_mass - LIGHTER).count();
+    let n =
+        modes.iter().take_while(|mode| mode.log_mass > modes[0].log_mass - tuning::start::LIGHTER_MODE_NATS).count();
     &modes[..n]
 }
 

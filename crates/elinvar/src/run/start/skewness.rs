@@ -7,6 +7,7 @@ use crate::linalg::{axpy, dot};
 use crate::random::{Noise, Purpose, Stream};
 use crate::run::Counts;
 use crate::target::{Covariance, Evaluations, Rows, Target};
+use crate::tuning;
 
 /// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third cumulant there.
 ///
@@ -18,20 +19,17 @@ pub(super) fn most_skewed<S: ScaleMatrix>(
     seed: u64,
     counts: &mut Counts,
 ) -> Result<(Vec<f64>, f64), Error> {
-    const DRAWS: usize = 1024;
-    const CLIMBS: usize = 8;
-    const ITERATIONS: usize = 30;
     let d = gaussian.dim();
-    let draw_plan = DrawPlan { noise: Noise::QuasiMonteCarlo, ..DrawPlan::independent(DRAWS) };
+    let draw_plan = DrawPlan { noise: Noise::QuasiMonteCarlo, ..DrawPlan::independent(tuning::start::SKEWNESS_DRAWS) };
     let (mut work, mut batch): (_, Batch) = (gaussian.work(&draw_plan), gaussian.batch(&draw_plan));
     gaussian.draw(seed, Purpose::Start, 1, &mut work, &mut batch);
-    let mut evaluations = Evaluations::new(d, DRAWS);
+    let mut evaluations = Evaluations::new(d, tuning::start::SKEWNESS_DRAWS);
     target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
-    counts.log_density += DRAWS as u64;
-    counts.gradient += DRAWS as u64;
+    counts.log_density += tuning::start::SKEWNESS_DRAWS as u64;
+    counts.gradient += tuning::start::SKEWNESS_DRAWS as u64;
 
     let scale = gaussian.block().scale();
-    let (mut x, mut pull) = (vec![0.0; d * DRAWS], evaluations.grads().to_vec());
+    let (mut x, mut pull) = (vec![0.0; d * tuning::start::SKEWNESS_DRAWS], evaluations.grads().to_vec());
     let mut offset = batch.draws.view().as_slice().to_vec();
     let prior = target.prior();
     pull.chunks_exact_mut(d).zip(offset.chunks_exact(d)).for_each(|(pull, z)| prior.add_score(z, pull));
@@ -44,7 +42,7 @@ pub(super) fn most_skewed<S: ScaleMatrix>(
         out.fill(0.0);
         for (x, pull) in x.chunks_exact(d).zip(pull.chunks_exact(d)) {
             let along = dot(u, x);
-            let weight = (along * along - 1.0) / DRAWS as f64;
+            let weight = (along * along - 1.0) / tuning::start::SKEWNESS_DRAWS as f64;
             if pull.iter().all(|v| v.is_finite()) {
                 axpy(weight, pull, out);
             }
@@ -54,10 +52,10 @@ pub(super) fn most_skewed<S: ScaleMatrix>(
     let mut best = (vec![0.0; d], 0.0);
     best.0[0] = 1.0;
     let (mut u, mut next) = (vec![0.0; d], vec![0.0; d]);
-    for _ in 0..CLIMBS {
+    for _ in 0..tuning::start::SKEWNESS_CLIMBS {
         stream.fill_normal(&mut u);
         normalise(&mut u);
-        for _ in 0..ITERATIONS {
+        for _ in 0..tuning::start::SKEWNESS_ITERATIONS {
             contract(&u, &mut next);
             if !normalise(&mut next) {
                 break;
@@ -85,10 +83,6 @@ fn normalise(u: &mut [f64]) -> bool {
 /// Gives the family a shift along `direction` with about this third cumulant, at the mean and covariance of the Gaussian.
 pub(super) fn shift<S: ScaleMatrix>(state: &mut State, gaussian: &Gaussian<S>, direction: &[f64], third: f64) {
     use std::f64::consts::PI;
-    /// α = 0 is a stationary point of the expected flow (mathematics §3.5), so a shift is never smaller than this.
-    const SMALLEST: f64 = 0.2;
-    /// Largest share of the variance along α that the mixing may explain.
-    const LARGEST_SHARE: f64 = 0.6;
     // Mean and variance of u, and the length |α| (whitened) that gives the third cumulant; s̄ = 1 in all three families.
     let (mean_u, var_u, length) = match state.family.kind {
         Kind::Skew => {
@@ -98,7 +92,7 @@ pub(super) fn shift<S: ScaleMatrix>(state: &mut State, gaussian: &Gaussian<S>, d
         Kind::Nig { lambda } => (1.0, 1.0 / lambda, third * lambda / 3.0),
         _ => (1.0, 1.0, (0.5 * third).cbrt()),
     };
-    let length = length.max(SMALLEST).min((LARGEST_SHARE / var_u).sqrt());
+    let length = length.max(tuning::start::SMALLEST_SHIFT).min((tuning::start::LARGEST_SHIFT_SHARE / var_u).sqrt());
     let scale = gaussian.block().scale();
     let d = scale.dim();
     let (mut alpha, mut v) = (direction.iter().map(|u| length * u).collect::<Vec<_>>(), vec![0.0; d]);
