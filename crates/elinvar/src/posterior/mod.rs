@@ -1,24 +1,21 @@
 //! The result of a fit: a distribution that can be sampled, evaluated, summarised, saved and judged.
 
-mod agreement;
 mod comparison;
 mod diagnose;
 mod pareto;
 mod reason;
-mod rung;
 mod shift;
 mod summary;
 mod tail_index;
 mod verdict;
 mod wide;
 
-pub use agreement::{Agreement, ModeRecord};
+pub use crate::record::{Agreement, Estimate, ModeRecord, Rung};
 pub use comparison::{Comparison, compare};
-pub use diagnose::{Diagnostics, Estimate, WeightedDraws, log_density_at};
+pub use diagnose::{Diagnostics, WeightedDraws, log_density_at};
 pub use pareto::{
     LogMeanExp, ParetoTail, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct,
 };
-pub use rung::Rung;
 pub use shift::Shift;
 pub use summary::ParameterSummary;
 pub use tail_index::TailIndex;
@@ -31,9 +28,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::family::{Approximation, DrawPlan, Family, NoiseKey};
-use crate::file::{self, Header};
+use crate::file::{self, Format, Header};
+use crate::plan::Plan;
 use crate::random::Purpose;
-use crate::run::{Counts, Plan, Step, StopReason};
+use crate::record::{Counts, Step, StopReason};
 use crate::target::{DrawBuffer, Target, Transforms};
 
 /// Draws are made this many at a time.
@@ -73,16 +71,15 @@ struct Record {
 }
 
 impl Posterior {
-    const FORMAT: &'static str = "elinvar-fit";
+    const FORMAT: Format = Format { name: "elinvar-fit", oldest: 0, newest: 1 };
 
+    /// What a run has reached, and what it found to be left to gain; its record comes later.
     pub(crate) fn of_run(
         target: &dyn Target,
         approximation: Approximation,
         plan: &Plan,
         stop_reason: StopReason,
-        counts: Counts,
-        seconds: f64,
-        trace: Vec<Step>,
+        remaining: Option<(f64, f64)>,
     ) -> Self {
         let record = Record {
             header: Header::new(Self::FORMAT),
@@ -92,14 +89,14 @@ impl Posterior {
             transforms: target.transforms(),
             plan: plan.clone(),
             stop_reason,
-            counts,
-            seconds,
+            counts: Counts::default(),
+            seconds: 0.0,
             diagnostics: None,
-            remaining: trace.last().and_then(|step| step.remaining),
+            remaining,
             judgement: None,
             agreement: Agreement::default(),
             rungs: Vec::new(),
-            trace,
+            trace: Vec::new(),
         };
         Self { record }
     }
@@ -190,14 +187,14 @@ impl Posterior {
         self.record.rungs = rungs;
     }
 
-    /// Sets what the fit took, for one that has several parts.
-    pub(crate) fn set_cost(&mut self, counts: Counts, seconds: f64) {
-        (self.record.counts, self.record.seconds) = (counts, seconds);
+    /// Records what the whole fit took, and its steps.
+    pub(crate) fn set_record(&mut self, counts: Counts, seconds: f64, trace: Vec<Step>) {
+        (self.record.counts, self.record.seconds, self.record.trace) = (counts, seconds, trace);
     }
 
-    /// Sets the steps, for a fit that has several parts.
-    pub(crate) fn set_trace(&mut self, trace: Vec<Step>) {
-        self.record.trace = trace;
+    /// Records what several fits, of which this is the best, took together.
+    pub(crate) fn set_cost(&mut self, counts: Counts, seconds: f64) {
+        (self.record.counts, self.record.seconds) = (counts, seconds);
     }
 
     /// log q(z).

@@ -1,5 +1,8 @@
 //! The average of the states of a window of steps, in natural parameters.
 
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
 use crate::family::Approximation;
 
 /// The sum of the natural parameters since the window began (mathematics §10.8).
@@ -14,6 +17,21 @@ pub(super) struct Average {
     offset: Vec<f64>,
 }
 
+/// The same as plain data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct AverageState {
+    reference: Approximation,
+    sum: Vec<f64>,
+    count: u64,
+}
+
+impl AverageState {
+    /// The state from which locations are counted.
+    pub(super) fn reference(&self) -> &Approximation {
+        &self.reference
+    }
+}
+
 impl Average {
     /// An empty window; locations will be kept relative to those of `reference`.
     pub(super) fn new(reference: Approximation) -> Self {
@@ -21,14 +39,23 @@ impl Average {
         Self { reference, sum: vec![0.0; len], count: 0, offset: vec![0.0; dim] }
     }
 
-    /// The window with these contents.
-    pub(super) fn restore(reference: Approximation, sum: Vec<f64>, count: u64) -> Option<Self> {
-        let mut average = Self::new(reference);
-        (sum.len() == average.sum.len() && sum.iter().all(|v| v.is_finite())).then(|| {
-            average.sum = sum;
-            average.count = count;
-            average
-        })
+    pub(super) fn state(&self) -> AverageState {
+        AverageState { reference: self.reference.clone(), sum: self.sum.clone(), count: self.count }
+    }
+
+    /// The window as it was.
+    ///
+    /// # Errors
+    /// If it belongs to another family.
+    pub(super) fn restore(state: &AverageState) -> Result<Self, Error> {
+        let mut average = Self::new(state.reference.clone());
+        let (expected, found) = (average.sum.len(), state.sum.len());
+        if found != expected || !state.sum.iter().all(|v| v.is_finite()) {
+            return Err(Error::Shape { what: "sums of the window", expected, found });
+        }
+        average.sum.copy_from_slice(&state.sum);
+        average.count = state.count;
+        Ok(average)
     }
 
     pub(super) fn add(&mut self, q: &Approximation) {
@@ -39,14 +66,6 @@ impl Average {
     /// Number of states in the window.
     pub(super) fn count(&self) -> u64 {
         self.count
-    }
-
-    pub(super) fn reference(&self) -> &Approximation {
-        &self.reference
-    }
-
-    pub(super) fn sum(&self) -> &[f64] {
-        &self.sum
     }
 
     /// The average of the window, if it has any states.
@@ -116,9 +135,10 @@ mod tests {
         let state = found.state();
         near(&state.blocks[0].b, &[2.5, 0.0], 1e-14);
         near(&state.blocks[1].b, &[0.0, -2.5], 1e-14);
-        let restored = Average::restore(average.reference().clone(), average.sum().to_vec(), 2).unwrap();
+        let restored = Average::<MixtureOfGaussians>::restore(&average.state()).unwrap();
         assert_eq!(restored.value(), average.value());
-        assert!(Average::restore(mixture(0.5, 0.0), vec![0.0; 3], 2).is_none());
+        let cut = AverageState { sum: vec![0.0; 3], ..average.state() };
+        assert!(Average::<MixtureOfGaussians>::restore(&cut).is_err());
     }
 
     /// P with eigenvalues 10⁶ and 10⁻⁶ along the diagonals, 10⁴ standard deviations from the origin: P μ has lost the mean, the

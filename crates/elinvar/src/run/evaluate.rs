@@ -52,8 +52,7 @@ impl Run<'_> {
         }
         self.scale_minibatch();
         let elbo = self.estimator.elbo(&self.q, self.evaluations.log_p(), &self.prior, &self.batch);
-        // The first batch has to lend its own mean; later ones take that of the step before.
-        let baseline = *self.baseline.get_or_insert(if elbo.0.is_finite() { -elbo.0 } else { 0.0 });
+        let baseline = self.pace.baseline(elbo.0);
         let seen =
             Seen { evaluations: &self.evaluations, curvature: &self.curvature, prior: &self.prior, batch: &self.batch };
         let finite = self.estimator.gradient(&self.q, &seen, baseline, &mut self.gradient);

@@ -1,13 +1,12 @@
 //! From a target and a family to a posterior in one call.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
-use super::components::{self, Grown};
+use super::components;
+use super::fitting::Fitting;
 use super::journal::Journal;
-use super::start::start_watched;
-use super::watch::Watch;
-use super::{Counts, Plan, Run, Start, Step, StopReason, ladder, restarts};
+use super::start::start_in;
+use super::{Plan, Run, Step, ladder, restarts};
 use crate::Error;
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::Posterior;
@@ -91,7 +90,7 @@ fn fit_kept(
     if plan.restarts > 1 {
         restarts::best_of(target, family, plan, observe, journal)
     } else {
-        fit_once(target, family, plan, &mut Watch::new(observe, journal, 0))
+        fit_once(target, family, plan, &mut Fitting::new(observe, journal, 0))
     }
 }
 
@@ -100,21 +99,18 @@ pub(super) fn fit_once(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    let clock = Instant::now();
-    let start = start_watched(target, family, plan, watch)?;
-    let spent = Spent { counts: start.counts, seconds: clock.elapsed().as_secs_f64() };
-    if family.kind == Kind::Auto {
-        return ladder::climb(target, start, plan, spent, watch);
-    }
-    let Start { approximation, agreement, .. } = start;
-    let mut posterior = if family.kind == Kind::MogAuto {
-        grow(target, approximation, plan, spent, watch)?
+    let start = start_in(target, family, plan, fit)?;
+    let mut posterior = if family.kind == Kind::Auto {
+        ladder::climb(target, start, plan, fit)?
     } else {
-        fit_on(target, approximation, plan, spent, watch)?
+        let steps = if family.kind == Kind::MogAuto { grow } else { run_from };
+        let mut posterior = steps(target, start.approximation, plan, fit)?;
+        posterior.set_agreement(start.agreement);
+        posterior
     };
-    posterior.set_agreement(agreement);
+    fit.finish(&mut posterior);
     Ok(posterior)
 }
 
@@ -128,7 +124,7 @@ pub fn fit_from(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    fit_on(target, start, plan, Spent::default(), &mut Watch::unkept(observe))
+    fit_from_kept(target, start, plan, observe, None)
 }
 
 /// [`fit_from`], kept in a journal as [`fit_journaled`] is.
@@ -142,52 +138,42 @@ pub fn fit_from_journaled(
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
     journal: &dyn Journal,
 ) -> Result<Posterior, Error> {
-    fit_on(target, start, plan, Spent::default(), &mut Watch::new(observe, Some(journal), 0))
+    fit_from_kept(target, start, plan, observe, Some(journal))
 }
 
-/// What was spent before.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
-    /// Evaluations.
-    pub counts: Counts,
-    /// Seconds.
-    pub seconds: f64,
-}
-
-/// Fits from `start` and adds what was spent before.
-pub(super) fn fit_on(
+fn fit_from_kept(
     target: &dyn Target,
     start: Approximation,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+    journal: Option<&dyn Journal>,
 ) -> Result<Posterior, Error> {
-    let mut run = Run::new(target, start, plan)?;
-    run.counts = spent.counts;
-    run.seconds_before = spent.seconds;
-    let reason = run.fit_watched(watch)?;
-    Ok(run.finish(reason))
+    let mut fit = Fitting::new(observe, journal, 0);
+    let mut posterior = run_from(target, start, plan, &mut fit)?;
+    fit.finish(&mut posterior);
+    Ok(posterior)
 }
 
-/// Grows a mixture from `start`.
+/// One run from `start`, as a part of a fit.
+pub(super) fn run_from(
+    target: &dyn Target,
+    start: Approximation,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<Posterior, Error> {
+    let mut run = Run::new(target, start, plan)?;
+    let reason = fit.carry(&mut run)?;
+    Ok(run.posterior(reason, fit.remaining()))
+}
+
+/// A mixture that grows from `start`, as a part of a fit.
 pub(super) fn grow(
     target: &dyn Target,
     start: Approximation,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    let Grown { q, reason, counts, seconds, trace, .. } = components::grow_watched(target, start, plan, spent, watch)?;
-    Ok(Posterior::of_run(target, q, &plan.resolve(target)?, reason, counts, seconds, trace))
-}
-
-impl Run<'_> {
-    /// The posterior that the run has reached.
-    pub fn finish(mut self, reason: StopReason) -> Posterior {
-        let (counts, seconds) = (self.counts(), self.seconds());
-        if let (Some(closing), Some(last)) = (&self.closing, self.trace.last_mut()) {
-            (last.remaining, last.counts) = (closing.remaining.or(last.remaining), counts);
-        }
-        Posterior::of_run(self.target, self.best().clone(), &self.plan, reason, counts, seconds, self.trace)
-    }
+    let plan = plan.resolve(target)?;
+    let components::Grown { q, reason, .. } = components::grow_in(target, start, &plan, fit)?;
+    Ok(Posterior::of_run(target, q, &plan, reason, fit.remaining()))
 }

@@ -6,7 +6,7 @@ use elinvar::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
 use elinvar::family::{AnyApproximation, Approximation, Kind, MixtureOfGaussians, State};
 use elinvar::model::{Banana, GaussianMixture};
 use elinvar::run::components::{Grown, grow};
-use elinvar::run::{Counts, Spent, Step, Stop, StopReason};
+use elinvar::run::{Counts, Step, Stop, StopReason};
 use elinvar::target::Target;
 use elinvar::{Error, Family, Plan, fit, fit_observed};
 
@@ -25,7 +25,7 @@ fn mixture(components: &[(f64, &[f64], f64)]) -> MixtureOfGaussians<Full> {
 }
 
 fn grown(target: &dyn Target, start: MixtureOfGaussians<Full>, plan: &Plan) -> Grown<Full> {
-    grow(target, start, plan, Spent::default(), &mut |_| ControlFlow::Continue(())).unwrap()
+    grow(target, start, plan, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn seeded(seed: u64) -> Plan {

@@ -94,7 +94,7 @@ fn a_resumed_run_equals_a_straight_one() {
                 .unwrap();
             first.checkpoint().save(&path).unwrap();
             let loaded = Checkpoint::load(&path).unwrap();
-            assert_eq!(loaded.step, 25);
+            assert_eq!(loaded.step(), 25);
             let mut second = resume(target, &loaded).unwrap();
             run_to_the_end(&mut *second);
             assert_eq!(everything(&*straight), everything(&*second), "{} {minibatch:?}", label(family));

@@ -52,14 +52,14 @@ fn a_run_that_has_grown_resumes_to_the_same_bits() {
     }
     let checkpoint = kept.expect("the draws have grown");
     let mut resumed: Run<'_, Nig> = Run::resume(&target, &checkpoint).unwrap();
-    assert_eq!(resumed.n_draws(), checkpoint.n_draws);
+    assert_eq!(resumed.n_draws(), checkpoint.n_draws());
     while resumed.reason_to_stop().is_none() {
         resumed.step().unwrap();
         if resumed.review_is_due() {
             resumed.review().unwrap();
         }
     }
-    assert_eq!(resumed.checkpoint().state, straight.checkpoint().state);
+    assert_eq!(resumed.checkpoint().state(), straight.checkpoint().state());
     assert_eq!(resumed.counts(), straight.counts());
 }
 

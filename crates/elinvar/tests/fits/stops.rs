@@ -96,27 +96,27 @@ fn a_mixture_resumes_across_reviews_and_a_retreat() {
         advance(&mut straight, steps);
         cuts.push(straight.checkpoint());
     }
-    let end = serde_json::to_string(&cuts[3].state).unwrap();
+    let end = serde_json::to_string(cuts[3].state()).unwrap();
     for cut in &cuts[..3] {
         // Through text, as a file would.
         let read = serde_json::from_str(&serde_json::to_string(cut).unwrap()).unwrap();
         let mut resumed: Run<'_, MixtureOfGaussians> = Run::resume(&target, &read).unwrap();
-        advance(&mut resumed, 265 - cut.step);
-        assert_eq!(serde_json::to_string(&resumed.checkpoint().state).unwrap(), end, "cut at {}", cut.step);
+        advance(&mut resumed, 265 - cut.step());
+        assert_eq!(serde_json::to_string(resumed.checkpoint().state()).unwrap(), end, "cut at {}", cut.step());
         assert_eq!(resumed.counts(), straight.counts());
         assert_eq!(resumed.best(), straight.best());
     }
 
     // A best state that promises too much makes the next review go back.
     let mut value = serde_json::to_value(&cuts[2]).unwrap();
-    let elsewhere = serde_json::to_value(&cuts[0].state).unwrap();
+    let elsewhere = serde_json::to_value(cuts[0].state()).unwrap();
     value["state"]["blocks"].as_array_mut().unwrap().iter_mut().for_each(|block| {
         block["b"][0] = (block["b"][0].as_f64().unwrap() + 3.0).into();
     });
     value["average"]["reference"] = value["state"].clone();
     value["average"]["count"] = 0.into();
     value["average"]["sum"].as_array_mut().unwrap().iter_mut().for_each(|sum| *sum = 0.0.into());
-    value["review_at"] = (cuts[2].step + 1).into();
+    value["pace"]["review_at"] = (cuts[2].step() + 1).into();
     value["best"]["state"] = elsewhere;
     let moved = serde_json::from_value(value).unwrap();
     let mut run: Run<'_, MixtureOfGaussians> = Run::resume(&target, &moved).unwrap();

@@ -168,5 +168,5 @@ pub(crate) fn resume<'t>(target: &'t dyn Target, checkpoint: &Checkpoint) -> Res
     {
         Ok(Box::new(Run::<A>::resume(target, checkpoint)?))
     }
-    with_family!(AnyApproximation::from_state(&checkpoint.state)?, q => as_before(q, target, checkpoint))
+    with_family!(AnyApproximation::from_state(checkpoint.state())?, q => as_before(q, target, checkpoint))
 }

@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::family::{AnyApproximation, BlockState, State};
-use crate::run::Stop;
+use crate::plan::Stop;
 use crate::target::from_fn;
 use crate::{Family, Plan};
 

@@ -9,10 +9,7 @@ use crate::random::{Noise, Purpose};
 use crate::run::Counts;
 use crate::special::logistic::log_sum_exp;
 use crate::target::{DrawBuffer, Evaluations, Rows, Target};
-
-/// Draws in all and of each component, at least.
-const DRAWS: usize = 1024;
-const OWN_DRAWS: usize = 128;
+use crate::tuning;
 
 /// A mixture and what draws from each of its components say about it.
 pub(super) struct Judged {
@@ -38,7 +35,9 @@ pub(super) struct Judged {
 impl Judged {
     pub(super) fn new(target: &dyn Target, q: Approximation, seed: u64, counts: &mut Counts) -> Result<Self, Error> {
         let (d, k) = (q.dim(), q.n_components());
-        let m = OWN_DRAWS.max(DRAWS.div_ceil(k)).next_power_of_two();
+        let m = tuning::growth::JUDGED_DRAWS_OF_A_COMPONENT
+            .max(tuning::growth::JUDGED_DRAWS.div_ceil(k))
+            .next_power_of_two();
         let n = k * m;
         let plan = DrawPlan { noise: Noise::QuasiMonteCarlo, sampling: Sampling::OwnDraws, ..DrawPlan::independent(m) };
         let mut estimator = q.estimator(&plan);

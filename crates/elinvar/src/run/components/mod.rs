@@ -11,42 +11,26 @@ mod state;
 mod store;
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::RunState;
+use super::fitting::Fitting;
 use super::journal::{self, Content};
-use super::watch::{Place, Watch};
-use super::{Checkpoint, Counts, Plan, Spent, Step, StopReason};
+use super::{Counts, Plan, Step, StopReason};
 use crate::Error;
 use crate::family::{Approximation, Kind};
 use crate::posterior::{Estimate, pareto_k_threshold};
 use crate::target::Target;
+use crate::tuning;
 
 use judge::Judged;
 pub(super) use state::GrowthState;
 use state::Stage;
-use store::Store;
+pub(super) use store::Store;
 
 /// A mixture has at most this many components.
 pub const MOST_COMPONENTS: usize = 40;
-/// Rounds before the last, at most.
-const MOST_ROUNDS: usize = 24;
-/// The gap between the bound and log Z that is aimed at, as a share of the tolerance; the last round gains some more.
-const GOAL: f64 = 0.85;
-/// Below it, a round that took off more than this share of the gap is followed by another, down to this share of the tolerance.
-const BARGAIN: f64 = 0.5;
-const LOW: f64 = 0.3;
-/// Steps of the rounds before the last.
-const SHORT_STEPS: u64 = 20;
-/// A round is worth while if it takes off at least this share of the gap.
-const WORTH_WHILE: f64 = 0.1;
-/// A round that was not counts 2, one that made the mixture worse counts 1, because another may not; so many in a row end it.
-const PATIENCE: u32 = 5;
-/// After such a round steps become this much shorter and have twice as many draws, until rounds are worth while again.
-const CAUTION: f64 = 0.4;
-/// Noise of a step, in nats per coordinate, above which it has more draws.
-const NOISE_PER_COORDINATE: f64 = 0.02;
 /// What one round of a growing mixture came to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
@@ -93,22 +77,22 @@ pub fn grow(
     target: &dyn Target,
     start: Approximation,
     plan: &Plan,
-    spent: Spent,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Grown, Error> {
-    grow_watched(target, start, plan, spent, &mut Watch::unkept(observe))
+    let mut fit = Fitting::unkept(observe);
+    let grown = grow_in(target, start, &plan.resolve(target)?, &mut fit)?;
+    Ok(Grown { seconds: fit.clock.seconds(), trace: fit.into_trace(), ..grown })
 }
 
-/// [`grow`] as a part of a fit.
+/// [`grow`] as a part of a fit, which has the record; every automatic choice of the plan is made.
 ///
 /// # Errors
-/// As [`grow`], and those of the watch.
-pub(super) fn grow_watched(
+/// As [`grow`], and those of the journal.
+pub(super) fn grow_in(
     target: &dyn Target,
     start: Approximation,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Grown, Error> {
     if !matches!(start.family().kind, Kind::Mog { .. }) {
         return Err(Error::Unsupported {
@@ -116,16 +100,11 @@ pub(super) fn grow_watched(
             instead: "a mixture grows from a `mog`".into(),
         });
     }
-    let plan = plan.resolve(target)?;
-    let (place, content) = watch.open(|| journal::origin(&start, &plan, spent.counts))?.unzip();
+    let origin = |counts| journal::origin(&start, plan, counts);
+    let content = fit.open_part(plan.stop, origin, |entry| GrowthState::is_passed(entry, plan))?;
     let mut growth = Growth {
         target,
-        watch,
-        place,
-        counts: spent.counts,
-        seconds_before: spent.seconds,
-        clock: Instant::now(),
-        trace: Vec::new(),
+        fit,
         rounds: Vec::new(),
         store: Store::new(target.dim()),
         n_fits: 0,
@@ -133,29 +112,22 @@ pub(super) fn grow_watched(
         boost: 1,
         n_draws: plan.n_draws,
         under_way: None,
-        plan,
+        plan: plan.clone(),
     };
     let mut at =
         At { stage: Stage::Round(0), q: start, best: None, look_around: true, failures: 0, gap_before: f64::INFINITY };
-    if let Some(Some(Content::Growth(state))) = content
-        && growth.passes(&state)
-    {
+    if let Some(Content::Growth(state)) = content {
         at = growth.restore(*state)?;
     }
     let (q, reason) = growth.run(at)?;
-    let seconds = growth.seconds();
-    Ok(Grown { q, rounds: growth.rounds, reason, counts: growth.counts, seconds, trace: growth.trace })
+    let rounds = growth.rounds;
+    Ok(Grown { q, rounds, reason, counts: fit.counts, seconds: fit.clock.seconds(), trace: Vec::new() })
 }
 
 struct Growth<'t, 'w, 'o> {
     target: &'t dyn Target,
     plan: Plan,
-    watch: &'w mut Watch<'o>,
-    place: Option<Place>,
-    counts: Counts,
-    seconds_before: f64,
-    clock: Instant,
-    trace: Vec<Step>,
+    fit: &'w mut Fitting<'o>,
     rounds: Vec<Round>,
     store: Store,
     n_fits: u64,
@@ -166,7 +138,7 @@ struct Growth<'t, 'w, 'o> {
     /// Draws of a round's steps, per component.
     n_draws: usize,
     /// Where the next fit was when it was interrupted.
-    under_way: Option<Box<Checkpoint>>,
+    under_way: Option<Box<RunState>>,
 }
 
 /// Where a growing mixture stands before a fit.
@@ -182,15 +154,12 @@ struct At {
 }
 
 impl Growth<'_, '_, '_> {
-    fn seconds(&self) -> f64 {
-        self.seconds_before + self.clock.elapsed().as_secs_f64()
-    }
-
     /// Whether the mixture is good enough: the gap between bound and log Z is below the tolerance, and the last round did not
     /// take off so much of it that the next is a bargain.
     fn is_enough(&self, gap: f64, before: f64) -> bool {
         let tolerance = self.plan.stop.remaining_nats;
-        gap < GOAL * tolerance && (gap > (1.0 - BARGAIN) * before || gap < LOW * tolerance)
+        gap < tuning::growth::GAP_GOAL * tolerance
+            && (gap > (1.0 - tuning::growth::BARGAIN_SHARE) * before || gap < tuning::growth::LOWEST_GAP * tolerance)
     }
 
     /// Whether less than the tolerance is left to gain, by the importance estimate of log Z: no member of any family has a higher
@@ -208,7 +177,7 @@ impl Growth<'_, '_, '_> {
 
     fn run(&mut self, mut at: At) -> Result<(Approximation, StopReason), Error> {
         while let Stage::Round(round) = at.stage {
-            let reason = match self.fit(&mut at, Some(SHORT_STEPS)) {
+            let reason = match self.fit(&mut at, Some(tuning::growth::ROUND_STEPS)) {
                 // New components may stand where there is no density; the first mixture may not.
                 Err(Error::BadStart { .. }) if at.best.is_some() => StopReason::BadEvaluations,
                 outcome => outcome?,
@@ -216,7 +185,7 @@ impl Growth<'_, '_, '_> {
             if reason != StopReason::Converged {
                 return Ok((at.best.map_or(at.q, |judged| judged.q), reason));
             }
-            let is_last = self.end_round(&mut at)? || round + 1 == MOST_ROUNDS;
+            let is_last = self.end_round(&mut at)? || round + 1 == tuning::growth::MOST_ROUNDS;
             at.stage = if is_last { Stage::Polish } else { Stage::Round(round + 1) };
         }
         // A difference that does not count is no reason to keep what was pruned.
@@ -226,7 +195,7 @@ impl Growth<'_, '_, '_> {
             _ => last,
         };
         if at.stage == Stage::Polish {
-            let reason = self.fit(&mut at, Some(2 * SHORT_STEPS))?;
+            let reason = self.fit(&mut at, Some(2 * tuning::growth::ROUND_STEPS))?;
             let polished = self.judge(at.q)?;
             let polished = chosen(polished, at.best.take());
             if reason != StopReason::Converged || self.is_converged(&polished) {
@@ -246,15 +215,18 @@ impl Growth<'_, '_, '_> {
         let judged = self.judge(at.q.clone())?;
         let (gain, wanted) = match &at.best {
             None => (f64::INFINITY, 0.0),
-            Some(before) => (judged.gained_over(before), self.resolution().max(WORTH_WHILE * before.gap.value)),
+            Some(before) => (
+                judged.gained_over(before),
+                self.resolution().max(tuning::growth::GAP_WORTH_A_ROUND * before.gap.value),
+            ),
         };
         if gain > wanted {
             at.failures = 0;
-            self.longest = (self.longest / CAUTION.sqrt()).min(1.0);
+            self.longest = (self.longest / tuning::growth::STEP_SHARE_AFTER_FAILURE.sqrt()).min(1.0);
             self.boost = (self.boost / 2).max(1);
         } else {
             at.failures += if gain > 0.0 { 2 } else { 1 };
-            self.longest *= CAUTION;
+            self.longest *= tuning::growth::STEP_SHARE_AFTER_FAILURE;
             self.boost *= 2;
         }
         let judged = match at.best.take().filter(|_| gain.is_nan() || gain <= 0.0) {
@@ -270,7 +242,8 @@ impl Growth<'_, '_, '_> {
             at.q = survivors.q;
             return Ok(false);
         }
-        if self.is_enough(judged.gap.value, at.gap_before) || room == 0 || at.failures >= PATIENCE {
+        if self.is_enough(judged.gap.value, at.gap_before) || room == 0 || at.failures >= tuning::growth::FAILED_ROUNDS
+        {
             at.q = survivors.q;
             return Ok(true);
         }
@@ -284,16 +257,17 @@ impl Growth<'_, '_, '_> {
 
     /// Draws of a step with which its noise is bearable.
     fn draws_for(&self, judged: &Judged) -> usize {
-        let wanted = self.boost as f64 * judged.noise() / (NOISE_PER_COORDINATE * judged.q.dim() as f64);
+        let wanted =
+            self.boost as f64 * judged.noise() / (tuning::growth::NOISE_PER_COORDINATE * judged.q.dim() as f64);
         let most = self.plan.max_draws.max(self.plan.n_draws);
         (wanted as usize).next_power_of_two().max(self.boost * self.plan.n_draws).min(most)
     }
 
     /// What fresh draws say about `q`; ends a round.
     fn judge(&mut self, q: Approximation) -> Result<Judged, Error> {
-        let judged = Judged::new(self.target, q, self.round_seed(), &mut self.counts)?;
+        let judged = Judged::new(self.target, q, self.round_seed(), &mut self.fit.counts)?;
         self.store.keep_all(&judged.draws, &judged.log_p);
-        if let Some(step) = self.trace.last_mut().filter(|step| step.remaining.is_none()) {
+        if let Some(step) = self.fit.last_step_mut().filter(|step| step.remaining.is_none()) {
             step.remaining = Some((judged.gap.value, judged.gap.mcse));
         }
         self.rounds.push(Round {
@@ -301,7 +275,7 @@ impl Growth<'_, '_, '_> {
             elbo: judged.elbo,
             gap: judged.gap,
             pareto_k: judged.pareto_k,
-            counts: self.counts,
+            counts: self.fit.counts,
         });
         Ok(judged)
     }

@@ -5,13 +5,7 @@ use crate::block::{Location, LogWeights, Scale};
 use crate::family::Approximation;
 use crate::linalg::{axpy, cholesky, dot, products};
 use crate::target::Shape;
-
-/// A component is dead when its weight is below this share of an equal one.
-const FLOOR: f64 = 1e-3;
-/// Two components are duplicates when their symmetrised divergence is below this many nats.
-const ALIKE: f64 = 0.5;
-/// The bound may fall by this share of what counts.
-const LOSS: f64 = 0.2;
+use crate::tuning;
 
 /// What is left of a judged mixture.
 pub(super) struct Survivors {
@@ -24,7 +18,8 @@ impl Judged {
     /// Removes dead components and merges duplicates, as long as the bound on these draws falls by less than a fraction of
     /// `resolution`.
     pub(super) fn prune(&self, resolution: f64) -> Survivors {
-        let affords = |smaller: &Survivors| self.change_of_bound(&smaller.q) > -LOSS * resolution;
+        let affords =
+            |smaller: &Survivors| self.change_of_bound(&smaller.q) > -tuning::growth::PRUNING_LOSS * resolution;
         let mut current = Survivors { q: self.q.clone(), source: (0..self.q.n_components()).map(Some).collect() };
         while let Some(smaller) = without_dead(&current).filter(affords) {
             current = smaller;
@@ -46,7 +41,7 @@ fn without_dead(present: &Survivors) -> Option<Survivors> {
     let q = &present.q;
     let (mut blocks, mut log) = (q.locations().to_vec(), q.weights().log().to_vec());
     let lightest = (0..log.len()).min_by(|a, b| log[*a].total_cmp(&log[*b]))?;
-    if log.len() == 1 || log[lightest].exp() >= FLOOR / log.len() as f64 {
+    if log.len() == 1 || log[lightest].exp() >= tuning::growth::DEAD_WEIGHT / log.len() as f64 {
         return None;
     }
     let mut source = present.source.clone();
@@ -65,7 +60,9 @@ fn merged(present: &Survivors, refused: &[f64]) -> Option<(f64, Survivors)> {
     for i in 0..k {
         for j in 0..i {
             let divergence = symmetrised(&q.locations()[i], &covariances[i], &q.locations()[j], &covariances[j]);
-            if divergence < closest.map_or(ALIKE, |(least, ..)| least) && !refused.contains(&divergence) {
+            if divergence < closest.map_or(tuning::growth::DUPLICATE_NATS, |(least, ..)| least)
+                && !refused.contains(&divergence)
+            {
                 closest = Some((divergence, i, j));
             }
         }

@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::RunState;
 use super::components::GrowthState;
-use super::{Checkpoint, Counts, Plan, Stop};
+use super::{Counts, Plan, Step, Stop};
 use crate::Error;
 use crate::family::Approximation;
-use crate::file::Header;
+use crate::file::{Format, Header};
 
 /// A part of a fit, by which its entry in a journal is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,27 +41,35 @@ pub struct Entry {
     #[serde(flatten)]
     header: Header,
     /// Fingerprint of everything that the way to this state depends on, but for the target.
-    origin: String,
-    content: Content,
+    pub(super) origin: String,
+    /// The limits of the part, and its record so far.
+    pub(super) limits: Stop,
+    pub(super) counts: Counts,
+    pub(super) seconds: f64,
+    pub(super) trace: Vec<Step>,
+    pub(super) content: Content,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Content {
-    Run(Box<Checkpoint>),
+    Run(Box<RunState>),
     Growth(Box<GrowthState>),
 }
 
 impl Entry {
-    const FORMAT: &'static str = "elinvar-journal";
+    /// Layout 2: one record for every kind of part.
+    const FORMAT: Format = Format { name: "elinvar-journal", oldest: 2, newest: 2 };
 
-    pub(super) fn new(origin: &str, content: Content) -> Self {
-        Self { header: Header::new(Self::FORMAT), origin: origin.into(), content }
-    }
-
-    /// The content, if it lies on the way from `origin`.
-    pub(super) fn content_of(self, origin: &str) -> Option<Content> {
-        (self.origin == origin).then_some(self.content)
+    pub(super) fn new(
+        origin: String,
+        limits: Stop,
+        counts: Counts,
+        seconds: f64,
+        trace: Vec<Step>,
+        content: Content,
+    ) -> Self {
+        Self { header: Header::new(Self::FORMAT), origin, limits, counts, seconds, trace, content }
     }
 }
 

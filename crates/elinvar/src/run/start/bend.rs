@@ -8,6 +8,7 @@ use crate::linalg::axpy;
 use crate::random::{Purpose, SobolNormals, Stream};
 use crate::run::Counts;
 use crate::target::Target;
+use crate::tuning;
 
 /// The member of `family` with about the mean and covariance of `fitted`: a mixture spreads its components over it, a family with
 /// a shift points it along the direction in which the target is most skewed.
@@ -58,13 +59,11 @@ fn scale_precision(draft: &mut Draft, c: f64) {
 
 /// Components drawn evenly from the Gaussian, each narrower so that together they keep its covariance.
 pub(super) fn spread(gaussian: &Approximation, components: usize, seed: u64, mode: u32) -> Vec<Numbers> {
-    /// Mean squared distance of a centre from the mean, in standard deviations.
-    const BETWEEN: f64 = 0.4;
     let block = &gaussian.locations()[0];
     let d = block.dim();
     // The share of the variance that lies between components: in many dimensions a few points cannot fill the bulk, and a
     // mixture of narrow components around them would miss most of it.
-    let between = if components == 1 { 0.0 } else { BETWEEN / d as f64 };
+    let between = if components == 1 { 0.0 } else { tuning::start::VARIANCE_BETWEEN_COMPONENTS / d as f64 };
     let mut eps = vec![0.0; d * components];
     let mut stream = Stream::open(seed, Purpose::Start, 0, mode);
     SobolNormals::new(d, components).fill_normal(0..d, &mut stream, &mut eps);
@@ -80,13 +79,11 @@ pub(super) fn spread(gaussian: &Approximation, components: usize, seed: u64, mod
 
 /// Small random columns of A: at A = 0 the expected natural gradient in A vanishes (mathematics §3.5).
 fn add_factors(draft: &mut Draft, gaussian: &Approximation, rank: usize, seed: u64) {
-    /// Share of the variance that the factors take over.
-    const SHARE: f64 = 0.1;
     let d = gaussian.dim();
     let mut a = vec![0.0; d * rank];
     Stream::open(seed, Purpose::Start, 0, 0).fill_normal(&mut a);
     gaussian.locations()[0].scale().unwhiten(&mut a);
-    let size = (SHARE / rank as f64).sqrt();
+    let size = (tuning::start::VARIANCE_OF_FACTORS / rank as f64).sqrt();
     draft.blocks[0].0.extend(a.iter().map(|v| size * v));
-    scale_precision(draft, 1.0 / (1.0 - SHARE));
+    scale_precision(draft, 1.0 / (1.0 - tuning::start::VARIANCE_OF_FACTORS));
 }

@@ -16,9 +16,9 @@ pub(super) use bend::bend;
 use draft::Draft;
 use over_modes::{heavy, over_modes};
 
+use super::fitting::Fitting;
 use super::search::{Found, Mode, search_kept};
 use super::values::not_from_values;
-use super::watch::Watch;
 use super::{Counts, Journal, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::family::{Approximation, Family, Kind, by_factors};
@@ -38,6 +38,8 @@ pub struct Start {
     pub counts: Counts,
     /// What the searches for modes said.
     pub agreement: Agreement,
+    /// The modes and the region themselves, for another family on the same target.
+    found: Found,
 }
 
 /// A start for `family` on `target`.
@@ -52,18 +54,18 @@ pub struct Start {
 /// # Errors
 /// As [`Run::new`] and [`Run::step`].
 pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, Error> {
-    start_watched(target, family, plan, &mut Watch::unkept(&mut |_| ControlFlow::Continue(())))
+    start_in(target, family, plan, &mut Fitting::unkept(&mut |_| ControlFlow::Continue(())))
 }
 
 /// [`start`] as a part of a fit; none of its steps is shown.
 ///
 /// # Errors
-/// As [`start`], and those of the watch.
-pub(super) fn start_watched(
+/// As [`start`], and those of the journal.
+pub(super) fn start_in(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
     family.check()?;
     check_support(family, family.support(), target.support())?;
@@ -71,7 +73,7 @@ pub(super) fn start_watched(
         return Err(not_from_values(family));
     }
     if let Kind::EfMixture { component, components } = family.kind {
-        return ef_mixture::ef_mixture(target, component, components, plan, watch);
+        return ef_mixture::ef_mixture(target, component, components, plan, fit);
     }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
@@ -83,9 +85,10 @@ pub(super) fn start_watched(
         covariance = Covariance::Diagonal;
     }
     let found = match target.has_gradient() {
-        true => search_kept(target, covariance, plan.seed, watch.journal())?,
-        false => search_by_values(target, covariance, plan.seed, watch.journal())?,
+        true => search_kept(target, covariance, plan.seed, fit.journal())?,
+        false => search_by_values(target, covariance, plan.seed, fit.journal())?,
     };
+    fit.counts += found.counts;
     let stand_in;
     let target = if target.prior().shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
@@ -94,8 +97,21 @@ pub(super) fn start_watched(
     } else {
         target
     };
-    let (approximation, counts) = start_with(target, family, covariance, plan, &found, watch)?;
-    Ok(Start { approximation, counts, agreement: agreement(&found) })
+    let approximation = start_with(target, family, covariance, plan, &found, fit)?;
+    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found })
+}
+
+impl Start {
+    /// The start of another family from the same search.
+    pub(super) fn of_family(
+        &self,
+        target: &dyn Target,
+        family: Family,
+        plan: &Plan,
+        fit: &mut Fitting<'_>,
+    ) -> Result<Approximation, Error> {
+        start_with(target, family, family.covariance, plan, &self.found, fit)
+    }
 }
 
 /// What the searches said, as a record.
@@ -183,16 +199,16 @@ fn start_with(
     covariance: Covariance,
     plan: &Plan,
     found: &Found,
-    watch: &mut Watch<'_>,
-) -> Result<(Approximation, Counts), Error> {
+    fit: &mut Fitting<'_>,
+) -> Result<Approximation, Error> {
     let gaussian = Draft::gaussian(&found.region, covariance);
     if let Kind::Matrix { layout, .. } = family.kind {
         let (mean, precision) = &gaussian.blocks[0];
         let blocks = by_factors(mean, precision, layout, family.covariance);
-        return Ok((Draft { family, blocks, ..gaussian }.finish()?, found.counts));
+        return Draft { family, blocks, ..gaussian }.finish();
     }
     if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
-        return Ok((gaussian.finish()?, found.counts));
+        return gaussian.finish();
     }
     let modes = heavy(&found.modes);
     let components = match family.kind {
@@ -201,7 +217,7 @@ fn start_with(
         _ => 1,
     };
     if modes.len() > 1 && components > 1 {
-        return Ok((over_modes(modes, components, covariance, plan.seed)?, found.counts));
+        return over_modes(modes, components, covariance, plan.seed);
     }
     let cautious = Plan::default();
     let short = Plan {
@@ -218,18 +234,13 @@ fn start_with(
         ..plan.clone()
     };
     let mut run = Run::new(target, gaussian.finish()?, &short)?;
-    run.counts = found.counts;
-    watch.set_silent(true);
-    run.fit_watched(watch)?;
-    watch.set_silent(false);
-    let mut counts = run.counts();
+    fit.carry_unseen(&mut run)?;
     if target.has_gradient() {
-        let approximation = bend(target, run.best(), family, plan.seed, &mut counts)?;
-        return Ok((approximation, counts));
+        return bend(target, run.best(), family, plan.seed, &mut fit.counts);
     }
     let by_differences = ByDifferences::new(target);
     let mut bending = Counts::default();
     let approximation = bend(&by_differences, run.best(), family, plan.seed, &mut bending)?;
-    counts += as_values(bending, &by_differences);
-    Ok((approximation, counts))
+    fit.counts += as_values(bending, &by_differences);
+    Ok(approximation)
 }

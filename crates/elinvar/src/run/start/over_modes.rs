@@ -6,12 +6,12 @@ use crate::Error;
 use crate::family::{Approximation, Kind};
 use crate::run::search::Mode;
 use crate::target::Covariance;
+use crate::tuning;
 
 /// The modes, of those sorted by their masses, that a mixture should cover.
 pub(super) fn heavy(modes: &[Mode]) -> &[Mode] {
-    /// Nats below the first: a Laplace mass may be wrong by some of them.
-    const LIGHTER: f64 = 7.0;
-    let n = modes.iter().take_while(|mode| mode.log_mass > modes[0].log_mass - LIGHTER).count();
+    let n =
+        modes.iter().take_while(|mode| mode.log_mass > modes[0].log_mass - tuning::start::LIGHTER_MODE_NATS).count();
     &modes[..n]
 }
 

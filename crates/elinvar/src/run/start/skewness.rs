@@ -8,6 +8,7 @@ use crate::linalg::{axpy, dot};
 use crate::random::{Noise, Purpose, Stream};
 use crate::run::Counts;
 use crate::target::{Evaluations, Rows, Shape, Target};
+use crate::tuning;
 
 /// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third cumulant there.
 ///
@@ -19,21 +20,19 @@ pub(super) fn most_skewed(
     seed: u64,
     counts: &mut Counts,
 ) -> Result<(Vec<f64>, f64), Error> {
-    const DRAWS: usize = 1024;
-    const CLIMBS: usize = 8;
-    const ITERATIONS: usize = 30;
     let d = gaussian.dim();
-    let draw_plan = DrawPlan { noise: Noise::QuasiMonteCarlo, ..DrawPlan::independent(DRAWS) };
+    let n_draws = tuning::start::SKEWNESS_DRAWS;
+    let draw_plan = DrawPlan { noise: Noise::QuasiMonteCarlo, ..DrawPlan::independent(n_draws) };
     let mut estimator = gaussian.estimator(&draw_plan);
     let mut batch = estimator.batch(gaussian);
     estimator.draw(gaussian, NoiseKey { seed, purpose: Purpose::Start, step: 1 }, &mut batch);
-    let mut evaluations = Evaluations::new(d, DRAWS);
+    let mut evaluations = Evaluations::new(d, n_draws);
     target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
-    counts.log_density += DRAWS as u64;
-    counts.gradient += DRAWS as u64;
+    counts.log_density += tuning::start::SKEWNESS_DRAWS as u64;
+    counts.gradient += tuning::start::SKEWNESS_DRAWS as u64;
 
     let scale = gaussian.locations()[0].scale();
-    let (mut x, mut pull) = (vec![0.0; d * DRAWS], evaluations.grads().to_vec());
+    let (mut x, mut pull) = (vec![0.0; d * n_draws], evaluations.grads().to_vec());
     let mut offset = batch.draws.view().as_slice().to_vec();
     let prior = target.prior();
     pull.chunks_exact_mut(d).zip(offset.chunks_exact(d)).for_each(|(pull, z)| prior.add_score(z, pull));
@@ -46,7 +45,7 @@ pub(super) fn most_skewed(
         out.fill(0.0);
         for (x, pull) in x.chunks_exact(d).zip(pull.chunks_exact(d)) {
             let along = dot(u, x);
-            let weight = (along * along - 1.0) / DRAWS as f64;
+            let weight = (along * along - 1.0) / tuning::start::SKEWNESS_DRAWS as f64;
             if pull.iter().all(|v| v.is_finite()) {
                 axpy(weight, pull, out);
             }
@@ -56,10 +55,10 @@ pub(super) fn most_skewed(
     let mut best = (vec![0.0; d], 0.0);
     best.0[0] = 1.0;
     let (mut u, mut next) = (vec![0.0; d], vec![0.0; d]);
-    for _ in 0..CLIMBS {
+    for _ in 0..tuning::start::SKEWNESS_CLIMBS {
         stream.fill_normal(&mut u);
         normalise(&mut u);
-        for _ in 0..ITERATIONS {
+        for _ in 0..tuning::start::SKEWNESS_ITERATIONS {
             contract(&u, &mut next);
             if !normalise(&mut next) {
                 break;
@@ -85,13 +84,10 @@ fn normalise(u: &mut [f64]) -> bool {
 }
 
 /// Gives the family a shift along `direction` with about this third cumulant, at the mean and covariance of the Gaussian.
+/// The shift is never small: α = 0 is a stationary point of the expected flow (mathematics §3.5).
 pub(super) fn shift(draft: &mut Draft, law: Law, gaussian: &Approximation, direction: &[f64], third: f64) {
-    /// α = 0 is a stationary point of the expected flow (mathematics §3.5), so a shift is never smaller than this.
-    const SMALLEST: f64 = 0.2;
-    /// Largest share of the variance along α that the mixing may explain.
-    const LARGEST_SHARE: f64 = 0.6;
     let Some(SkewnessOfShift { mean: mean_u, variance: var_u, length }) = law.skewness_of_shift(third) else { return };
-    let length = length.max(SMALLEST).min((LARGEST_SHARE / var_u).sqrt());
+    let length = length.max(tuning::start::SMALLEST_SHIFT).min((tuning::start::LARGEST_SHIFT_SHARE / var_u).sqrt());
     let scale = gaussian.locations()[0].scale();
     let d = scale.dim();
     let (mut alpha, mut v) = (direction.iter().map(|u| length * u).collect::<Vec<_>>(), vec![0.0; d]);

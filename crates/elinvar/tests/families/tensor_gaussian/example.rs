@@ -95,7 +95,7 @@ pub(crate) fn open<'t>(target: &'t dyn Target, start: AnyApproximation, plan: &P
 
 /// The run of a checkpoint.
 pub(crate) fn resume<'t>(target: &'t dyn Target, checkpoint: &Checkpoint) -> Box<dyn AnyRun + 't> {
-    match checkpoint.state.family.covariance {
+    match checkpoint.state().family.covariance {
         Covariance::Full => Box::new(Run::<TensorGaussian<Full>>::resume(target, checkpoint).unwrap()),
         Covariance::Diagonal => Box::new(Run::<TensorGaussian<Diagonal>>::resume(target, checkpoint).unwrap()),
     }

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Independent batches from which the gain is estimated.
-pub(super) const BATCHES: usize = 4;
+use crate::tuning::pace::REVIEW_BATCHES;
 
 /// Estimates are at most this large.
 const HUGE: f64 = 1e100;
@@ -13,17 +12,17 @@ const HUGE: f64 = 1e100;
 /// A natural-gradient step of full length gains ½ gᵀF⁻¹g where the bound is quadratic in the metric. The square of one noisy
 /// gradient overestimates it by the noise; the product of two independent ones does not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Remaining {
-    pub(super) mean: f64,
-    pub(super) error: f64,
+pub(in crate::run) struct Remaining {
+    pub(in crate::run) mean: f64,
+    pub(in crate::run) error: f64,
 }
 
 impl Remaining {
     /// The mean of the half products of all pairs of batches, with its jackknife error; `product` gives that of pair (i, j).
-    pub(super) fn of_pairs(mut product: impl FnMut(usize, usize) -> f64) -> Self {
+    pub(in crate::run) fn of_pairs(mut product: impl FnMut(usize, usize) -> f64) -> Self {
         let mut total = 0.0;
-        let mut with = [0.0; BATCHES];
-        for i in 0..BATCHES {
+        let mut with = [0.0; REVIEW_BATCHES];
+        for i in 0..REVIEW_BATCHES {
             for j in 0..i {
                 // What overflows is a large gain; the bound keeps squares, and so files, finite.
                 let value = product(i, j);
@@ -33,24 +32,24 @@ impl Remaining {
                 with[j] += value;
             }
         }
-        let m = BATCHES as f64;
+        let m = REVIEW_BATCHES as f64;
         let pairs = 0.5 * m * (m - 1.0);
         let mean = total / pairs;
         // Leaving out batch i leaves (m − 1)(m − 2)/2 pairs.
         let without = |i: usize| (total - with[i]) / (pairs - (m - 1.0));
-        let spread: f64 = (0..BATCHES).map(|i| (without(i) - mean).powi(2)).sum();
+        let spread: f64 = (0..REVIEW_BATCHES).map(|i| (without(i) - mean).powi(2)).sum();
         Self { mean, error: ((m - 1.0) / m * spread).sqrt() }
     }
 
     /// The estimate times a factor.
-    pub(super) fn times(self, factor: f64) -> Self {
+    pub(in crate::run) fn times(self, factor: f64) -> Self {
         Self { mean: factor * self.mean, error: factor * self.error }
     }
 
     /// Whether the gain is below `tolerance` with two standard errors to spare.
     ///
     /// The estimate is unbiased and so may be negative; a clearly negative one is noise, not convergence.
-    pub(super) fn is_below(&self, tolerance: f64) -> bool {
+    pub(in crate::run) fn is_below(&self, tolerance: f64) -> bool {
         self.mean.abs() + 2.0 * self.error < tolerance
     }
 }
@@ -66,7 +65,7 @@ mod tests {
         let g = [0.8, 0.0, -0.6, 0.0, 0.0];
         let estimate = |step| {
             let mut stream = Stream::open(29, Purpose::Check, step, 0);
-            let batches: [[f64; 5]; BATCHES] = std::array::from_fn(|_| g.map(|g| g + noise * stream.normal()));
+            let batches: [[f64; 5]; REVIEW_BATCHES] = std::array::from_fn(|_| g.map(|g| g + noise * stream.normal()));
             Remaining::of_pairs(|i, j| 0.5 * dot(&batches[i], &batches[j]))
         };
         (0..n).map(estimate).collect()

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stop::Stop;
 use crate::Error;
 use crate::estimate::{Curvature, FEWEST_DRAWS, MixingWeights, Sampling, ShapeEstimator};
 use crate::family::DrawPlan;
@@ -11,7 +10,46 @@ use crate::rule::{Rule, StepSize};
 use crate::target::Target;
 
 /// Largest number of draws of a step and component.
-pub(super) const MOST_DRAWS: usize = 1 << 20;
+pub(crate) const MOST_DRAWS: usize = 1 << 20;
+
+/// Limits of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stop {
+    /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to spare.
+    pub remaining_nats: f64,
+    /// At most this many steps.
+    pub max_steps: u64,
+    /// At most about this many gradients.
+    pub max_evaluations: u64,
+    /// At most about this many seconds, if anything; the only limit that depends on the machine.
+    pub max_seconds: Option<f64>,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self { remaining_nats: 0.01, max_steps: 3_000, max_evaluations: 100_000_000, max_seconds: None }
+    }
+}
+
+impl Stop {
+    fn check(&self) -> Result<(), Error> {
+        let refuse = |parameter, value, reason| Err(Error::Domain { parameter, value, reason });
+        if !self.remaining_nats.is_finite() || self.remaining_nats < 0.0 {
+            return refuse(
+                "stop.remaining_nats",
+                self.remaining_nats,
+                "the tolerance is a number of nats, zero or more",
+            );
+        }
+        if let Some(seconds) = self.max_seconds
+            && (!seconds.is_finite() || seconds < 0.0)
+        {
+            return refuse("stop.max_seconds", seconds, "the limit is a number of seconds, zero or more");
+        }
+        Ok(())
+    }
+}
 
 /// The choices of a fit; two runs with the same target, start and plan give the same bits.
 ///

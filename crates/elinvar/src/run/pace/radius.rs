@@ -2,13 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Every so many steps the noise of one is used again in the next, and the two bounds are compared.
-const PERIOD: u64 = 4;
-/// The factors after a step that improved the bound on its own noise, and after one that did not.
-const GROW: f64 = 1.5;
-const SHRINK: f64 = 0.5;
-const SMALLEST: f64 = 1e-3;
-const LARGEST: f64 = 1.0;
+use crate::tuning::pace::{LARGEST_RADIUS, RADIUS_GROWTH, RADIUS_PERIOD, RADIUS_SHRINKAGE, SMALLEST_RADIUS};
 
 /// Bound on the KL divergence of each block's step, in nats (mathematics §10.3).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,17 +23,17 @@ impl Radius {
 
     /// The step whose noise step `index` takes: its own, or that of the step before.
     pub(super) fn noise_of(index: u64) -> u64 {
-        if index % PERIOD == 1 { index - 1 } else { index }
+        if index % RADIUS_PERIOD == 1 { index - 1 } else { index }
     }
 
     /// Learns from the bound at the beginning of step `index`.
     pub(super) fn observe(&mut self, index: u64, elbo: f64) {
-        match self.before.take().filter(|_| index % PERIOD == 1) {
-            Some(before) if elbo >= before => self.value = (GROW * self.value).min(LARGEST),
-            Some(_) => self.value = (SHRINK * self.value).max(SMALLEST),
+        match self.before.take().filter(|_| index % RADIUS_PERIOD == 1) {
+            Some(before) if elbo >= before => self.value = (RADIUS_GROWTH * self.value).min(LARGEST_RADIUS),
+            Some(_) => self.value = (RADIUS_SHRINKAGE * self.value).max(SMALLEST_RADIUS),
             None => {}
         }
-        self.before = index.is_multiple_of(PERIOD).then_some(elbo);
+        self.before = index.is_multiple_of(RADIUS_PERIOD).then_some(elbo);
     }
 
     /// Two bounds on different numbers of draws cannot be compared.
@@ -55,7 +49,7 @@ mod tests {
     /// The bounds of steps 4k and 4k + 1, which share their noise, and of two more that must not matter.
     fn period(radius: &mut Radius, k: u64, rise: f64) {
         for (i, elbo) in [0.0, rise, -1e9, 1e9].into_iter().enumerate() {
-            radius.observe(PERIOD * k + i as u64, elbo);
+            radius.observe(RADIUS_PERIOD * k + i as u64, elbo);
         }
     }
 
@@ -63,13 +57,13 @@ mod tests {
     fn the_radius_follows_the_bound() {
         let mut radius = Radius::new(0.1);
         period(&mut radius, 0, 0.3);
-        assert_eq!(radius.value(), GROW * 0.1);
+        assert_eq!(radius.value(), RADIUS_GROWTH * 0.1);
         period(&mut radius, 1, -0.3);
-        assert_eq!(radius.value(), SHRINK * GROW * 0.1);
+        assert_eq!(radius.value(), RADIUS_SHRINKAGE * RADIUS_GROWTH * 0.1);
         (2..30).for_each(|k| period(&mut radius, k, 0.0));
-        assert_eq!(radius.value(), LARGEST);
+        assert_eq!(radius.value(), LARGEST_RADIUS);
         (30..90).for_each(|k| period(&mut radius, k, -1.0));
-        assert_eq!(radius.value(), SMALLEST);
+        assert_eq!(radius.value(), SMALLEST_RADIUS);
     }
 
     #[test]
