@@ -56,12 +56,13 @@ fn product_entry(x: &[f64], y: &[f64], dim: usize, i: usize, j: usize) -> f64 {
 
 /// η_B = PB, then η_S = −½P.
 pub(super) fn natural(block: &Location) -> Vec<f64> {
-    let d = block.dim();
     let (mut white, mut out) = (vec![0.0; block.b().len()], vec![0.0; block.b().len()]);
     block.scale().whiten(block.b(), &mut white);
     block.scale().factor_times(&white, &mut out);
     let precision = block.scale().precision();
-    out.extend(positions(block.scale().shape()).iter().map(|&(i, j)| -0.5 * precision[entry(block.scale().shape(), i, j)]));
+    out.extend(
+        positions(block.scale().shape()).iter().map(|&(i, j)| -0.5 * precision[entry(block.scale().shape(), i, j)]),
+    );
     out
 }
 
@@ -93,12 +94,7 @@ pub(super) fn expectation(block: &Location, omega: &[f64]) -> Vec<f64> {
 }
 
 /// B = m_BΩ⁻¹, Σ = m_M − m_BΩ⁻¹m_Bᵀ.
-pub(super) fn from_expectation(
-    shape: Shape,
-    r: usize,
-    omega_inv: &[f64],
-    m: &[f64],
-) -> Result<Location, Error> {
+pub(super) fn from_expectation(shape: Shape, r: usize, omega_inv: &[f64], m: &[f64]) -> Result<Location, Error> {
     let dim = shape.dim();
     let outside = |pivot| Error::NotPositiveDefinite { what: "the scale matrix m_M − m_B Ω⁻¹ m_Bᵀ", pivot };
     let (first, second) = m.split_at(dim * r);
@@ -195,11 +191,7 @@ pub(super) fn fisher(block: &Location, omega: &[f64]) -> Vec<f64> {
 }
 
 /// ∇_{m_B} = (∇_B L)Ω⁻¹ − 2(∇_Σ L)B and ∇_{m_M} = ∇_Σ L = −½G.
-pub(super) fn natural_gradient(
-    block: &Location,
-    gradient: &BlockGradient,
-    omega_inv: &[f64],
-) -> Vec<f64> {
+pub(super) fn natural_gradient(block: &Location, gradient: &BlockGradient, omega_inv: &[f64]) -> Vec<f64> {
     let d = block.dim();
     let mut out = times(&gradient.b, omega_inv, d);
     for (column, b) in out.chunks_exact_mut(d).zip(block.b().chunks_exact(d)) {
@@ -210,6 +202,8 @@ pub(super) fn natural_gradient(
             };
         }
     }
-    out.extend(positions(block.scale().shape()).iter().map(|&(i, j)| -0.5 * gradient.g[entry(block.scale().shape(), i, j)]));
+    out.extend(
+        positions(block.scale().shape()).iter().map(|&(i, j)| -0.5 * gradient.g[entry(block.scale().shape(), i, j)]),
+    );
     out
 }

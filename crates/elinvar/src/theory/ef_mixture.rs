@@ -138,11 +138,14 @@ impl Exact for EfMixture<'_> {
     /// F_c⁻¹ of the stored gradient, which is divided by π_c already; −(E_c\[h\] − E_K\[h\]) for the weights.
     fn natural_gradient(&self, gradient: &Gradient) -> Vec<f64> {
         let f = self.n_free();
-        let members = self.all_members().zip(gradient.blocks.iter().flat_map(|block| block.b.chunks_exact(f))).flat_map(|(member, own)| {
-            let mut g = [0.0; 3];
-            g[..f].copy_from_slice(own);
-            member.natural_gradient(g).into_iter().take(f)
-        });
+        let members = self
+            .all_members()
+            .zip(gradient.blocks.iter().flat_map(|block| block.b.chunks_exact(f)))
+            .flat_map(|(member, own)| {
+                let mut g = [0.0; 3];
+                g[..f].copy_from_slice(own);
+                member.natural_gradient(g).into_iter().take(f)
+            });
         let last = gradient.expected_h[self.n_mixing()];
         members.chain(gradient.expected_h[..self.n_mixing()].iter().map(|h| last - h)).collect()
     }

@@ -1,31 +1,31 @@
 use super::*;
-use crate::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
-use crate::family::{Gaussian, MixtureOfGaussians};
-use crate::law::PointMass;
+use crate::Family;
+use crate::block::{Location, LogWeights, Scale};
 use crate::model;
 use crate::rule::{EuclideanAdam, StepSize};
 use crate::run::{Plan, Stop};
+use crate::target::Shape;
 
 /// N(0, I) in two dimensions.
 fn target() -> model::Gaussian {
     model::Gaussian::new(vec![0.0, 0.0], vec![1.0, 0.0, 0.0, 1.0]).unwrap()
 }
 
-fn block(x: f64, precision: f64) -> LocationBlock<Full> {
-    let scale = Full::from_precision(2, vec![precision, 0.0, 0.0, precision]).unwrap();
-    LocationBlock::new(vec![x, 0.0], scale).unwrap()
+fn block(x: f64, precision: f64) -> Location {
+    let scale = Scale::from_precision(Shape::Full(2), vec![precision, 0.0, 0.0, precision]).unwrap();
+    Location::new(vec![x, 0.0], scale).unwrap()
 }
 
-fn normal(x: f64, precision: f64) -> Gaussian {
-    Gaussian::new(PointMass, block(x, precision)).unwrap()
+fn normal(x: f64, precision: f64) -> Approximation {
+    Approximation::single(Family::gaussian(), block(x, precision)).unwrap()
 }
 
-fn opened<'t>(target: &'t model::Gaussian, plan: &Plan) -> Run<'t, Gaussian> {
+fn opened<'t>(target: &'t model::Gaussian, plan: &Plan) -> Run<'t> {
     Run::new(target, normal(0.5, 2.0), plan).unwrap()
 }
 
 /// A window that consists of one state.
-fn window_of(run: &mut Run<'_, Gaussian>, q: Gaussian) {
+fn window_of(run: &mut Run<'_>, q: Approximation) {
     run.average = Average::new(q.clone());
     run.average.add(&q);
     run.q = q;
@@ -193,7 +193,7 @@ fn only_a_small_gain_that_was_seen_twice_is_convergence() {
 fn a_mixture_is_not_believed_too_soon() {
     let target = target();
     let weights = LogWeights::new(vec![0.0, 0.0]).unwrap();
-    let q = MixtureOfGaussians::new(weights, vec![block(-0.1, 1.0), block(0.1, 1.0)]).unwrap();
+    let q = Approximation::mixture(weights, vec![block(-0.1, 1.0), block(0.1, 1.0)]).unwrap();
     let mut run = Run::new(&target, q, &Plan::default()).unwrap();
     run.remaining = Some(Remaining { mean: 0.0, error: 0.0 });
     run.previous = run.remaining;
