@@ -263,7 +263,7 @@ impl Approximation {
     }
 
     /// How many numbers hold the contracted curvature of a step.
-    pub(crate) fn curvature_len(&self, curvature: Curvature) -> usize {
+    pub fn curvature_len(&self, curvature: Curvature) -> usize {
         match (&self.blocks, curvature) {
             (Blocks::Tensor(blocks), Curvature::ItemGradients | Curvature::SquaredMean) => {
                 blocks.iter().map(Tensor::n_entries).sum()

@@ -77,7 +77,7 @@ macro_rules! laws {
             }
 
             /// KL(this ‖ other) of two mixing laws of one kind; infinite for two kinds.
-            pub(crate) fn divergence_from(&self, other: &Self) -> f64 {
+            pub fn divergence_from(&self, other: &Self) -> f64 {
                 match (self, other) {
                     $((Self::$type(law), Self::$type(other)) => law.divergence_from(other),)*
                     _ => f64::INFINITY,
@@ -200,7 +200,7 @@ forward! {
     /// ∂t(w)/∂w ∂w/∂a of the statistic t whose natural parameter the constant is.
     pub(crate) fn sampled_fisher(w: f64, path_derivative: f64) -> f64;
     /// Information about the constant and slopes in it.
-    pub(crate) fn shape_slopes(dim: usize) -> Option<ShapeSlopes>;
+    pub fn shape_slopes(dim: usize) -> Option<ShapeSlopes>;
 }
 
 impl std::fmt::Display for Law {

@@ -107,12 +107,13 @@ mod tests {
             assert!(average.value().is_none());
             average.add(&one);
             average.add(&two);
-            let state = average.value().unwrap().state();
+            let found = average.value().unwrap();
+            let block = &found.locations()[0];
             // P̄ = ((3, −½), (−½, 2)); P̄μ̄ = ½(P₁μ₁ + P₂μ₂) = ½((1, −1.5) + (12, −4.5)).
-            near(&state.blocks[0].precision, &[3.0, -0.5, -0.5, 2.0], 1e-15);
+            near(block.scale().precision(), &[3.0, -0.5, -0.5, 2.0], 1e-15);
             let determinant = 3.0 * 2.0 - 0.25;
             let mean = [(2.0 * 6.5 - 0.5 * 3.0) / determinant, (0.5 * 6.5 - 3.0 * 3.0) / determinant];
-            near(&state.blocks[0].b, &mean, 1e-13);
+            near(block.b(), &mean, 1e-13);
         }
     }
 
@@ -132,13 +133,12 @@ mod tests {
         let found = average.value().unwrap();
         let (one, two) = ((0.2f64 * 0.6).sqrt(), (0.8f64 * 0.4).sqrt());
         near(&[found.weights().weight(0)], &[one / (one + two)], 1e-14);
-        let state = found.state();
-        near(&state.blocks[0].b, &[2.5, 0.0], 1e-14);
-        near(&state.blocks[1].b, &[0.0, -2.5], 1e-14);
-        let restored = Average::<MixtureOfGaussians>::restore(&average.state()).unwrap();
+        near(found.locations()[0].b(), &[2.5, 0.0], 1e-14);
+        near(found.locations()[1].b(), &[0.0, -2.5], 1e-14);
+        let restored = Average::restore(&average.state()).unwrap();
         assert_eq!(restored.value(), average.value());
         let cut = AverageState { sum: vec![0.0; 3], ..average.state() };
-        assert!(Average::<MixtureOfGaussians>::restore(&cut).is_err());
+        assert!(Average::restore(&cut).is_err());
     }
 
     /// P with eigenvalues 10⁶ and 10⁻⁶ along the diagonals, 10⁴ standard deviations from the origin: P μ has lost the mean, the

@@ -56,7 +56,6 @@ fn product_entry(x: &[f64], y: &[f64], dim: usize, i: usize, j: usize) -> f64 {
 
 /// η_B = PB, then η_S = −½P.
 pub(super) fn natural(block: &Location) -> Vec<f64> {
-    let d = block.dim();
     let (mut white, mut out) = (vec![0.0; block.b().len()], vec![0.0; block.b().len()]);
     block.scale().whiten(block.b(), &mut white);
     block.scale().factor_times(&white, &mut out);

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::state::Stated;
 use elinvar::component::ComponentKind;
 use elinvar::family::Family;
 use elinvar::model::{Banana, BetaBinomial, GaussianMixture, PoissonRate};
@@ -79,7 +80,7 @@ fn everything(posterior: &Posterior) -> [String; 6] {
     let trace: Vec<Step> = posterior.trace().iter().map(|step| Step { seconds: 0.0, ..*step }).collect();
     let rungs: Vec<Rung> = posterior.rungs().iter().map(|rung| Rung { seconds: 0.0, ..rung.clone() }).collect();
     [
-        text(&posterior.approximation().state()),
+        text(posterior.approximation()),
         text(&trace),
         text(&posterior.counts()),
         text(posterior.agreement()),
