@@ -12,11 +12,8 @@ pub fn overlaps(svg: &str) -> Result<Vec<String>, PngError> {
     let texts: Vec<(&str, Edges)> =
         scene.shapes.iter().filter_map(|shape| Some((shape.words.as_deref()?, shape.edges()))).collect();
     let leaves = |at: &Edges| at.left < 0.0 || at.top < 0.0 || at.right > scene.width || at.bottom > scene.height;
-    let mut found: Vec<String> = texts
-        .iter()
-        .filter(|(_, at)| leaves(at))
-        .map(|(words, _)| format!("\"{words}\" leaves the figure"))
-        .collect();
+    let mut found: Vec<String> =
+        texts.iter().filter(|(_, at)| leaves(at)).map(|(words, _)| format!("\"{words}\" leaves the figure")).collect();
     for (i, (words, a)) in texts.iter().enumerate() {
         for (others, b) in &texts[i + 1..] {
             if a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom {

@@ -83,8 +83,8 @@ fn fill<T: DataType>(
     mut to: impl FnMut(usize, &T::T) -> Result<f64, Refused>,
 ) -> Result<(), Refused> {
     let (mut values, mut levels) = (Vec::with_capacity(n), Vec::new());
-    // Some decoders of the crate, those of differences among them, take the lengths in a page on trust and panic where they are
-    // wrong. The column is not used again after that.
+    // Some decoders of the crate, those of differences among them, take the lengths in a page on trust and panic where
+    // they are wrong. The column is not used again after that.
     let read = catch_unwind(AssertUnwindSafe(|| column.read_records(n, Some(&mut levels), None, &mut values)));
     let (n_read, n_values, _) = read.map_err(|_| Refused::File("a page is damaged".into()))??;
     if n_read < n || (levels.is_empty() && n_values < n) {
@@ -153,7 +153,8 @@ mod tests {
     fn bytes_as_numbers() {
         assert_eq!([&[0x96][..], &[0, 0x96], &[0xff; 16]].map(|bytes| whole(bytes).unwrap()), [-106.0, 150.0, -1.0]);
         assert!(whole(&[]).is_err() && whole(&[0; 17]).is_err());
-        let halves = [0x3c00_u16, 0xc100, 0x0001, 0x7bff, 0x7c00, 0x8000].map(|bits| half(&bits.to_le_bytes()).unwrap());
+        let halves =
+            [0x3c00_u16, 0xc100, 0x0001, 0x7bff, 0x7c00, 0x8000].map(|bits| half(&bits.to_le_bytes()).unwrap());
         assert_eq!(halves, [1.0, -2.5, 2_f64.powi(-24), 65504.0, f64::INFINITY, 0.0]);
         assert!(half(&0x7e00_u16.to_le_bytes()).unwrap().is_nan() && half(&[0]).is_err());
     }

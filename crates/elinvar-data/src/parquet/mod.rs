@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::parquet::file::metadata::ParquetMetaDataReader;
+use ::parquet::schema::types::SchemaDescriptor;
 
 use crate::category::Levels;
 use crate::draft::Draft;
@@ -41,32 +42,13 @@ pub(crate) fn read(path: &Path, file: File, reading: &Reading) -> Result<Draft, 
     let file = Arc::new(file);
     let about = ParquetMetaDataReader::new().parse_and_finish(&*file).map_err(|error| unreadable(path, &error))?;
     let schema = about.file_metadata().schema_descr();
-    let fields = schema.root_schema().get_fields();
-    let names: Vec<String> = fields.iter().map(|field| field.name().into()).collect();
+    let names: Vec<String> = schema.root_schema().get_fields().iter().map(|field| field.name().into()).collect();
     let n_rows = usize::try_from(about.file_metadata().num_rows()).unwrap_or(0);
     if n_rows == 0 || names.is_empty() {
         return Err(content(path, "the table has no rows or no columns", "check how the file was written"));
     }
     let kept = reading.columns.positions(path, &names)?;
-    let mut wanted = Vec::with_capacity(kept.len());
-    for (slot, &k) in kept.iter().enumerate() {
-        let kind = kind(&fields[k]).map_err(|found| Error::ColumnType {
-            file: path.into(),
-            number: k + 1,
-            column: names[k].clone(),
-            found: format!("values of the type {found}"),
-            remedy: "write numbers or texts, or leave the column out",
-        });
-        let stored = (0..schema.num_columns()).find(|&stored| schema.get_column_root_idx(stored) == k);
-        wanted.push((k, kind, slot, stored));
-    }
-    // In the order of the file, so that of several problems the leftmost is named.
-    wanted.sort_by_key(|(k, ..)| *k);
-    let wanted = wanted.into_iter().map(|(k, kind, slot, stored)| {
-        let stored = stored.ok_or_else(|| unreadable(path, &"a column is not stored"))?;
-        Ok(Wanted { slot, k, stored, kind: kind? })
-    });
-    let wanted: Vec<Wanted> = wanted.collect::<Result<_, Error>>()?;
+    let wanted = wanted(path, schema, &kept)?;
 
     let mut table = Table::without_columns(path, Unit::Row);
     table.set_columns(kept.iter().map(|&k| (names[k].clone(), k + 1)));
@@ -112,6 +94,29 @@ pub(crate) fn read(path: &Path, file: File, reading: &Reading) -> Result<Draft, 
         }
     }
     Ok(Draft { table, format: Format::Parquet, first_missing: Some("null or NaN".into()) })
+}
+
+/// The columns at these places, in the order of the file, so that of several problems the leftmost is named.
+fn wanted(path: &Path, schema: &SchemaDescriptor, kept: &[usize]) -> Result<Vec<Wanted>, Error> {
+    let fields = schema.root_schema().get_fields();
+    let mut stored = vec![None; fields.len()];
+    for leaf in 0..schema.num_columns() {
+        stored[schema.get_column_root_idx(leaf)].get_or_insert(leaf);
+    }
+    let mut slots: Vec<(usize, usize)> = kept.iter().copied().enumerate().collect();
+    slots.sort_by_key(|&(_, k)| k);
+    let find = |(slot, k): (usize, usize)| {
+        let kind = kind(&fields[k]).map_err(|found| Error::ColumnType {
+            file: path.into(),
+            number: k + 1,
+            column: fields[k].name().into(),
+            found: format!("values of the type {found}"),
+            remedy: "write numbers or texts, or leave the column out",
+        })?;
+        let stored = stored[k].ok_or_else(|| unreadable(path, &"a column is not stored"))?;
+        Ok(Wanted { slot, k, stored, kind })
+    };
+    slots.into_iter().map(find).collect()
 }
 
 fn unreadable(path: &Path, problem: &dyn std::fmt::Display) -> Error {

@@ -59,15 +59,20 @@ impl Cells<'_> {
     fn write(&self, rows: std::ops::Range<usize>, group: &mut SerializedRowGroupWriter<'_, File>) {
         match self {
             Cells::F64(cells) => column::<DoubleType>(group, &cells[rows]),
-            Cells::F32(cells) => column::<FloatType>(group, &cells[rows].iter().copied().map(Some).collect::<Vec<_>>()),
-            Cells::I64(cells, _) => column::<Int64Type>(group, &cells[rows].iter().copied().map(Some).collect::<Vec<_>>()),
-            Cells::I32(cells, _) => column::<Int32Type>(group, &cells[rows].iter().copied().map(Some).collect::<Vec<_>>()),
-            Cells::Bool(cells) => column::<BoolType>(group, &cells[rows].iter().copied().map(Some).collect::<Vec<_>>()),
+            Cells::F32(cells) => column::<FloatType>(group, &present(&cells[rows])),
+            Cells::I64(cells, _) => column::<Int64Type>(group, &present(&cells[rows])),
+            Cells::I32(cells, _) => column::<Int32Type>(group, &present(&cells[rows])),
+            Cells::Bool(cells) => column::<BoolType>(group, &present(&cells[rows])),
             Cells::Text(cells) => {
-                column::<ByteArrayType>(group, &cells[rows].iter().map(|cell| cell.map(Into::into)).collect::<Vec<_>>());
+                let cells: Vec<_> = cells[rows].iter().map(|cell| cell.map(Into::into)).collect();
+                column::<ByteArrayType>(group, &cells);
             }
         }
     }
+}
+
+fn present<T: Copy>(cells: &[T]) -> Vec<Option<T>> {
+    cells.iter().copied().map(Some).collect()
 }
 
 fn column<T: DataType>(group: &mut SerializedRowGroupWriter<'_, File>, cells: &[Option<T::T>]) {

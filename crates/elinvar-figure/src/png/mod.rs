@@ -1,7 +1,7 @@
 //! A figure as pixels.
 //!
-//! Figures have few kinds of marks, all written by [`crate::svg`], so that this reads just those: a general renderer of SVG would
-//! take longer to build than everything else in this crate.
+//! Figures have few kinds of marks, all written by [`crate::svg`], and this reads just those: a general renderer of SVG
+//! would take longer to build than everything else in this crate.
 
 mod canvas;
 mod encode;
@@ -28,12 +28,12 @@ pub enum PngError {
 
 /// A figure's SVG text as a PNG file, `scale` pixels for each of its natural size (2 for a screen, 4 for paper).
 ///
-/// Texts are set in DejaVu Sans, which is built in, so that the image is the same on every machine. Letters stand one after
-/// the other from left to right, kerned but not joined: names in Arabic or Devanagari are better read from the SVG.
+/// Texts are set in DejaVu Sans, which is built in, so that the image is the same on every machine. Letters stand one
+/// after the other from left to right, kerned but not joined: names in Arabic or Devanagari are better read from the SVG.
 ///
 /// # Errors
-/// [`PngError::Scale`] if `scale` is not positive or too large; [`PngError::Raster`] if the text is no SVG as figures of this
-/// crate are.
+/// [`PngError::Scale`] if `scale` is not positive or too large; [`PngError::Raster`] if the text is no SVG as figures of
+/// this crate are.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
     let scene = Scene::parse(svg)?;
     let (width, height) = (scene.width * scale, scene.height * scale);

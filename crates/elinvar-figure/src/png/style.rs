@@ -95,8 +95,8 @@ struct Rule<'a> {
 pub(super) struct Sheet<'a>(Vec<Rule<'a>>);
 
 impl<'a> Sheet<'a> {
-    /// Reads rules for `.class`, `element` or `element.class`; what stands before the last space of a selector is not looked at, as all
-    /// rules of figures begin with the class of the whole.
+    /// Reads rules for `.class`, `element` or `element.class`; what stands before the last space of a selector is not
+    /// looked at, as all rules of figures begin with the class of the whole.
     pub(super) fn parse(text: &'a str) -> Self {
         let mut rules = Vec::new();
         for rule in text.split('}') {

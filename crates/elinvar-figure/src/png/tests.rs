@@ -25,8 +25,12 @@ const BLUE: [u8; 3] = [0, 0, 255];
 
 #[test]
 fn areas_lines_and_dashes() {
-    let areas = canvas(r#"<rect class="a" x="0" y="0" width="4" height="4"/><circle class="a half" cx="10" cy="3" r="3"/>"#);
-    assert_eq!([pixel(&areas, 2, 2), pixel(&areas, 5, 5), pixel(&areas, 6, 5), pixel(&areas, 1, 2)], [RED, RED, WHITE, WHITE]);
+    let areas =
+        canvas(r#"<rect class="a" x="0" y="0" width="4" height="4"/><circle class="a half" cx="10" cy="3" r="3"/>"#);
+    assert_eq!(
+        [pixel(&areas, 2, 2), pixel(&areas, 5, 5), pixel(&areas, 6, 5), pixel(&areas, 1, 2)],
+        [RED, RED, WHITE, WHITE]
+    );
     assert_eq!([pixel(&areas, 12, 5), pixel(&areas, 12, 9)], [[255, 128, 128], WHITE]);
     let lines = canvas(r#"<line class="b gaps" x1="0" y1="1" x2="16" y2="1"/><path class="b" d="M0 5L16 5"/>"#);
     assert_eq!([2, 5, 6, 9, 10].map(|x| pixel(&lines, x, 3)), [BLUE, BLUE, WHITE, WHITE, BLUE]);
@@ -35,18 +39,23 @@ fn areas_lines_and_dashes() {
 
 #[test]
 fn groups_hand_down_and_drawings_cut_off() {
-    let inner = r#"<svg x="4" y="0" width="4" height="4" viewBox="4 0 4 4"><rect x="0" y="-5" width="30" height="30"/></svg>"#;
+    let inner =
+        r#"<svg x="4" y="0" width="4" height="4" viewBox="4 0 4 4"><rect x="0" y="-5" width="30" height="30"/></svg>"#;
     let cut = canvas(&format!(r#"<g class="a">{inner}</g>"#));
     assert_eq!([5, 6, 9, 10].map(|x| pixel(&cut, x, 3)), [WHITE, RED, RED, WHITE]);
     assert_eq!([1, 2, 5, 6].map(|y| pixel(&cut, 7, y)), [WHITE, RED, RED, WHITE]);
-    let moved = canvas(r#"<svg x="4" y="2" width="6" height="6" viewBox="0 0 6 6"><rect class="a" width="1" height="1"/></svg>"#);
+    let moved = canvas(
+        r#"<svg x="4" y="2" width="6" height="6" viewBox="0 0 6 6"><rect class="a" width="1" height="1"/></svg>"#,
+    );
     assert_eq!([pixel(&moved, 6, 4), pixel(&moved, 7, 4), pixel(&moved, 2, 2)], [RED, WHITE, WHITE]);
 }
 
 #[test]
 fn texts_stand_at_their_anchor() {
     let edges = |anchor: &str| {
-        let svg = format!(r#"<svg width="90" height="30"><text x="40" y="20" font-size="10"{anchor}>Hi &amp;  H</text></svg>"#);
+        let svg = format!(
+            r#"<svg width="90" height="30"><text x="40" y="20" font-size="10"{anchor}>Hi &amp;  H</text></svg>"#
+        );
         let scene = Scene::parse(&svg).unwrap();
         assert_eq!(scene.shapes[0].words.as_deref(), Some("Hi & H"));
         scene.shapes[0].edges()
@@ -76,7 +85,10 @@ fn what_is_no_figure_is_refused() {
     assert!(matches!(png("no svg", 1.0), Err(PngError::Raster(_))));
     assert!(matches!(png("<p/>", 1.0), Err(PngError::Raster(_))));
     let image = r#"<svg width="3" height="2"><image/></svg>"#;
-    assert_eq!(png(image, 1.0).unwrap_err().to_string(), "the figure could not be drawn as pixels: <image> is no mark of a figure");
+    assert_eq!(
+        png(image, 1.0).unwrap_err().to_string(),
+        "the figure could not be drawn as pixels: <image> is no mark of a figure"
+    );
     for scale in [0.0, -1.0, f32::NAN, 1e6] {
         assert!(matches!(png(r#"<svg width="3" height="2"></svg>"#, scale), Err(PngError::Scale(_))));
     }
