@@ -16,7 +16,8 @@ pub(crate) const MOST_DRAWS: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
-    /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to spare.
+    /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to
+    /// spare.
     pub remaining_nats: f64,
     /// At most this many steps.
     pub max_steps: u64,
@@ -81,8 +82,8 @@ pub struct Plan {
     pub shape: ShapeEstimator,
     /// How a gradient becomes a step.
     pub rule: Rule,
-    /// Step size of locations and precisions; `auto` is learned under `natural_gradient` and `retraction`, and a constant of the rule
-    /// under the others ([`Rule::auto_step_size`]).
+    /// Step size of locations and precisions; `auto` is learned under `natural_gradient` and `retraction`, and a
+    /// constant of the rule under the others ([`Rule::auto_step_size`]).
     pub step_size: StepSize,
     /// Step size of mixture weights; that of the components under rules with a memory.
     pub mixing_step_size: StepSize,
@@ -157,7 +158,8 @@ impl Plan {
         Ok(())
     }
 
-    /// What follows for the curvature from a target without a gradient, and for the rest of the plan from such a curvature.
+    /// What follows for the curvature from a target without a gradient, and for the rest of the plan from such a
+    /// curvature.
     fn resolve_without_gradient(&mut self, target: &dyn Target) -> Result<(), Error> {
         if !target.has_gradient() {
             if !matches!(self.curvature, Curvature::Auto | Curvature::GradientFree) {

@@ -33,8 +33,8 @@ impl Estimate {
 pub struct Counts {
     /// Points at which log p was evaluated.
     pub log_density: u64,
-    /// Points at which ∇log p was evaluated. The gradients of all items at a point are one evaluation more: they cost a pass over the
-    /// data, as the gradient of their sum does.
+    /// Points at which ∇log p was evaluated. The gradients of all items at a point are one evaluation more: they cost a
+    /// pass over the data, as the gradient of their sum does.
     pub gradient: u64,
     /// Points at which ∇²log p, or a Gauss–Newton matrix in its place, was evaluated.
     pub hessian: u64,
@@ -76,8 +76,8 @@ pub struct Step {
     pub beta: f64,
     /// The smallest β that a block took; smaller than `beta` after halving or by the KL bound, 0 if a block stayed.
     pub taken: f64,
-    /// KL(q_new ‖ q) of the step in nats, for a mixture that of the joint with what is mixed over; `None` where the rule has no
-    /// bound on it.
+    /// KL(q_new ‖ q) of the step in nats, for a mixture that of the joint with what is mixed over; `None` where the
+    /// rule has no bound on it.
     #[serde(default)]
     pub kl: Option<f64>,
     /// Estimated remaining gain in nats with its standard error, where it is known.
@@ -141,7 +141,8 @@ impl StopReason {
         }
     }
 
-    /// What happened, as the one sentence for it on pages, in reports and in verdicts; it begins with a small letter and has no full stop.
+    /// What happened, as the one sentence for it on pages, in reports and in verdicts; it begins with a small letter
+    /// and has no full stop.
     pub fn sentence(self) -> &'static str {
         match self {
             StopReason::Converged => "less than the tolerance was left to gain",
@@ -189,8 +190,8 @@ pub struct ModeRecord {
     pub centre: Vec<f64>,
     /// log p there, the declared prior included.
     pub log_p: f64,
-    /// Logarithm of its mass by Laplace's method, log p + (d/2) log 2π − ½ log|P| with P = −∇²log p; `None` where P is not
-    /// positive definite or not known.
+    /// Logarithm of its mass by Laplace's method, log p + (d/2) log 2π − ½ log|P| with P = −∇²log p; `None` where P is
+    /// not positive definite or not known.
     pub log_mass: Option<f64>,
     /// How many searches ended there.
     pub found_by: usize,
@@ -211,7 +212,8 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Adds what the searches of another start found; a mode within a thousandth of a nat and of its size is the same one.
+    /// Adds what the searches of another start found; a mode within a thousandth of a nat and of its size is the same
+    /// one.
     pub(crate) fn join(&mut self, other: &Agreement) {
         self.searches += other.searches;
         self.unbounded |= other.unbounded;

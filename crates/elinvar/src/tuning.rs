@@ -1,8 +1,8 @@
 //! Every constant of a fit that could be another number, by its full name, with its unit and where it comes from.
 //!
-//! *Measured* constants say on what. The others are *not tuned*: they were chosen once, work, and nobody knows what a better one
-//! would gain. Constants of the verdict are in [`limits`](crate::posterior::limits), limits that users set in
-//! [`Plan`](crate::Plan).
+//! *Measured* constants say on what. The others are *not tuned*: they were chosen once and work, and no measurement on
+//! record says what others would gain. Constants of the verdict are in [`limits`](crate::posterior::limits), limits
+//! that users set in [`Plan`](crate::Plan).
 
 /// The length of steps, the looks back between them, and the end of a run.
 pub(crate) mod pace {
@@ -29,22 +29,24 @@ pub(crate) mod pace {
     pub(crate) const FIRST_UNHURRIED_WINDOW: u64 = 100;
     /// Steps before which a rule whose steps are short is not believed to stand still. Not tuned.
     pub(crate) const FEWEST_UNHURRIED_STEPS: u64 = 2_000;
-    /// Steps before which a mixture is not believed to have converged. Components that share the work sit on plateaus of the
-    /// bound. Measured: on the beta-binomial with K = 3 the gradient stays below the tolerance for up to 350 steps, 0.003 nats
-    /// below the optimum.
+    /// Steps before which a mixture is not believed to have converged. Components that share the work sit on plateaus
+    /// of the bound. Measured: on the beta-binomial with K = 3 the gradient stays below the tolerance for up to 350
+    /// steps, 0.003 nats below the optimum.
     pub(crate) const FEWEST_STEPS_OF_A_MIXTURE: u64 = 240;
     /// The same for the steps of all its components together.
     pub(crate) const FEWEST_STEPS_OF_COMPONENTS: u64 = 1_200;
-    /// Noise of a step, in nats per coordinate, up to which the average of many steps is as good as one of few draws more.
+    /// Noise of a step, in nats per coordinate, up to which the average of many steps is as good as one of few draws
+    /// more.
     ///
-    /// Measured: beta-binomial, K = 3, whole steps. With 16 draws (0.002) averages end 0.0003 nats from the optimum, with 8 draws
-    /// (0.02) 0.01 nats.
+    /// Measured: beta-binomial, K = 3, whole steps. With 16 draws (0.002) averages end 0.0003 nats from the optimum,
+    /// with 8 draws (0.02) 0.01 nats.
     pub(crate) const NOISE_PER_COORDINATE: f64 = 0.01;
     /// Share of that noise to which the length of steps is cut. Not tuned.
     pub(crate) const NOISE_SHARE: f64 = 0.3;
     /// The draws of a review may be this many times those of a step. Not tuned.
     pub(crate) const MOST_REVIEW_DRAWS: usize = 8;
-    /// Share of its step length that a run keeps when the bound has fallen, or when whole windows bring it no closer. Not tuned.
+    /// Share of its step length that a run keeps when the bound has fallen, or when whole windows bring it no closer.
+    /// Not tuned.
     pub(crate) const RETREAT: f64 = 0.5;
     /// Times the tolerance above which a gain that does not shrink means that the steps are too long. Not tuned.
     pub(crate) const CYCLING_GAIN: f64 = 10.0;
@@ -54,7 +56,7 @@ pub(crate) mod pace {
     pub(crate) const WILD_SCALE: f64 = 1e8;
 }
 
-/// The rounds of a mixture that grows. None of these is tuned.
+/// The rounds of a mixture that grows. No measurement of these is on record.
 pub(crate) mod growth {
     /// Rounds before the last, at most.
     pub(crate) const MOST_ROUNDS: usize = 24;
@@ -111,7 +113,7 @@ pub(crate) mod growth {
     pub(crate) const STORED_POINTS: usize = 4096;
 }
 
-/// The families that `auto` tries. None of these is tuned.
+/// The families that `auto` tries. No measurement of these is on record.
 pub(crate) mod ladder {
     /// Draws from which a rung is judged.
     pub(crate) const JUDGED_DRAWS: usize = 4_096;
@@ -127,13 +129,13 @@ pub(crate) mod ladder {
     pub(crate) const STEPS_DIVISOR: u64 = 4;
 }
 
-/// Fits from several starts. None of these is tuned.
+/// Fits from several starts. No measurement of these is on record.
 pub(crate) mod restarts {
     /// Draws from which the bounds of restarts are compared.
     pub(crate) const JUDGED_DRAWS: usize = 4_096;
 }
 
-/// The climbs to modes before a fit. None of these is tuned.
+/// The climbs to modes before a fit. No measurement of these is on record.
 pub(crate) mod search {
     /// Newton steps of the first climb, and of the later ones, which are not worth more.
     pub(crate) const NEWTON_STEPS: [usize; 2] = [80, 15];
@@ -201,7 +203,7 @@ pub(crate) mod search {
     pub(crate) const START_HALVINGS: usize = 8;
 }
 
-/// The first member of a family. None of these is tuned.
+/// The first member of a family. No measurement of these is on record.
 pub(crate) mod start {
     /// Mean squared distance of the centre of a component from the mean, in standard deviations.
     pub(crate) const VARIANCE_BETWEEN_COMPONENTS: f64 = 0.4;

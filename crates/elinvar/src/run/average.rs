@@ -7,8 +7,9 @@ use crate::family::Approximation;
 
 /// The sum of the natural parameters since the window began (mathematics §10.8).
 ///
-/// Steps of full length wander around the optimum with the noise of their draws. Their average does not: its error falls with
-/// the length of the window, while the steps keep their length. Natural parameters form a convex set, so the average exists.
+/// Steps of full length wander around the optimum with the noise of their draws. Their average does not: its error
+/// falls with the length of the window, while the steps keep their length. Natural parameters form a convex set, so the
+/// average exists.
 #[derive(Clone, Debug)]
 pub(super) struct Average {
     reference: Approximation,
@@ -141,8 +142,8 @@ mod tests {
         assert!(Average::restore(&cut).is_err());
     }
 
-    /// P with eigenvalues 10⁶ and 10⁻⁶ along the diagonals, 10⁴ standard deviations from the origin: P μ has lost the mean, the
-    /// offset from a nearby state has not.
+    /// P with eigenvalues 10⁶ and 10⁻⁶ along the diagonals, 10⁴ standard deviations from the origin: P μ has lost the
+    /// mean, the offset from a nearby state has not.
     #[test]
     fn offsets_keep_the_digits_of_an_ill_conditioned_precision() {
         let (large, small) = (1e6, 1e-6);

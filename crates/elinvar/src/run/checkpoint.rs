@@ -142,8 +142,8 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// Whether the run, which has not begun, will come through an entry of another with the same start and the same plan but for its
-    /// limits.
+    /// Whether the run, which has not begun, will come through an entry of another with the same start and the same
+    /// plan but for its limits.
     pub(super) fn passes(&self, entry: &Entry) -> bool {
         let evaluations = Self::limited(&self.plan, entry.counts);
         matches!(&entry.content, Content::Run(run) if passes(&self.plan.stop, &entry.limits, run.step(), evaluations))

@@ -42,10 +42,12 @@ pub fn fit_observed(
     fit_kept(target, family, plan, observe, None)
 }
 
-/// [`fit_observed`], kept in a journal from which the same call continues it, to the bits of one that was never interrupted.
+/// [`fit_observed`], kept in a journal from which the same call continues it, to the bits of one that was never
+/// interrupted.
 ///
-/// The limits of the plan may have changed since: where the new fit comes through what is in the journal it continues from there,
-/// and the result is that of a fresh fit with these limits. Steps that are in the journal are not shown to `observe` again.
+/// The limits of the plan may have changed since: where the new fit comes through what is in the journal it continues
+/// from there, and the result is that of a fresh fit with these limits. Steps that are in the journal are not shown to
+/// `observe` again.
 ///
 /// ```
 /// use std::ops::ControlFlow;

@@ -1,4 +1,5 @@
-//! What accompanies a fit from its start to its end: its record, its clock, who sees its steps and where its parts are kept.
+//! What accompanies a fit from its start to its end: its record, its clock, who sees its steps and where its parts are
+//! kept.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -17,17 +18,23 @@ pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     before: f64,
-    started: Instant,
+    /// When it was started; `None` once it stands.
+    started: Option<Instant>,
 }
 
 impl Clock {
     /// A clock that shows so many seconds.
     pub(super) fn at(seconds: f64) -> Self {
-        Self { before: seconds, started: Instant::now() }
+        Self { before: seconds, started: Some(Instant::now()) }
+    }
+
+    /// A clock that shows so many seconds for ever.
+    pub(super) fn stopped_at(seconds: f64) -> Self {
+        Self { before: seconds, started: None }
     }
 
     pub(super) fn seconds(&self) -> f64 {
-        self.before + self.started.elapsed().as_secs_f64()
+        self.before + self.started.map_or(0.0, |started| started.elapsed().as_secs_f64())
     }
 }
 
@@ -153,8 +160,8 @@ impl<'f> Fitting<'f> {
         reason
     }
 
-    /// Begins the next part, which `origin` determines but for its limits; what the journal holds of it, if that is accepted. The
-    /// record then goes on from there.
+    /// Begins the next part, which `origin` determines but for its limits; what the journal holds of it, if that is
+    /// accepted. The record then goes on from there.
     ///
     /// # Errors
     /// Those of the journal.
@@ -216,8 +223,8 @@ impl<'f> Fitting<'f> {
         self.journal.is_some_and(|journal| journal.is_due(self.stored.elapsed(), self.cost))
     }
 
-    /// Keeps where the run stands. A round that a limit cuts short is another one without that limit: it is repeated from its
-    /// beginning.
+    /// Keeps where the run stands. A round that a limit cuts short is another one without that limit: it is repeated
+    /// from its beginning.
     pub(super) fn keep(&mut self, run: &Run<'_>) -> Result<(), Error> {
         if self.place.is_none() || !run.pace.is_whole(&run.plan.stop) {
             return Ok(());

@@ -1,7 +1,7 @@
 //! The ladder: from a Gaussian to families that bend more, as far as it pays.
 
 use super::fit::{grow, run_from};
-use super::fitting::Fitting;
+use super::fitting::{Clock, Fitting};
 use super::start::bend;
 use super::{Counts, Plan, Start, Stop, StopReason};
 use crate::Error;
@@ -16,8 +16,9 @@ const SEED_BLOCK: u32 = 1 << 18;
 
 /// Climbs from the Gaussian `start`: to `student_t` and `skew` from the fitted Gaussian, then to a growing mixture.
 ///
-/// It goes on only while the rung that was kept is not to be trusted, and keeps a rung only if its bound is higher by more than
-/// the error of the difference. Where the search has found several modes, the rungs with one mode are left out.
+/// It goes on only while the rung that was kept is not to be trusted, and keeps a rung only if its bound is higher by
+/// more than the error of the difference. Where the search has found several modes, the rungs with one mode are left
+/// out.
 pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Posterior, Error> {
     let several = start.agreement.modes.len() > 1;
     // A t prior shares its w with no other family of the ladder.
@@ -52,6 +53,8 @@ pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fi
         };
         ladder = ladder.step_onto(mixture, fit)?;
     }
+    // The fit has taken what its rungs have.
+    fit.clock = Clock::stopped_at(ladder.charged_seconds);
     ladder.finish()
 }
 

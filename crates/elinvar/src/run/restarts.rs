@@ -18,8 +18,8 @@ use crate::tuning;
 /// Block of [`Purpose::Start`] that belongs to restarts.
 const SEED_BLOCK: u32 = 1 << 17;
 
-/// The best of `plan.restarts` fits by its bound on fresh draws; it carries the bounds of all, the modes that any of them found,
-/// and the evaluations of all.
+/// The best of `plan.restarts` fits by its bound on fresh draws; it carries the bounds of all, the modes that any of
+/// them found, and the evaluations of all.
 ///
 /// The restarts run in threads; their results do not depend on how many there are.
 pub(super) fn best_of(

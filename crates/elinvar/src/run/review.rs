@@ -36,10 +36,10 @@ impl Run<'_> {
         self.pace.review_is_due()
     }
 
-    /// Ends the window: judges the average of its states on fresh draws, keeps it if it is the best so far, and plans the next
-    /// window: more draws where noise, not the distance to the optimum, limits the fit; shorter steps, from the best state, where
-    /// the bound has fallen. Returns the estimated gain that is left, in nats, with its standard error, if the draws could be
-    /// evaluated.
+    /// Ends the window: judges the average of its states on fresh draws, keeps it if it is the best so far, and plans
+    /// the next window: more draws where noise, not the distance to the optimum, limits the fit; shorter steps, from
+    /// the best state, where the bound has fallen. Returns the estimated gain that is left, in nats, with its standard
+    /// error, if the draws could be evaluated.
     ///
     /// [`Run::fit`] calls this when [`Run::review_is_due`]; a loop of one's own may, too.
     ///
@@ -56,7 +56,8 @@ impl Run<'_> {
         let found = self.findings_at(&mut candidate)?;
         match &found {
             Some(found) => {
-                // The bound of the best state was the luckiest of several: before it beats a later one it is estimated anew.
+                // The bound of the best state was the luckiest of several: before it beats a later one it is estimated
+                // anew.
                 if self.best.as_ref().is_some_and(|best| found.elbo < best.elbo)
                     && let Some(mut best) = self.best.take()
                 {
@@ -74,8 +75,8 @@ impl Run<'_> {
         Ok(found.and(self.pace.last_remaining()))
     }
 
-    /// Judges the unfinished window of a run that ends before its time. Nothing but [`Run::best`] changes, so that the run can
-    /// still be resumed to the bits of one that was never stopped.
+    /// Judges the unfinished window of a run that ends before its time. Nothing but [`Run::best`] changes, so that the
+    /// run can still be resumed to the bits of one that was never stopped.
     pub(super) fn close(&mut self) -> Result<(), Error> {
         if self.pace.is_round() || self.average.count() == 0 {
             return Ok(());

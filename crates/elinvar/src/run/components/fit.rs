@@ -9,8 +9,8 @@ use crate::run::{Plan, Run, Stop, StopReason};
 const SEED_BLOCK: u32 = 1 << 16;
 
 impl Growth<'_, '_, '_> {
-    /// Fits the mixture: a round of so many steps, the later half averaged, or a run with the plan's own limits. Only these limits
-    /// are reasons other than convergence.
+    /// Fits the mixture: a round of so many steps, the later half averaged, or a run with the plan's own limits. Only
+    /// these limits are reasons other than convergence.
     pub(super) fn fit(&mut self, at: &mut At, round: Option<u64>) -> Result<StopReason, Error> {
         let under_way = self.under_way.take();
         // What was made of a fit that is under way has been counted.

@@ -1,5 +1,5 @@
-//! A mixture whose number of components is found: rounds of fitting, removing what is not needed and adding where the target
-//! is missed.
+//! A mixture whose number of components is found: rounds of fitting, removing what is not needed and adding where the
+//! target is missed.
 
 mod ascent;
 mod birth;
@@ -65,11 +65,12 @@ pub struct Grown {
 
 /// Fits a mixture to `target` from `start`, which may have any number of components, and finds how many it needs.
 ///
-/// A round fits the mixture, removes components that the bound does not miss, and adds new ones: where a stored or a far draw
-/// climbs to a mode that the mixture does not cover, and by splitting the components that are most unlike the target. It ends
-/// when the importance estimate of log Z is within the tolerance of the bound, when rounds no longer gain enough, or at
-/// [`MOST_COMPONENTS`]. The best mixture is then polished; if its bound is not within the tolerance of log Z by then, with two
-/// standard errors to spare and a tail of ratios that can be trusted, it is fitted with the plan's own limits.
+/// A round fits the mixture, removes components that the bound does not miss, and adds new ones: where a stored or a
+/// far draw climbs to a mode that the mixture does not cover, and by splitting the components that are most unlike the
+/// target. It ends when the importance estimate of log Z is within the tolerance of the bound, when rounds no longer
+/// gain enough, or at [`MOST_COMPONENTS`]. The best mixture is then polished; if its bound is not within the tolerance
+/// of log Z by then, with two standard errors to spare and a tail of ratios that can be trusted, it is fitted with the
+/// plan's own limits.
 ///
 /// # Errors
 /// As [`Run::new`](super::Run::new) and [`Run::step`](super::Run::step).
@@ -154,16 +155,16 @@ struct At {
 }
 
 impl Growth<'_, '_, '_> {
-    /// Whether the mixture is good enough: the gap between bound and log Z is below the tolerance, and the last round did not
-    /// take off so much of it that the next is a bargain.
+    /// Whether the mixture is good enough: the gap between bound and log Z is below the tolerance, and the last round
+    /// did not take off so much of it that the next is a bargain.
     fn is_enough(&self, gap: f64, before: f64) -> bool {
         let tolerance = self.plan.stop.remaining_nats;
         gap < tuning::growth::GAP_GOAL * tolerance
             && (gap > (1.0 - tuning::growth::BARGAIN_SHARE) * before || gap < tuning::growth::LOWEST_GAP * tolerance)
     }
 
-    /// Whether less than the tolerance is left to gain, by the importance estimate of log Z: no member of any family has a higher
-    /// bound than that.
+    /// Whether less than the tolerance is left to gain, by the importance estimate of log Z: no member of any family
+    /// has a higher bound than that.
     fn is_converged(&self, judged: &Judged) -> bool {
         let has_tail = judged.largest_weight() > 2.0
             && judged.pareto_k.is_none_or(|k| k > pareto_k_threshold(judged.weight.len()));

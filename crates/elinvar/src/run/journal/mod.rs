@@ -1,9 +1,9 @@
 //! Where a fit keeps what it has reached, so that it can be continued after any kind of end.
 //!
-//! A fit is a search for a start and a few runs after it, in an order that its target, family and plan decide. Each of these parts
-//! has a number, and the journal holds the last state of each. A fit that is continued goes its way again from the beginning: a
-//! part whose state is in the journal goes on from there, the others are computed anew, and the result has the bits of a fit that
-//! was never interrupted.
+//! A fit is a search for a start and a few runs after it, in an order that its target, family and plan decide. Each of
+//! these parts has a number, and the journal holds the last state of each. A fit that is continued goes its way again
+//! from the beginning: a part whose state is in the journal goes on from there, the others are computed anew, and the
+//! result has the bits of a fit that was never interrupted.
 
 mod folder;
 
@@ -75,8 +75,8 @@ impl Entry {
 
 /// Keeps the entries of a fit; may be asked from several threads at once.
 ///
-/// Whoever gives a journal to a fit sees to it that the target is the one of its entries. Entries of another family or plan are
-/// found out and not used.
+/// Whoever gives a journal to a fit sees to it that the target is the one of its entries. Entries of another family or
+/// plan are found out and not used.
 pub trait Journal: Sync {
     /// The last entry of a part, if there is any.
     ///
@@ -98,8 +98,8 @@ pub trait Journal: Sync {
         since >= SHORTEST.max(SHARE * cost)
     }
 
-    /// Whether the fit should end at the next moment from which it can be continued; asked after each step, and at each point of a
-    /// search, of which nothing is kept.
+    /// Whether the fit should end at the next moment from which it can be continued; asked after each step, and at each
+    /// point of a search, of which nothing is kept.
     fn is_over(&self) -> bool {
         false
     }
@@ -117,8 +117,8 @@ pub(super) fn origin(state: &Approximation, plan: &Plan, counts: Counts) -> Stri
     format!("{hash:016x}")
 }
 
-/// Whether a fit with the limits `now` passes through a state that one with the limits `then` has reached after so many steps
-/// and evaluations.
+/// Whether a fit with the limits `now` passes through a state that one with the limits `then` has reached after so many
+/// steps and evaluations.
 pub(super) fn passes(now: &Stop, then: &Stop, steps: u64, evaluations: u64) -> bool {
     (now.max_steps >= then.max_steps || now.max_steps >= steps)
         && (now.max_evaluations >= then.max_evaluations || now.max_evaluations > evaluations)

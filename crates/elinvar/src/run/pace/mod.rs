@@ -163,8 +163,8 @@ impl Pace {
         }
     }
 
-    /// The mean of h = log q − log p that a batch with the bound `elbo` is measured from: that of the step before. The first batch
-    /// has to lend its own.
+    /// The mean of h = log q − log p that a batch with the bound `elbo` is measured from: that of the step before. The
+    /// first batch has to lend its own.
     pub(super) fn baseline(&mut self, elbo: f64) -> f64 {
         *self.baseline.get_or_insert(if elbo.is_finite() { -elbo } else { 0.0 })
     }

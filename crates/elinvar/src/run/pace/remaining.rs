@@ -9,8 +9,8 @@ const HUGE: f64 = 1e100;
 
 /// An estimate of ½ gᵀF⁻¹g from independent batches at one state.
 ///
-/// A natural-gradient step of full length gains ½ gᵀF⁻¹g where the bound is quadratic in the metric. The square of one noisy
-/// gradient overestimates it by the noise; the product of two independent ones does not.
+/// A natural-gradient step of full length gains ½ gᵀF⁻¹g where the bound is quadratic in the metric. The square of one
+/// noisy gradient overestimates it by the noise; the product of two independent ones does not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::run) struct Remaining {
     pub(in crate::run) mean: f64,
@@ -18,7 +18,8 @@ pub(in crate::run) struct Remaining {
 }
 
 impl Remaining {
-    /// The mean of the half products of all pairs of batches, with its jackknife error; `product` gives that of pair (i, j).
+    /// The mean of the half products of all pairs of batches, with its jackknife error; `product` gives that of pair
+    /// (i, j).
     pub(in crate::run) fn of_pairs(mut product: impl FnMut(usize, usize) -> f64) -> Self {
         let mut total = 0.0;
         let mut with = [0.0; REVIEW_BATCHES];
@@ -77,10 +78,12 @@ mod tests {
         (mean, values.map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0))
     }
 
-    /// Where the noise is a hundredth, as large as, and ten times the gradient; 4.5 standard errors: 2e−5 for a new seed.
+    /// Where the noise is a hundredth, as large as, and ten times the gradient; 4.5 standard errors: 2e−5 for a new
+    /// seed.
     ///
-    /// The jackknife is exact where the estimate is linear in the noise. Where it is a product of noise, the six pairs are
-    /// uncorrelated with variance v each: the estimate has v/6, and the expected jackknife is ¾ · 4 · (v/3 − v/6) = 3 v/6.
+    /// The jackknife is exact where the estimate is linear in the noise. Where it is a product of noise, the six pairs
+    /// are uncorrelated with variance v each: the estimate has v/6, and the expected jackknife is ¾ · 4 · (v/3 − v/6) =
+    /// 3 v/6.
     #[test]
     fn the_estimate_is_unbiased_and_knows_its_error() {
         for (noise, factor) in [(0.01, 1.0), (1.0, 2.1), (10.0, 3.0)] {

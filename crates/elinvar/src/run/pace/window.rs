@@ -97,8 +97,9 @@ impl Pace {
         }
     }
 
-    /// Sets the draws and the length of the coming steps, and the draws of the next review: more draws where noise, not the distance
-    /// to the optimum, limits the fit. From the present state the bound may still rise by `gain_factor` times ½ gᵀF⁻¹g.
+    /// Sets the draws and the length of the coming steps, and the draws of the next review: more draws where noise, not
+    /// the distance to the optimum, limits the fit. From the present state the bound may still rise by `gain_factor`
+    /// times ½ gᵀF⁻¹g.
     pub(in crate::run) fn plan_steps(&mut self, plan: &Plan, found: &Findings, was: LookBack, gain_factor: f64) {
         // The bound no longer rises, nor does it fall.
         let steady = self.idle > 0 && matches!(was, LookBack::Best | LookBack::NotBest);

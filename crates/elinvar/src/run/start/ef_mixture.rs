@@ -1,5 +1,5 @@
-//! The first mixture of exponential families: a Gaussian start on a scale without bounds, each Gaussian replaced by the member
-//! closest to it.
+//! The first mixture of exponential families: a Gaussian start on a scale without bounds, each Gaussian replaced by the
+//! member closest to it.
 
 use std::f64::consts::{PI, TAU};
 
@@ -21,8 +21,9 @@ use crate::tuning;
 
 /// A start for a mixture of `components` members of one exponential family.
 ///
-/// On positive numbers and on (0, 1) the start is that of a diagonal mixture of Gaussians for the logarithm or the logit. Angles
-/// have no such scale, on which a Gaussian fit could not spread without end: there the modes and their curvature are all.
+/// On positive numbers and on (0, 1) the start is that of a diagonal mixture of Gaussians for the logarithm or the
+/// logit. Angles have no such scale, on which a Gaussian fit could not spread without end: there the modes and their
+/// curvature are all.
 pub(super) fn ef_mixture(
     target: &dyn Target,
     component: ComponentKind,
@@ -59,7 +60,8 @@ pub(super) fn ef_mixture(
     Ok(Start { approximation: q, agreement, ..gaussians })
 }
 
-/// The member with the expected statistics of z(y), y ~ N(mean, sd²): of all members it has the least KL divergence from it.
+/// The member with the expected statistics of z(y), y ~ N(mean, sd²): of all members it has the least KL divergence
+/// from it.
 fn nearest(standard: &Component, free: &FreeScale<'_>, mean: f64, sd: f64) -> Component {
     let node =
         |i: usize| free.constrain(mean + sd * normal_quantile((i as f64 + 0.5) / tuning::start::QUANTILES as f64));

@@ -44,12 +44,12 @@ pub struct Start {
 
 /// A start for `family` on `target`.
 ///
-/// First the modes are looked for, by climbs from several scaled starts. A Gaussian, one with Kronecker factors included, starts at the mode with the largest mass,
-/// with the curvature there; where there is no mode (or a spike without mass), in the best region that a climb has passed. A
-/// mixture gives each of several modes its share of the components. Every other start is a short Gaussian fit with the same
-/// mean and covariance: mixtures spread their components over it, families with a shift point it along the direction in which
-/// the target is most skewed. That fit takes the rule, step sizes and KL bound of the default plan: a start is no place for
-/// experiments.
+/// First the modes are looked for, by climbs from several scaled starts. A Gaussian, one with Kronecker factors
+/// included, starts at the mode with the largest mass, with the curvature there; where there is no mode (or a spike
+/// without mass), in the best region that a climb has passed. A mixture gives each of several modes its share of the
+/// components. Every other start is a short Gaussian fit with the same mean and covariance: mixtures spread their
+/// components over it, families with a shift point it along the direction in which the target is most skewed. That fit
+/// takes the rule, step sizes and KL bound of the default plan: a start is no place for experiments.
 ///
 /// # Errors
 /// As [`Run::new`] and [`Run::step`].
