@@ -8,17 +8,13 @@ use elinvar::estimate::Curvature;
 use elinvar::model::Activation;
 use elinvar::rule::Rule;
 use elinvar::target::Covariance;
-use elinvar_data::{Categorical, Missing};
-
-use crate::settings::{Components, Dims, Likelihood, ModelName, Shape};
-use crate::value::{
+use elinvar_analysis::settings::value::{
     activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
     diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, missing, model_name, positive,
     precision, rule, scale, seed, shape, split_seed, standard_deviation,
 };
-
-/// The word for the ladder of families.
-pub(crate) const AUTO: &str = "auto";
+use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
+use elinvar_data::{Categorical, Missing};
 
 pub(crate) const FIT_EXAMPLES: &str = "\
 Examples:

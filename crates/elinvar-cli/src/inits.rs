@@ -6,17 +6,17 @@ use elinvar::Posterior;
 use elinvar::posterior::resample_distinct;
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::{DrawBuffer, Support};
+use elinvar_analysis::error::Failure;
+use elinvar_analysis::job::check_memory;
+use elinvar_analysis::kept::Kept;
+use elinvar_analysis::place::NewFolder;
+use elinvar_analysis::shell;
+use elinvar_analysis::stan::{self, Layout};
 
 use crate::Outcome;
-use crate::error::Failure;
-use crate::job::check_memory;
-use crate::kept::Kept;
 use crate::note::warn_of_weights;
-use crate::place::NewFolder;
 use crate::print::print;
 use crate::run_args::{InitsArgs, Metric, Resampling, is_stan_name};
-use crate::shell;
-use crate::stan::{self, Layout};
 
 /// Draws from which start points are chosen by their weights, and covariances estimated that are not known.
 const POOL: usize = 10_000;

@@ -6,11 +6,11 @@ use std::path::Path;
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
+use elinvar_analysis::error::Failure;
+use elinvar_analysis::place::Place;
 
 use crate::Outcome;
 use crate::args::Cli;
-use crate::error::Failure;
-use crate::place::Place;
 use crate::print::print_with;
 use crate::run_args::ManArgs;
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::error::Failure;
+use elinvar_analysis::error::Failure;
 
 /// Prints all of it.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use elinvar::posterior::{log_density_at, resample};
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::DrawBuffer;
+use elinvar_analysis::draws::DrawTable;
+use elinvar_analysis::error::Failure;
+use elinvar_analysis::job::check_memory;
+use elinvar_analysis::kept::Kept;
+use elinvar_analysis::place::Place;
 
 use crate::Outcome;
-use crate::draws::DrawTable;
-use crate::error::Failure;
-use crate::job::check_memory;
-use crate::kept::Kept;
 use crate::note::{note, warn_of_weights};
-use crate::place::Place;
 use crate::print::print_with;
 use crate::run_args::{Format, Resampling, SampleArgs};
 

@@ -1,0 +1,150 @@
+//! Where results go: there as a whole or not at all, and never in place of something else.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, TempDir};
+
+use crate::error::Failure;
+
+/// A file to be written.
+pub enum Place {
+    /// A file that is not there yet; links are followed.
+    New(PathBuf),
+    /// A pipe, a terminal or another device; also a stream of this process, wherever it leads.
+    Device(PathBuf),
+}
+
+impl Place {
+    /// Checks, before anything is done, that `path` can be written and that no file is lost by it.
+    pub fn of(path: &Path) -> Result<Self, Failure> {
+        let unwritable = |e: io::Error| Failure::unwritable(path, &e);
+        match fs::metadata(path) {
+            Ok(there) if there.is_file() && !is_stream(path) => {
+                Err(Failure::input(format!("{} exists already; choose another name or remove it", path.display())))
+            }
+            Ok(there) if there.is_dir() => Err(unwritable(io::ErrorKind::IsADirectory.into())),
+            Ok(_) => Ok(Place::Device(path.into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let end = end_of_links(path);
+                temporary_file(&end).map_err(unwritable)?;
+                Ok(Place::New(end))
+            }
+            Err(error) => Err(unwritable(error)),
+        }
+    }
+
+    /// Writes what `write` makes.
+    pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        match self {
+            Place::Device(path) => {
+                // The other end of a pipe may have read enough.
+                match write(&mut fs::OpenOptions::new().append(true).open(path)?) {
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                    result => result,
+                }
+            }
+            Place::New(path) => {
+                // The text first: an interrupted command leaves a temporary file only while this one is written.
+                let mut text = Vec::new();
+                write(&mut text)?;
+                let mut file = temporary_file(path)?;
+                file.as_file_mut().write_all(&text)?;
+                file.persist_noclobber(path)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A folder to be made, or an empty one to be filled.
+pub struct NewFolder {
+    path: PathBuf,
+}
+
+impl NewFolder {
+    /// Checks, before anything is done, that a folder can be made at `path` and that nothing is lost by it.
+    pub fn of(path: &Path) -> Result<Self, Failure> {
+        let shown = path.display();
+        let unwritable = |e: io::Error| Failure::unwritable(path, &e);
+        if path.file_name().is_none() {
+            return Err(Failure::input(format!("{shown}: name a new folder with --out")));
+        }
+        if path.is_dir() {
+            if fs::read_dir(path).map_err(unwritable)?.next().is_some() {
+                return Err(Failure::input(format!(
+                    "{shown}: the folder is not empty; remove it or name another with --out"
+                )));
+            }
+        } else if path.symlink_metadata().is_ok() {
+            return Err(Failure::input(format!("{shown}: this is a file; name a new folder with --out")));
+        }
+        let there = |above: &&Path| above.as_os_str().is_empty() || above.symlink_metadata().is_ok();
+        let existing = path.ancestors().skip(1).find(there).unwrap_or(Path::new(""));
+        temporary_folder(existing).map_err(unwritable)?;
+        Ok(Self { path: path.into() })
+    }
+
+    /// Makes the folder with these files, by name and content.
+    pub fn write(&self, files: &[(String, String)]) -> Result<(), Failure> {
+        let write = || {
+            let parent = self.path.parent().unwrap_or(Path::new(""));
+            if !parent.as_os_str().is_empty() {
+                fs::create_dir_all(parent)?;
+            }
+            let folder = temporary_folder(parent)?;
+            for (name, text) in files {
+                fs::write(folder.path().join(name), text)?;
+            }
+            if self.path.is_dir() {
+                fs::remove_dir(&self.path)?;
+            }
+            fs::rename(folder.path(), &self.path)?;
+            // It has been moved: there is nothing left to clean up.
+            let _ = folder.keep();
+            Ok(())
+        };
+        write().map_err(|e: io::Error| Failure::unwritable(&self.path, &e))
+    }
+}
+
+/// A new folder in `parent` that vanishes unless it is kept.
+fn temporary_folder(parent: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".elinvar-");
+    // Temporary folders are private by default; this one becomes an ordinary one.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+    builder.tempdir_in(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+}
+
+/// Whether the path is a link of the system to an open stream, such as /dev/stdout.
+fn is_stream(path: &Path) -> bool {
+    let folder = path.parent().and_then(|parent| fs::canonicalize(parent).ok());
+    path.is_symlink() && folder.is_some_and(|folder| folder == Path::new("/dev") || folder.starts_with("/proc"))
+}
+
+/// The place that a chain of links leads to, there or not.
+fn end_of_links(path: &Path) -> PathBuf {
+    const MOST_LINKS: usize = 40;
+    let mut end = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&end) {
+            // An absolute link replaces the folder as well.
+            Ok(next) => end = end.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => break,
+        }
+    }
+    end
+}
+
+/// A new file beside `path` that vanishes unless it is kept.
+pub fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".elinvar-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(parent)
+}
