@@ -7,7 +7,7 @@ use elinvar::target::Covariance;
 use serde::Serialize;
 
 use crate::analysis::without_stand_ins;
-use crate::error::Failure;
+use crate::error::Error;
 use crate::job::{Job, check_memory};
 use crate::kept::Kept;
 use crate::number::{duration, grouped, with_error};
@@ -23,11 +23,11 @@ pub struct Ranking {
 
 impl Ranking {
     /// Compares on `n_draws` draws of each fit.
-    pub fn new(kept: &[Kept], n_draws: usize, seed: u64) -> Result<Self, Failure> {
+    pub fn new(kept: &[Kept], n_draws: usize, seed: u64) -> Result<Self, Error> {
         let job = common_model(kept)?;
-        check_memory("--draws", n_draws, job.model.dim())?;
+        check_memory("--draws", n_draws, job.target().dim())?;
         let posteriors: Vec<_> = kept.iter().map(|kept| &kept.posterior).collect();
-        let found = compare(&*job.model, &posteriors, n_draws, seed).map_err(Failure::of_fit)?;
+        let found = compare(job.target(), &posteriors, n_draws, seed).map_err(Error::of_fit)?;
         let mut rows: Vec<Row> = (0..kept.len()).map(|k| Row::new(&kept[k], &found, k)).collect();
         rows.sort_by(|a, b| {
             let is_best = |row: &Row| row.difference.is_none();
@@ -88,17 +88,13 @@ impl Ranking {
 }
 
 /// The model of the first fit, after a look at those of the others: each must be the same function of the same parameters.
-fn common_model(kept: &[Kept]) -> Result<Job, Failure> {
+fn common_model(kept: &[Kept]) -> Result<Job, Error> {
     let first = kept[0].job()?;
     for other in &kept[1..] {
         let job = other.job()?;
         let difference = settings_difference(&first, &job).or_else(|| density_difference(&first, &job, &kept[0]));
         if let Some(what) = difference {
-            return Err(Failure::input(format!(
-                "{} and {} are not fits of the same model: {what}; compare fits that differ in their family or plan alone",
-                kept[0].path.display(),
-                other.path.display()
-            )));
+            return Err(Error::DifferentModels { first: kept[0].path.clone(), other: other.path.clone(), what });
         }
     }
     Ok(first)
@@ -108,8 +104,8 @@ fn common_model(kept: &[Kept]) -> Result<Job, Failure> {
 fn settings_difference(a: &Job, b: &Job) -> Option<String> {
     /// The same table may lie elsewhere.
     const PLACE: &str = "file";
-    if a.about.fingerprint != b.about.fingerprint {
-        let [a, b] = [a, b].map(|job| job.about.file.as_deref().unwrap_or("the embedded table"));
+    if a.rows.fingerprint != b.rows.fingerprint {
+        let [a, b] = [a, b].map(|job| job.rows.file.as_deref().unwrap_or("the embedded table"));
         return Some(if a == b {
             "they were made from other columns or rows".into()
         } else {
@@ -120,7 +116,7 @@ fn settings_difference(a: &Job, b: &Job) -> Option<String> {
         let of = |value: Result<toml::Value, toml::ser::Error>| {
             value.ok().and_then(|v| v.as_table().cloned()).unwrap_or_default()
         };
-        let (model, data) = (toml::Value::try_from(&job.resolved.model), toml::Value::try_from(&job.resolved.data));
+        let (model, data) = (toml::Value::try_from(&job.settings().model), toml::Value::try_from(&job.settings().data));
         of(model).into_iter().chain(of(data).into_iter().filter(|(key, _)| key != PLACE)).collect::<toml::Table>()
     };
     let (a, b) = (table(a), table(b));
@@ -134,7 +130,7 @@ fn density_difference(a: &Job, b: &Job, kept: &Kept) -> Option<String> {
     /// Sums over rows in another order differ by rounding.
     const ROUNDING: f64 = 1e-9;
     let draws = kept.posterior.sample(2, 1);
-    let [a, b] = [a, b].map(|job| log_density_at(&*job.model, &draws).map(|(log_p, _)| log_p).unwrap_or_default());
+    let [a, b] = [a, b].map(|job| log_density_at(job.target(), &draws).map(|(log_p, _)| log_p).unwrap_or_default());
     let differ = |(a, b): (&f64, &f64)| (a - b).abs() > ROUNDING * (1.0 + a.abs());
     (a.len() != b.len() || a.iter().zip(&b).any(differ)).then(|| "their log densities differ at the same point".into())
 }

@@ -7,13 +7,14 @@ use elinvar::posterior::{Agreement, Diagnostics, Estimate, Judgement, Rung, Shif
 use serde::Serialize;
 
 use crate::analysis::without_stand_ins;
-use crate::error::Failure;
+use crate::error::Error;
 use crate::job::{Job, check_memory};
 use crate::kept::Kept;
 use crate::number::{decimals, fixed, grouped, with_error};
 use crate::page::ladder;
 use crate::page::{self, ending, evidence};
 use crate::table::{self, Align, Column};
+use crate::words::{self, FileName};
 
 /// So many parameters are listed, those that move most.
 const LISTED: usize = 10;
@@ -65,14 +66,14 @@ struct Object<'a> {
 
 impl SecondOpinion {
     /// Judges a kept fit; as many draws as the fit took, and the next seed, unless others are given.
-    pub fn new(kept: Kept, draws: Option<usize>, seed: Option<u64>) -> Result<Self, Failure> {
+    pub fn new(kept: Kept, draws: Option<usize>, seed: Option<u64>) -> Result<Self, Error> {
         let job = kept.job()?;
         let (draws, seed) = (draws.unwrap_or(job.diagnostic_draws), seed.unwrap_or(next_seed(job.plan.seed)));
         check_memory("--draws", draws, kept.posterior.dim())?;
         let before = kept.posterior.judgement().cloned();
         let elbo_before = kept.posterior.diagnostics().map(|diagnostics| diagnostics.elbo);
         let Kept { mut posterior, path, .. } = kept;
-        let judgement = posterior.judge(&*job.model, draws, seed).map_err(Failure::of_fit)?;
+        let judgement = posterior.judge(job.target(), draws, seed).map_err(Error::of_fit)?;
         let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
         let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
         Ok(Self { posterior, judgement, diagnostics, few_draws_dominate, before, elbo_before, job, path, seed })
@@ -109,7 +110,7 @@ impl SecondOpinion {
     /// The page.
     pub fn page(&self) -> String {
         let (job, posterior, diagnostics) = (&self.job, &self.posterior, &self.diagnostics);
-        let title = page::title(job, posterior.dim(), &posterior.family());
+        let title = words::title(job, posterior, FileName::Given);
         let mut page = format!("{title}\n\n{}\n", evidence::verdict(&self.judgement));
         page += &(shifts(&diagnostics.shifts) + "\n");
         if posterior.rungs().len() > 1 {

@@ -4,14 +4,15 @@ use elinvar::Family;
 use elinvar::component::ComponentKind;
 use elinvar::family::Kind;
 use elinvar::law::ScaleLaw;
-use elinvar::target::{Covariance, Support};
+use elinvar::target::Covariance;
 
-use crate::error::Failure;
+use crate::error::Error;
+use crate::models::{Entry, UsualFamily};
 use crate::number::significant;
-use crate::settings::{Components, Dims, FamilySettings, ModelName, Shape};
+use crate::settings::{Components, Dims, FamilySettings, Shape};
 
 /// The word for the ladder of families.
-pub const AUTO: &str = "auto";
+pub(crate) const AUTO: &str = "auto";
 
 /// Half the degrees of freedom of a Student-t unless it is given.
 const SHAPE: f64 = 4.0;
@@ -23,11 +24,10 @@ const RANK: usize = 1;
 const LAW: &str = "logistic";
 
 /// The family, with the constants that were given and no constant that belongs to another; `layers` is how a network is cut.
-pub fn family(args: &FamilySettings, model: ModelName, layers: Option<&Dims>) -> Result<Family, Failure> {
-    let name = default_for(model, args.name);
+pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>) -> Result<Family, Error> {
+    let name = default_for(model.usual_family, args.name);
     check_owners(args, name)?;
     let lambda = args.lambda.unwrap_or(LAMBDA);
-    let library = |e: elinvar::Error| Failure::input(e.to_string());
     let family = match name {
         AUTO => Family::auto(),
         "mog" => match args.components.unwrap_or(Components::Number(COMPONENTS)) {
@@ -45,84 +45,68 @@ pub fn family(args: &FamilySettings, model: ModelName, layers: Option<&Dims>) ->
         "rank_k" => Family::rank_k(args.rank.unwrap_or(RANK)),
         "matrix" => {
             let Some(dims) = args.dims.as_ref().or(layers) else {
-                return Err(Failure::input(
-                    "--family matrix needs the shape of the parameters, such as --dims 3x4; their product is the number of parameters",
-                ));
+                return Err(Error::NoDims);
             };
-            Family::layers(&dims.0).map_err(library)?
+            Family::layers(&dims.0).map_err(Error::Refused)?
         }
         "scale_mixture" => {
             let given: Vec<(&str, f64)> = args.constant.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-            let mixture = Family::scale_mixture(ScaleLaw::new(args.law.unwrap_or(LAW), &given).map_err(library)?);
+            let mixture =
+                Family::scale_mixture(ScaleLaw::new(args.law.unwrap_or(LAW), &given).map_err(Error::Refused)?);
             if args.product == Some(true) { mixture.product() } else { mixture }
         }
-        "ef_mixture" | "birnbaum_saunders" => ef_mixture(args, name, model)?,
+        "ef_mixture" | "birnbaum_saunders" => ef_mixture(args, name, model.usual_family)?,
         _ => Family::gaussian(),
     };
     Ok(match args.covariance {
         // A full precision of all weights of a network is rarely wanted and never small.
-        None if model == ModelName::Network && name != "matrix" => family.with_covariance(Covariance::Diagonal),
+        None if model.usual_family == UsualFamily::OwnStart && name != "matrix" => {
+            family.with_covariance(Covariance::Diagonal)
+        }
         None => family,
         Some(covariance) => family.with_covariance(covariance),
     })
 }
 
-/// Where the parameters of a model live.
-pub fn support(model: ModelName) -> Support {
-    match model {
-        ModelName::Rate => Support::Positive,
-        ModelName::Proportion => Support::Unit,
-        ModelName::Direction => Support::Circle,
-        _ => Support::Real,
+/// The family of this name; `auto` is what is usual for the model.
+fn default_for(usual: UsualFamily, asked: Option<&'static str>) -> &'static str {
+    match (asked.unwrap_or(AUTO), usual) {
+        (AUTO, UsualFamily::OwnStart) => "gaussian",
+        (AUTO, UsualFamily::Mixture { .. }) => "ef_mixture",
+        (name, _) => name,
     }
 }
 
-/// `auto` is a ladder of families on the real line; elsewhere it is a mixture of the usual components. A network starts from
-/// weights of its own, which a ladder would not keep.
-fn default_for(model: ModelName, asked: Option<&'static str>) -> &'static str {
-    match asked.unwrap_or(AUTO) {
-        AUTO if model == ModelName::Network => "gaussian",
-        AUTO if support(model) != Support::Real => "ef_mixture",
-        name => name,
-    }
-}
-
-fn ef_mixture(args: &FamilySettings, name: &'static str, model: ModelName) -> Result<Family, Failure> {
+fn ef_mixture(args: &FamilySettings, name: &'static str, usual: UsualFamily) -> Result<Family, Error> {
     let component = if name == "birnbaum_saunders" {
         name
     } else {
-        args.component.unwrap_or(match support(model) {
-            Support::Positive => "gamma",
-            Support::Unit => "beta",
-            Support::Circle => "von_mises",
+        args.component.unwrap_or(match usual {
+            UsualFamily::Mixture { component } => component,
             _ => "normal",
         })
     };
     let components = match args.components.unwrap_or(Components::Number(1)) {
         Components::Number(components) => components,
-        Components::Auto => {
-            return Err(Failure::input(format!("--components auto belongs to --family mog; give a number for {name}")));
-        }
+        Components::Auto => return Err(Error::NoAutoComponents { family: name }),
     };
     let mut given = args.constant.iter();
     let value = match (given.next(), given.next()) {
         (None, _) => None,
         (Some((_, value)), None) => Some(*value),
-        _ => return Err(Failure::input(format!("the component {component} has at most one constant"))),
+        _ => return Err(Error::TooManyConstants { component }),
     };
-    let kind = ComponentKind::new(component, value).map_err(|e| Failure::input(e.to_string()))?;
+    let kind = ComponentKind::new(component, value).map_err(Error::Refused)?;
     if let (Some((given, _)), Some(known)) = (args.constant.iter().next(), kind.constant_name())
         && given != known
     {
-        return Err(Failure::input(format!(
-            "--constant {given}: the constant of the component {component} is called {known}"
-        )));
+        return Err(Error::OtherConstant { given: given.clone(), component, known });
     }
     Ok(Family::ef_mixture(kind, components))
 }
 
 /// Refuses a flag that belongs to another family.
-fn check_owners(args: &FamilySettings, name: &str) -> Result<(), Failure> {
+fn check_owners(args: &FamilySettings, name: &'static str) -> Result<(), Error> {
     let given = [
         ("--components", args.components.is_some(), &["mog", "ef_mixture", "birnbaum_saunders"][..]),
         ("--rank", args.rank.is_some(), &["rank_k"]),
@@ -135,16 +119,13 @@ fn check_owners(args: &FamilySettings, name: &str) -> Result<(), Failure> {
         ("--constant", !args.constant.is_empty(), &["ef_mixture", "birnbaum_saunders", "scale_mixture"]),
     ];
     match given.iter().find(|(_, is_given, owners)| *is_given && !owners.contains(&name)) {
-        Some((flag, _, owners)) => Err(Failure::input(format!(
-            "{flag} belongs to --family {} and means nothing for {name}; change the family or leave it out",
-            owners.join(" or ")
-        ))),
+        Some((flag, _, owners)) => Err(Error::NotOfThisFamily { flag, owners: owners.join(" or "), family: name }),
         None => Ok(()),
     }
 }
 
 /// The family in words, as in "approximated by …".
-pub fn family_in_words(family: &Family) -> String {
+pub(crate) fn family_in_words(family: &Family) -> String {
     let (kind, covariance) = (&family.kind, family.covariance);
     let words = match kind {
         Kind::Gaussian => "Gaussian".into(),

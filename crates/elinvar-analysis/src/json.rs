@@ -3,7 +3,7 @@
 use elinvar::posterior::ParameterSummary;
 use serde::Serialize;
 
-use crate::analysis::Report;
+use crate::analysis::Analysis;
 use crate::held_out::Test;
 
 #[derive(Serialize)]
@@ -34,8 +34,8 @@ struct Evaluations {
 }
 
 /// One line with the object.
-pub fn text(report: &Report) -> String {
-    let Report { posterior, judgement, diagnostics, parameters, warnings, test, seconds, run_folder, .. } = report;
+pub(crate) fn text(analysis: &Analysis) -> String {
+    let Analysis { posterior, judgement, diagnostics, parameters, warnings, test, seconds, run_folder, .. } = analysis;
     let counts = posterior.counts();
     let object = Object {
         family: posterior.family().name(),

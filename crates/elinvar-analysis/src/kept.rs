@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use elinvar::Posterior;
 
-use crate::error::Failure;
+use crate::error::Error;
 use crate::job::Job;
 use crate::run_folder::{CONFIG, FIT};
 use crate::settings::{self, Settings};
-use crate::shell;
 
 /// A run directory, or a fit file alone.
 pub struct Kept {
@@ -21,50 +20,42 @@ pub struct Kept {
 
 impl Kept {
     /// Opens a folder written by `elinvar fit --out`, or the fit file in it.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
+    pub fn open(path: &Path) -> Result<Self, Error> {
         let file = fit_file(path)?;
-        let posterior = Posterior::load(&file).map_err(|e| Failure::input(e.to_string()))?;
+        let posterior = Posterior::load(&file).map_err(Error::Refused)?;
         let config = file.with_file_name(CONFIG);
         let settings = if config.is_file() { Some(settings::read(&config)?) } else { None };
         Ok(Self { posterior, settings, path: path.into() })
     }
 
     /// The model of the fit over its data, which must be there unchanged.
-    pub fn job(&self) -> Result<Job, Failure> {
-        let shown = self.path.display();
-        let settings = self.settings.as_ref().ok_or_else(|| {
-            Failure::input(format!(
-                "{shown}: there is no {CONFIG} beside the fit, and so no model; name a folder written by elinvar fit --out"
-            ))
-        })?;
+    pub fn job(&self) -> Result<Job, Error> {
+        let path = &self.path;
+        let settings = self.settings.as_ref().ok_or_else(|| Error::NoModelBeside { path: path.clone() })?;
         let job = Job::new(settings)?;
-        if job.model.names() != self.posterior.names() {
-            return Err(Failure::input(format!(
-                "{shown}: {CONFIG} is not that of the fit beside it: the parameters have other names; restore the file"
-            )));
+        if job.target().names() != self.posterior.names() {
+            return Err(Error::OtherSettings { path: path.clone() });
         }
         Ok(job)
     }
 }
 
-fn fit_file(run: &Path) -> Result<PathBuf, Failure> {
-    let shown = run.display();
-    let remedy = "name a folder written by elinvar fit --out";
+/// The run folder of a path to it or to the fit file in it.
+pub fn folder_of(run: &Path) -> PathBuf {
+    match run.parent() {
+        Some(parent) if !run.is_dir() => parent.into(),
+        _ => run.into(),
+    }
+}
+
+fn fit_file(run: &Path) -> Result<PathBuf, Error> {
     if run.is_dir() {
         let file = run.join(FIT);
-        if !file.is_file() && run.join(CONFIG).is_file() {
-            let command = format!("elinvar resume {}", shell::word(run));
-            return Err(Failure::input(format!(
-                "{shown}: the fit in this folder is not finished; {command} continues it"
-            )));
-        }
-        if !file.is_file() {
-            return Err(Failure::input(format!("{shown}: there is no {FIT} in this folder; {remedy}")));
-        }
-        return Ok(file);
+        return match file.is_file() {
+            true => Ok(file),
+            false if run.join(CONFIG).is_file() => Err(Error::Unfinished { path: run.into() }),
+            false => Err(Error::NotARun { path: run.into(), file: FIT }),
+        };
     }
-    if !run.exists() {
-        return Err(Failure::input(format!("{shown}: there is no such folder or file; {remedy}")));
-    }
-    Ok(run.into())
+    if run.exists() { Ok(run.into()) } else { Err(Error::NoRun { path: run.into() }) }
 }

@@ -1,12 +1,15 @@
 //! Where results go: there as a whole or not at all, and never in place of something else.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::error::Failure;
+use crate::error::Error;
+
+/// What a file ends with that is not complete.
+const PART: &str = ".part";
 
 /// A file to be written.
 pub enum Place {
@@ -18,12 +21,22 @@ pub enum Place {
 
 impl Place {
     /// Checks, before anything is done, that `path` can be written and that no file is lost by it.
-    pub fn of(path: &Path) -> Result<Self, Failure> {
-        let unwritable = |e: io::Error| Failure::unwritable(path, &e);
+    ///
+    /// # Errors
+    /// [`Error::Exists`] or [`Error::Unwritable`].
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        Self::named_by(path, None)
+    }
+
+    /// The same for a path that was given by this flag.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] or [`Error::Unwritable`].
+    pub fn named_by(path: &Path, flag: Option<&'static str>) -> Result<Self, Error> {
+        let unwritable =
+            |e: io::Error| Error::Unwritable { path: path.into(), kind: e.kind(), flag: flag.unwrap_or("--out") };
         match fs::metadata(path) {
-            Ok(there) if there.is_file() && !is_stream(path) => {
-                Err(Failure::input(format!("{} exists already; choose another name or remove it", path.display())))
-            }
+            Ok(there) if there.is_file() && !is_stream(path) => Err(Error::Exists { path: path.into(), flag }),
             Ok(there) if there.is_dir() => Err(unwritable(io::ErrorKind::IsADirectory.into())),
             Ok(_) => Ok(Place::Device(path.into())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -65,20 +78,17 @@ pub struct NewFolder {
 
 impl NewFolder {
     /// Checks, before anything is done, that a folder can be made at `path` and that nothing is lost by it.
-    pub fn of(path: &Path) -> Result<Self, Failure> {
-        let shown = path.display();
-        let unwritable = |e: io::Error| Failure::unwritable(path, &e);
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        let unwritable = |e: io::Error| Error::unwritable(path, &e);
         if path.file_name().is_none() {
-            return Err(Failure::input(format!("{shown}: name a new folder with --out")));
+            return Err(Error::NoName { path: path.into() });
         }
         if path.is_dir() {
             if fs::read_dir(path).map_err(unwritable)?.next().is_some() {
-                return Err(Failure::input(format!(
-                    "{shown}: the folder is not empty; remove it or name another with --out"
-                )));
+                return Err(Error::NotEmpty { path: path.into() });
             }
         } else if path.symlink_metadata().is_ok() {
-            return Err(Failure::input(format!("{shown}: this is a file; name a new folder with --out")));
+            return Err(Error::InTheWay { path: path.into() });
         }
         let there = |above: &&Path| above.as_os_str().is_empty() || above.symlink_metadata().is_ok();
         let existing = path.ancestors().skip(1).find(there).unwrap_or(Path::new(""));
@@ -87,7 +97,7 @@ impl NewFolder {
     }
 
     /// Makes the folder with these files, by name and content.
-    pub fn write(&self, files: &[(String, String)]) -> Result<(), Failure> {
+    pub fn write(&self, files: &[(String, String)]) -> Result<(), Error> {
         let write = || {
             let parent = self.path.parent().unwrap_or(Path::new(""));
             if !parent.as_os_str().is_empty() {
@@ -105,7 +115,7 @@ impl NewFolder {
             let _ = folder.keep();
             Ok(())
         };
-        write().map_err(|e: io::Error| Failure::unwritable(&self.path, &e))
+        write().map_err(|e: io::Error| Error::unwritable(&self.path, &e))
     }
 }
 
@@ -139,8 +149,28 @@ fn end_of_links(path: &Path) -> PathBuf {
     end
 }
 
+/// Puts a file with this content in the place of another: a crash at any moment leaves the old one or the new one.
+///
+/// # Errors
+/// Those of the system.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let part = part_of(path);
+    let written = File::create(&part).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| drop(fs::remove_file(&part)))
+}
+
+/// The name under which a file is written before it takes its place.
+pub(crate) fn part_of(path: &Path) -> PathBuf {
+    let mut part = path.as_os_str().to_owned();
+    part.push(PART);
+    PathBuf::from(part)
+}
+
 /// A new file beside `path` that vanishes unless it is kept.
-pub fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
+fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".elinvar-");

@@ -6,42 +6,40 @@
 
 use elinvar::Posterior;
 use elinvar::model::CoefficientPrior;
-use elinvar_data::{ColumnTransform, DesignColumn, RegressionData};
+use elinvar_data::{ColumnTransform, DesignColumn};
 
 use crate::number::significant;
-use crate::settings::ModelName;
 
 /// Prior standard deviations of the linear predictor that one standard deviation of a column is worth.
 const WIDTH: f64 = 2.5;
-/// Scale of the half-Cauchy prior of sigma beside a given prior of the coefficients.
-const SIGMA_SCALE: f64 = 2.5;
 /// A posterior mean so many prior standard deviations from the prior mean is in the tail: 1 in 370 by the prior.
 const TAIL: f64 = 3.0;
 
+/// What to do where prior and data contradict each other.
+pub(crate) const REMEDY: &str = "give another prior, --prior-sd S, or none, which scales it to the data";
+
 /// The prior of the coefficients of a regression or the weights of a network.
-pub enum Priors {
+pub(crate) enum Prior {
     /// N(0, 1/precision) for each of them, on the columns as the settings scale them.
     Given { precision: f64 },
     /// Scaled to the data: the columns of the fit have standard deviation 1 and, beside an intercept, mean 0.
     ByData { centre: f64, spread: f64 },
 }
 
-impl Priors {
-    /// What `model` takes where nothing is given.
-    pub fn by_data(model: ModelName, data: &RegressionData) -> Self {
-        if model != ModelName::Linear {
-            return Self::ByData { centre: 0.0, spread: 1.0 };
+impl Prior {
+    /// That of a model whose linear predictor has no unit, where nothing is given.
+    pub(crate) const WITHOUT_UNIT: Prior = Prior::ByData { centre: 0.0, spread: 1.0 };
+
+    /// The precision that was given, if one was.
+    pub(crate) fn given(&self) -> Option<f64> {
+        match self {
+            Self::Given { precision } => Some(*precision),
+            Self::ByData { .. } => None,
         }
-        let n = data.y.len() as f64;
-        let centre = data.y.iter().sum::<f64>() / n;
-        let squares: f64 = data.y.iter().map(|y| (y - centre).powi(2)).sum();
-        let sd = (squares / (n - 1.0).max(1.0)).sqrt();
-        // A constant response has no spread of its own.
-        Self::ByData { centre, spread: if sd > 1e-13 * centre.abs() { sd } else { 1.0 } }
     }
 
     /// The precision, where it is the same for all coefficients and the mean is 0.
-    pub fn precision(&self) -> f64 {
+    pub(crate) fn precision(&self) -> f64 {
         match self {
             Self::Given { precision } => *precision,
             Self::ByData { spread, .. } => (WIDTH * spread).powi(-2),
@@ -49,7 +47,7 @@ impl Priors {
     }
 
     /// The prior of a linear model whose design matrix has these columns.
-    pub fn of_columns(&self, kinds: &[DesignColumn]) -> CoefficientPrior {
+    pub(crate) fn of_columns(&self, kinds: &[DesignColumn]) -> CoefficientPrior {
         match self {
             Self::Given { precision } => CoefficientPrior::Isotropic { precision: *precision },
             Self::ByData { centre, spread } => CoefficientPrior::Normal {
@@ -59,16 +57,8 @@ impl Priors {
         }
     }
 
-    /// Scale of the half-Cauchy prior of sigma, unless it is given.
-    pub fn sigma_scale(&self) -> f64 {
-        match self {
-            Self::Given { .. } => SIGMA_SCALE,
-            Self::ByData { spread, .. } => *spread,
-        }
-    }
-
     /// In a few words.
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         match self {
             Self::Given { precision } if *precision == 1.0 => "N(0, 1)".into(),
             Self::Given { precision } => format!("N(0, {}²)", significant(1.0 / precision.sqrt())),
@@ -76,14 +66,12 @@ impl Priors {
         }
     }
 
-    /// In the units of the file, coefficient by coefficient.
-    pub fn words(&self, kinds: &[DesignColumn], transforms: &[ColumnTransform]) -> String {
+    /// In the units of the file, coefficient by coefficient, where it is not the same for all.
+    pub(crate) fn numbers(&self, kinds: &[DesignColumn], transforms: &[ColumnTransform]) -> Option<String> {
         /// More slopes than these are told by the smallest and the largest scale.
         const LISTED: usize = 4;
         let (centre, spread) = match self {
-            Self::Given { precision } => {
-                return format!("N(0, {}²) on every coefficient", significant(1.0 / precision.sqrt()));
-            }
+            Self::Given { .. } => return None,
             Self::ByData { centre, spread } => (*centre, WIDTH * spread),
         };
         let has_intercept = kinds.first() == Some(&DesignColumn::Intercept);
@@ -102,16 +90,15 @@ impl Priors {
             let ends = [slopes.first(), slopes.last()].into_iter().flatten().map(shown).collect::<Vec<_>>();
             parts.push(format!("slopes N(0, s²), s = {WIDTH} sd/sd(column): {}", ends.join(" to ")));
         }
-        parts.join("; ")
+        Some(parts.join("; "))
     }
 
     /// Where prior and data contradict each other, in sentences.
-    pub fn conflicts(&self, posterior: &Posterior, kinds: &[DesignColumn], sd_of_y: Option<f64>) -> Vec<String> {
+    pub(crate) fn conflicts(&self, posterior: &Posterior, kinds: &[DesignColumn]) -> Vec<String> {
         let (centre, width) = match self {
             Self::Given { precision } => (0.0, 1.0 / precision.sqrt()),
             Self::ByData { centre, spread } => (*centre, WIDTH * spread),
         };
-        let remedy = "give another prior, --prior-sd S, or none, which scales it to the data";
         let (means, names) = (posterior.approximation().mean(), posterior.names());
         let mut far: Vec<(f64, &str)> = Vec::new();
         for ((mean, name), kind) in means.iter().zip(names).zip(kinds) {
@@ -122,26 +109,14 @@ impl Priors {
             }
         }
         far.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut sentences = Vec::new();
-        if let Some((distance, name)) = far.first() {
-            let others = match far.len() {
-                1 => String::new(),
-                n => format!(", and {} more likewise", n - 1),
-            };
-            sentences.push(format!(
-                "Prior against data: the data put {name} {} prior standard deviations from where the prior expects it{others}; {remedy}.",
-                significant(*distance)
-            ));
-        }
-        let sigma = means.get(kinds.len()).map(|log_sigma| log_sigma.exp());
-        if let Some((sigma, sd)) = sigma.zip(sd_of_y).filter(|(sigma, sd)| *sigma > 1.02 * sd) {
-            sentences.push(format!(
-                "Prior against data: the noise sigma, {}, is larger than the standard deviation of the response, {}: the prior \
-                 keeps the coefficients from explaining anything; {remedy}.",
-                significant(sigma),
-                significant(sd)
-            ));
-        }
-        sentences
+        let Some((distance, name)) = far.first() else { return Vec::new() };
+        let others = match far.len() {
+            1 => String::new(),
+            n => format!(", and {} more likewise", n - 1),
+        };
+        vec![format!(
+            "Prior against data: the data put {name} {} prior standard deviations from where the prior expects it{others}; {REMEDY}.",
+            significant(*distance)
+        )]
     }
 }

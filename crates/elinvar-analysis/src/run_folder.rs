@@ -4,7 +4,7 @@
 //! last: a folder with a fit file has everything. A fit that goes on after its end keeps its results until there are new ones.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use elinvar::posterior::{Agreement, Diagnostics, Estimate, Judgement, Rung};
@@ -12,23 +12,21 @@ use elinvar::run::journal::Folder;
 use elinvar::run::{Counts, Step};
 use serde::Serialize;
 
-use crate::analysis::Report;
-use crate::error::Failure;
+use crate::analysis::Analysis;
+use crate::error::Error;
 use crate::held_out::Test;
 use crate::job::Job;
+use crate::place::{part_of, replace};
 use crate::report::REPORT;
 use crate::settings::{self, Settings};
-use crate::shell;
 
 /// Name of the fit in a run directory.
-pub const FIT: &str = "fit.json";
+pub(crate) const FIT: &str = "fit.json";
 /// Name of the settings, every choice made.
-pub const CONFIG: &str = "config.toml";
+pub(crate) const CONFIG: &str = "config.toml";
 
 /// Name of the folder with the state of a fit under way; beside the state it has the settings of a fit that goes on after its end.
 const CHECKPOINT: &str = "checkpoint";
-/// What a file ends with that is not complete.
-const PART: &str = ".part";
 /// The files of a run directory: an incomplete one of these is ours to remove, any other file is not.
 const FILES: [&str; 5] = [TRACE, DIAGNOSTICS, CONFIG, REPORT, FIT];
 const TRACE: &str = "trace.csv";
@@ -63,33 +61,28 @@ struct DiagnosticsFile<'a> {
 }
 
 impl RunFolder {
+    /// Name of the file with the settings, every choice made.
+    pub const SETTINGS: &str = CONFIG;
+    /// Name of the report.
+    pub const REPORT: &str = REPORT;
+
     /// Makes a run directory at `path` for a fit that is about to begin.
-    pub fn create(path: &Path, job: &Job) -> Result<Self, Failure> {
-        let shown = path.display();
+    pub fn create(path: &Path, job: &Job) -> Result<Self, Error> {
         if path.file_name().is_none() {
-            return Err(Failure::input(format!("{shown}: name a new folder with --out")));
+            return Err(Error::NoName { path: path.into() });
         }
-        let unwritable = |e: io::Error| Failure::unwritable(path, &e);
+        let unwritable = |e: io::Error| Error::unwritable(path, &e);
         // Nothing in the folder is looked at, let alone changed, while another process may work there.
         let mut taken = None;
         if path.is_dir() {
             taken = lock(path)?;
             match content(path).map_err(unwritable)? {
                 Content::Nothing => {}
-                Content::Unfinished => {
-                    return Err(Failure::input(format!(
-                        "{shown}: the folder has a fit that is not finished; elinvar resume {} continues it, or remove the folder",
-                        shell::word(path)
-                    )));
-                }
-                Content::Other => {
-                    return Err(Failure::input(format!(
-                        "{shown}: the folder is not empty; remove it or name another with --out"
-                    )));
-                }
+                Content::Unfinished => return Err(Error::Begun { path: path.into() }),
+                Content::Other => return Err(Error::NotEmpty { path: path.into() }),
             }
         } else if path.symlink_metadata().is_ok() {
-            return Err(Failure::input(format!("{shown}: this is a file; name a new folder with --out")));
+            return Err(Error::InTheWay { path: path.into() });
         }
         let new = path.ancestors().take_while(|folder| !is_there(folder));
         let made = Some(new.map(Path::to_path_buf).collect());
@@ -99,7 +92,8 @@ impl RunFolder {
         }
         let run_folder = Self { path: path.into(), made, _lock: taken };
         let settings = run_folder.config(job)?;
-        let begun = fs::create_dir_all(path.join(CHECKPOINT)).and_then(|()| replace(&path.join(CONFIG), &settings));
+        let begun =
+            fs::create_dir_all(path.join(CHECKPOINT)).and_then(|()| replace(&path.join(CONFIG), settings.as_bytes()));
         match begun {
             Ok(()) => Ok(run_folder),
             Err(e) => {
@@ -110,17 +104,15 @@ impl RunFolder {
     }
 
     /// Opens the run directory at `path`, whether its fit is finished or not.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
-        let shown = path.display();
-        let remedy = "name a folder written by elinvar fit --out";
+    pub fn open(path: &Path) -> Result<Self, Error> {
         if !path.exists() {
-            return Err(Failure::input(format!("{shown}: there is no such folder; {remedy}")));
+            return Err(Error::NoFolder { path: path.into() });
         }
         if !path.is_dir() {
-            return Err(Failure::input(format!("{shown}: this is a file; {remedy}")));
+            return Err(Error::NotAFolder { path: path.into() });
         }
         if !path.join(CONFIG).is_file() {
-            return Err(Failure::input(format!("{shown}: there is no {CONFIG} in this folder; {remedy}")));
+            return Err(Error::NotARun { path: path.into(), file: CONFIG });
         }
         Ok(Self { path: path.into(), made: None, _lock: lock(path)? })
     }
@@ -136,7 +128,7 @@ impl RunFolder {
     }
 
     /// The settings of the fit under way, or of the finished one.
-    pub fn settings(&self) -> Result<Settings, Failure> {
+    pub fn settings(&self) -> Result<Settings, Error> {
         let pending = Some(self.pending()).filter(|path| path.is_file());
         let mut settings = settings::read(&pending.unwrap_or_else(|| self.path.join(CONFIG)))?;
         settings.base = Some(self.path.clone());
@@ -149,17 +141,17 @@ impl RunFolder {
     }
 
     /// Keeps the settings with which the fit goes on.
-    pub fn begin(&self, job: &Job) -> Result<(), Failure> {
-        let unwritable = |e: io::Error| Failure::unwritable(&self.path, &e);
+    pub fn begin(&self, job: &Job) -> Result<(), Error> {
+        let unwritable = |e: io::Error| Error::unwritable(&self.path, &e);
         fs::create_dir_all(self.path.join(CHECKPOINT)).map_err(unwritable)?;
         // Those of the results stay as long as the results do.
         let place = if self.path.join(FIT).is_file() { self.pending() } else { self.path.join(CONFIG) };
-        replace(&place, &self.config(job)?).map_err(unwritable)
+        replace(&place, self.config(job)?.as_bytes()).map_err(unwritable)
     }
 
     /// Where the state of the fit is kept.
-    pub fn checkpoints(&self) -> Result<Folder, Failure> {
-        Folder::new(self.path.join(CHECKPOINT)).map_err(|e| Failure::input(e.to_string()))
+    pub fn checkpoints(&self) -> Result<Folder, Error> {
+        Folder::new(self.path.join(CHECKPOINT)).map_err(Error::Refused)
     }
 
     /// Removes what was made for a fit that has failed before it had a state to keep; a directory that was there before stays as
@@ -174,39 +166,37 @@ impl RunFolder {
         }
     }
 
-    fn config(&self, job: &Job) -> Result<String, Failure> {
-        job.resolved.text().map_err(|e| self.unkept(&e))
+    fn config(&self, job: &Job) -> Result<String, Error> {
+        job.settings().text().map_err(|e| self.unkept(&e))
     }
 
-    fn unkept(&self, problem: &dyn std::fmt::Display) -> Failure {
-        let (shown, word) = (self.path.display(), shell::word(&self.path));
-        Failure::input(format!(
-            "{shown}: the fit could not be kept ({problem}); mend that, and elinvar resume {word} writes it"
-        ))
+    fn unkept(&self, problem: &dyn std::fmt::Display) -> Error {
+        Error::Unkept { path: self.path.clone(), problem: problem.to_string() }
     }
 
     /// Writes the results.
-    pub fn write(&self, job: &Job, report: &Report, page: &str) -> Result<(), Failure> {
-        let posterior = &report.posterior;
+    pub fn write(&self, job: &Job, analysis: &Analysis, command: String) -> Result<(), Error> {
+        let posterior = &analysis.posterior;
         let diagnostics = DiagnosticsFile {
-            judgement: &report.judgement,
+            judgement: &analysis.judgement,
             converged: posterior.converged(),
             stop_reason: posterior.stop_reason().name(),
-            diagnostics: &report.diagnostics,
-            gap: report.diagnostics.gap(),
+            diagnostics: &analysis.diagnostics,
+            gap: analysis.diagnostics.gap(),
             fit_counts: posterior.counts(),
-            fit_seconds: report.seconds,
+            fit_seconds: analysis.seconds,
             peak_draws: posterior.peak_draws(),
             agreement: posterior.agreement(),
             rungs: posterior.rungs(),
-            test: report.test.as_ref(),
+            test: analysis.test.as_ref(),
         };
         let diagnostics = serde_json::to_string_pretty(&diagnostics).map_err(|e| self.unkept(&e))? + "\n";
+        let page = elinvar_report::html(&analysis.content(job, command)?);
         // A restart and a rung of a ladder have plans of their own; this is the one that was asked for.
         let (config, trace) = (self.config(job)?, trace(posterior.trace()));
-        let texts = [(TRACE, trace.as_str()), (DIAGNOSTICS, &diagnostics), (CONFIG, &config), (REPORT, page)];
+        let texts = [(TRACE, trace.as_str()), (DIAGNOSTICS, &diagnostics), (CONFIG, &config), (REPORT, page.as_str())];
         for (name, text) in texts {
-            replace(&self.path.join(name), text).map_err(|e| self.unkept(&e.kind()))?;
+            replace(&self.path.join(name), text.as_bytes()).map_err(|e| self.unkept(&e.kind()))?;
         }
         posterior.save(self.path.join(FIT)).map_err(|e| self.unkept(&e))?;
         // The results stand; what is left over is no reason to complain.
@@ -224,32 +214,12 @@ fn is_there(path: &Path) -> bool {
 }
 
 /// Takes the folder for this process; nothing where the system knows no such locks.
-fn lock(path: &Path) -> Result<Option<File>, Failure> {
+fn lock(path: &Path) -> Result<Option<File>, Error> {
     let Ok(folder) = File::open(path) else { return Ok(None) };
     match folder.try_lock() {
-        Err(fs::TryLockError::WouldBlock) => Err(Failure::input(format!(
-            "{}: another elinvar is at work in this folder; wait for it, or end it and try again",
-            path.display()
-        ))),
+        Err(fs::TryLockError::WouldBlock) => Err(Error::Busy { path: path.into() }),
         outcome => Ok(outcome.is_ok().then_some(folder)),
     }
-}
-
-/// Puts a file with this text in the place of another: a crash at any moment leaves the old one or the new one.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let part = part_of(path);
-    let written = File::create(&part).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| drop(fs::remove_file(&part)))
-}
-
-/// The name under which a file is written before it takes its place.
-fn part_of(path: &Path) -> PathBuf {
-    let mut part = path.as_os_str().to_owned();
-    part.push(PART);
-    PathBuf::from(part)
 }
 
 /// Removes what a crash within a write has left of our own files; whatever else lies in the folder stays.

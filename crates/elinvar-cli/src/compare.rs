@@ -1,8 +1,8 @@
 //! `elinvar compare`: kept fits of one model beside each other.
 
-use elinvar_analysis::compare::Ranking;
-use elinvar_analysis::error::Failure;
-use elinvar_analysis::kept::Kept;
+use crate::error::Failure;
+use elinvar_analysis::Kept;
+use elinvar_analysis::Ranking;
 
 use crate::Outcome;
 use crate::print::print;

@@ -1,7 +1,7 @@
 //! `elinvar completions`: what a shell needs to complete commands and flags.
 
+use crate::error::Failure;
 use clap::CommandFactory as _;
-use elinvar_analysis::error::Failure;
 
 use crate::Outcome;
 use crate::args::Cli;

@@ -1,6 +1,6 @@
 //! `elinvar data`: a file as elinvar reads it.
 
-use elinvar_analysis::error::Failure;
+use crate::error::Failure;
 use elinvar_data::{Columns, Reading, describe};
 
 use crate::Outcome;

@@ -1,8 +1,8 @@
 //! `elinvar diagnose`: a kept fit judged again, with fresh draws.
 
-use elinvar_analysis::diagnose::SecondOpinion;
-use elinvar_analysis::error::Failure;
-use elinvar_analysis::kept::Kept;
+use crate::error::Failure;
+use elinvar_analysis::Kept;
+use elinvar_analysis::SecondOpinion;
 
 use crate::Outcome;
 use crate::print::print;

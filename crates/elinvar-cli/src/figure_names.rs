@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use elinvar_analysis::error::Failure;
+use crate::error::Failure;
 use elinvar_data::nearest;
 use elinvar_report::{Content, FigureName, figure};
 

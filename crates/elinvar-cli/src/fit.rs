@@ -4,16 +4,11 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use elinvar::posterior::WeightedDraws;
-use elinvar::run::{fit_from_journaled, fit_journaled};
-use elinvar_analysis::analysis::Report;
-use elinvar_analysis::error::Failure;
-use elinvar_analysis::job::Job;
-use elinvar_analysis::run_folder::RunFolder;
 use elinvar_analysis::settings::OutputSettings;
-use elinvar_analysis::{json, page, report, shell};
+use elinvar_analysis::{Analysis, Error, Job, RunFolder, shell};
 
 use crate::checkpoints::Checkpoints;
+use crate::error::Failure;
 use crate::fit_args::FitArgs;
 use crate::print::print;
 use crate::progress::Progress;
@@ -38,23 +33,29 @@ pub(crate) fn conclude(
     command: String,
 ) -> Result<Outcome, Failure> {
     let quiet = output.quiet || output.json;
-    let (mut fitted, weighted) = match fit(job, run_folder.as_ref(), quiet) {
-        Ok(Some(fitted)) => fitted,
-        Ok(None) => return Ok(Outcome::Interrupted),
+    let fitted = match fit(job, run_folder.as_ref(), quiet) {
+        Err(Failure::Analysis(Error::Interrupted)) => {
+            // What cannot be said is not worth an error.
+            let _ = writeln!(io::stderr(), "{}", interrupted(run_folder.as_ref()));
+            return Ok(Outcome::Interrupted);
+        }
         Err(failure) => {
             // A fit that cannot be begun leaves nothing behind.
             run_folder.into_iter().for_each(RunFolder::discard);
             return Err(failure);
         }
+        Ok(fitted) => fitted,
     };
-    let written = match &run_folder {
+    let (fitted, written) = match &run_folder {
         Some(run_folder) => {
-            fitted.run_folder = Some(run_folder.path().to_path_buf());
-            let content = report::content(job, &fitted, &weighted, command)?;
-            let written = run_folder.write(job, &fitted, &elinvar_report::html(&content));
-            written.inspect_err(|_| fitted.run_folder = None)
+            let mut fitted = fitted.in_folder(run_folder.path());
+            let written = run_folder.write(job, &fitted, command);
+            if written.is_err() {
+                fitted.run_folder = None;
+            }
+            (fitted, written)
         }
-        None => Ok(()),
+        None => (fitted, Ok(())),
     };
     // A fit that could not be kept is still shown: it may have taken hours.
     show(job, &fitted, output)?;
@@ -63,39 +64,26 @@ pub(crate) fn conclude(
 }
 
 /// Prints a fit as it was asked for.
-pub(crate) fn show(job: &Job, report: &Report, output: &OutputSettings) -> Result<(), Failure> {
-    print(&if output.json { json::text(report) } else { page::text(job, report) })
+pub(crate) fn show(job: &Job, fitted: &Analysis, output: &OutputSettings) -> Result<(), Failure> {
+    print(&if output.json { fitted.json() } else { fitted.page(job) })
 }
 
 /// What a fit says about itself to the shell.
-pub(crate) fn outcome(report: &Report) -> Outcome {
-    Outcome::of(report.posterior.converged(), report.judgement.verdict)
+pub(crate) fn outcome(fitted: &Analysis) -> Outcome {
+    Outcome::of(fitted.posterior.converged(), fitted.judgement.verdict)
 }
 
-/// The fit, unless the user has ended it.
-fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Option<(Report, WeightedDraws)>, Failure> {
+fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Analysis, Failure> {
     let folder = run_folder.map(RunFolder::checkpoints).transpose()?;
     let checkpoints = Checkpoints::new(folder, Interrupt::new(quiet));
-    let mut progress = Progress::new(quiet, &job.plan.stop);
+    let mut progress = Progress::new(quiet, &job.plan().stop);
     let mut observe = |step: &_| {
         progress.show(step);
         ControlFlow::Continue(())
     };
-    let (model, plan) = (&*job.model, &job.plan);
-    let fitted = match &job.start {
-        Some(start) => fit_from_journaled(model, start.clone(), plan, &mut observe, &checkpoints),
-        None => fit_journaled(model, job.family, plan, &mut observe, &checkpoints),
-    };
+    let fitted = job.fit(&mut observe, &checkpoints);
     progress.clear();
-    let posterior = match fitted {
-        Err(elinvar::Error::Interrupted) => {
-            // What cannot be said is not worth an error.
-            let _ = writeln!(io::stderr(), "{}", interrupted(run_folder));
-            return Ok(None);
-        }
-        fitted => fitted.map_err(Failure::of_fit)?,
-    };
-    Report::judged(job, posterior).map(Some)
+    Ok(fitted?)
 }
 
 /// The command as it was typed.

@@ -33,9 +33,7 @@ data and printed in the units of the file; a given one holds for every coefficie
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// logistic (target 0/1), linear (any number), poisson (counts) or network (a neural network); for one column rate
-    /// (counts), proportion (0/1) or direction (angles in radians); without it, the embedded example
-    #[arg(value_parser = model_name)]
+    #[arg(help = ModelName::help() + "; without it, the embedded example", value_parser = model_name)]
     pub(crate) model: Option<ModelName>,
     /// The table: CSV, LIBSVM, npy, npz or parquet, told by its content
     #[arg(value_name = "FILE")]

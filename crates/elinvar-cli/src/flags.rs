@@ -1,9 +1,9 @@
 //! Flags laid over the settings of a file.
 
+use crate::error::Failure;
 use elinvar::Plan;
 use elinvar::rule::StepSize;
-use elinvar_analysis::error::Failure;
-use elinvar_analysis::settings::{DataSettings, EXAMPLE, FamilySettings, ModelName, ModelSettings, Settings, read};
+use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, read};
 use elinvar_data::Scaling;
 
 use crate::fit_args::FitArgs;
@@ -21,11 +21,7 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     over_data(&mut settings.data, args);
     over_model(&mut settings.model, args);
     if args.config.is_none() && args.model.is_none() && args.file.is_none() && args.target.is_none() {
-        settings.data.example = Some(EXAMPLE);
-        settings.model.name = Some(ModelName::Logistic);
-        if !settings.model.has_prior() {
-            settings.model.prior_precision = Some(1.0);
-        }
+        settings.set_example();
     }
     over_family(&mut settings.family, args);
     over_plan(&mut settings.plan, args);

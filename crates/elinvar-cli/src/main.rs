@@ -9,13 +9,13 @@ mod compare;
 mod completions;
 mod data;
 mod diagnose;
+mod error;
 mod figure_names;
 mod fit;
 mod fit_args;
 mod flags;
 mod inits;
 mod man;
-mod new_file;
 mod note;
 mod print;
 mod progress;
@@ -34,7 +34,7 @@ use clap::Parser as _;
 use elinvar::posterior::Verdict;
 
 use args::{Cli, Command};
-use elinvar_analysis::error::Failure;
+use error::Failure;
 
 /// How a command that did its work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,10 +102,7 @@ fn run() -> ExitCode {
         Ok(Outcome::Interrupted) => ExitCode::from(code::INTERRUPTED),
         Err(failure) => {
             say(&failure.to_string());
-            match failure {
-                Failure::Input(_) => ExitCode::from(code::USAGE),
-                Failure::Model(_) => ExitCode::from(code::MODEL),
-            }
+            ExitCode::from(if failure.is_of_model() { code::MODEL } else { code::USAGE })
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use elinvar_analysis::error::Failure;
+use crate::error::Failure;
 
 /// Prints all of it.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {

@@ -2,18 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use elinvar_analysis::analysis::Report;
-use elinvar_analysis::error::Failure;
-use elinvar_analysis::kept::Kept;
 use elinvar_analysis::number::grouped;
-use elinvar_analysis::report::{REPORT, content};
-use elinvar_analysis::run_folder::CONFIG;
-use elinvar_analysis::shell;
+use elinvar_analysis::place::{self, Place};
+use elinvar_analysis::{Analysis, Error, Kept, RunFolder, folder_of, shell};
 use elinvar_report::{Content, FigureName, figure, html};
 
 use crate::args::ReportArgs;
+use crate::error::Failure;
 use crate::print::print;
-use crate::{Outcome, figure_names, new_file};
+use crate::{Outcome, figure_names};
 
 /// What a report command is to make.
 enum Asked {
@@ -32,30 +29,29 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
     let asked = asked(args)?;
     let flag = if matches!(asked, Asked::Figure { .. }) { "--out" } else { "--html" };
     // Before anything is computed: the weights may take a while.
-    if let Asked::Page(Some(path)) | Asked::Figure { out: path, .. } = &asked {
-        new_file::check_new(path, flag)?;
-    }
+    let new = match &asked {
+        Asked::Page(Some(path)) | Asked::Figure { out: path, .. } => Some(Place::named_by(path, Some(flag))?),
+        _ => None,
+    };
     let kept = Kept::open(&args.run)?;
     let content = content_of(&kept)?;
-    match asked {
-        Asked::List => print(&figure_names::list(&content))?,
-        Asked::Page(asked) => {
-            let page = html(&content);
-            let path = match asked {
-                Some(path) => new_file::write_new(&path, page.as_bytes(), flag).map(|()| path)?,
-                None => {
-                    let path = folder(&args.run).join(REPORT);
-                    new_file::replace(&path, page.as_bytes(), flag).map(|()| path)?
-                }
-            };
-            print(&format!("{}, {} kB\n", path.display(), grouped(page.len().div_ceil(1000) as u64)))?;
+    let (path, bytes) = match asked {
+        Asked::List => {
+            print(&figure_names::list(&content))?;
+            return Ok(Outcome::Done);
         }
-        Asked::Figure { name, is_png, out } => {
-            let bytes = if is_png { png(&content, &name)? } else { svg(&content, &name)? };
-            new_file::write_new(&out, &bytes, flag)?;
-            print(&format!("{}, {} kB\n", out.display(), grouped(bytes.len().div_ceil(1000) as u64)))?;
+        Asked::Page(path) => {
+            (path.unwrap_or_else(|| folder_of(&args.run).join(RunFolder::REPORT)), html(&content).into_bytes())
         }
-    }
+        Asked::Figure { name, is_png: true, out } => (out, png(&content, &name)?),
+        Asked::Figure { name, is_png: false, out } => (out, svg(&content, &name)?),
+    };
+    let written = match new {
+        Some(place) => place.write(|out| out.write_all(&bytes)),
+        None => place::replace(&path, &bytes),
+    };
+    written.map_err(|e| Error::Unwritable { path: path.clone(), kind: e.kind(), flag })?;
+    print(&format!("{}, {} kB\n", path.display(), grouped(bytes.len().div_ceil(1000) as u64)))?;
     Ok(Outcome::Done)
 }
 
@@ -79,34 +75,15 @@ fn asked(args: &ReportArgs) -> Result<Asked, Failure> {
     Ok(Asked::Figure { name, is_png, out })
 }
 
-/// The content of a kept fit, from the draws that its verdict rests on: the same seed makes them again.
 fn content_of(kept: &Kept) -> Result<Content, Failure> {
     let job = kept.job()?;
-    let mut posterior = kept.posterior.clone();
-    let (n, seed) = (job.diagnostic_draws, job.plan.seed);
-    let n_judged = posterior.judgement().and(posterior.diagnostics()).map(|diagnostics| diagnostics.n_draws);
-    let weighted = match n_judged {
-        Some(n) => posterior.importance_widened(&*job.model, n, seed),
-        None => posterior.judge_with_draws(&*job.model, n, seed).map(|(_, weighted)| weighted),
-    };
-    let weighted = weighted.map_err(Failure::of_fit)?;
-    let mut report = Report::of_kept(&job, posterior)?;
-    report.run_folder = Some(kept.path.clone());
-    content(&job, &report, &weighted, by_config(&kept.path))
+    let analysis = Analysis::of_kept(&job, kept.posterior.clone())?.in_folder(&kept.path);
+    Ok(analysis.content(&job, by_config(&kept.path))?)
 }
 
 /// The command that makes a kept fit again.
 pub(crate) fn by_config(run: &Path) -> String {
-    let config = folder(run).join(CONFIG);
-    format!("elinvar fit --config {}", shell::word(&config))
-}
-
-/// The run directory of a path to it or to the fit file in it.
-fn folder(run: &Path) -> PathBuf {
-    match run.parent() {
-        Some(parent) if !run.is_dir() => parent.into(),
-        _ => run.into(),
-    }
+    format!("elinvar fit --config {}", shell::word(&folder_of(run).join(RunFolder::SETTINGS)))
 }
 
 fn svg(content: &Content, name: &FigureName) -> Result<Vec<u8>, Failure> {

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Instant;
 
-use elinvar_analysis::error::Failure;
+use crate::error::Failure;
 use elinvar_analysis::number::duration;
 use elinvar_data::nearest;
 use elinvar_paper::{EXPERIMENTS, Existing, Experiment, Settings, experiment, write};

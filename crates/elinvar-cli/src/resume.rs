@@ -2,12 +2,12 @@
 
 use std::io::Write as _;
 
+use crate::error::Failure;
 use elinvar::run::{Stop, StopReason};
-use elinvar_analysis::analysis::Report;
-use elinvar_analysis::error::Failure;
-use elinvar_analysis::job::Job;
-use elinvar_analysis::kept::Kept;
-use elinvar_analysis::run_folder::RunFolder;
+use elinvar_analysis::Analysis;
+use elinvar_analysis::Job;
+use elinvar_analysis::Kept;
+use elinvar_analysis::RunFolder;
 use elinvar_analysis::settings::OutputSettings;
 use elinvar_analysis::shell;
 
@@ -44,12 +44,11 @@ fn limits(before: Stop, args: &ResumeArgs) -> Stop {
 /// Says that there is nothing to be done, and prints the fit again.
 fn show_again(args: &ResumeArgs, job: &Job, output: &OutputSettings) -> Result<Outcome, Failure> {
     let posterior = Kept::open(&args.run)?.posterior;
-    let mut report = Report::of_kept(job, posterior)?;
-    report.run_folder = Some(args.run.clone());
+    let fitted = Analysis::of_kept(job, posterior)?.in_folder(&args.run);
     if !output.quiet && !output.json {
         let shown = args.run.display();
         let command = format!("elinvar resume {}", shell::word(&args.run));
-        let sentence = match report.posterior.stop_reason() {
+        let sentence = match fitted.posterior.stop_reason() {
             StopReason::MaxSteps => format!("a limit has ended this fit: {command} --max-steps N continues it"),
             StopReason::MaxEvaluations => format!("a limit has ended this fit: {command} --max-evals N continues it"),
             StopReason::MaxSeconds => format!("a limit has ended this fit: {command} --max-seconds T continues it"),
@@ -58,6 +57,6 @@ fn show_again(args: &ResumeArgs, job: &Job, output: &OutputSettings) -> Result<O
         // What cannot be said is not worth an error.
         let _ = writeln!(std::io::stderr(), "{shown}: {sentence}");
     }
-    show(job, &report, output)?;
-    Ok(outcome(&report))
+    show(job, &fitted, output)?;
+    Ok(outcome(&fitted))
 }

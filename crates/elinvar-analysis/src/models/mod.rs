@@ -1,89 +1,248 @@
-//! The model that the settings name, over its rows.
+//! The models by name: a file each, and a line in [`REGISTRY`].
+//!
+//! A file has an [`Entry`], which says what the model needs of a table before there is one, and a [`Model`], which is the model
+//! over its rows and says everything about itself that a page, a report or a file of settings shows.
 
-use elinvar::model::{
-    DesignMatrix, Direction, LinearRegression, LogisticRegression, NeuralNetwork, PoissonRate, PoissonRegression,
-    Proportion,
-};
-use elinvar::target::{ColumnScale, Target};
-use elinvar_data::RegressionData;
+mod coefficients;
+mod direction;
+mod linear;
+mod logistic;
+mod network;
+mod own;
+mod poisson;
+mod proportion;
+mod rate;
 
-use crate::error::Failure;
-use crate::job::{About, Network};
-use crate::settings::{Dims, Likelihood, ModelName};
+use std::fmt;
 
-/// A model that can be fitted.
-pub struct Model {
-    pub target: Box<dyn Target>,
-    /// How its parameters are cut into matrices, for a network.
-    pub layers: Option<Dims>,
-    /// The same network again, to start and to predict.
-    pub network: Option<NeuralNetwork>,
+use elinvar::family::AnyApproximation;
+use elinvar::target::{DrawBuffer, Target};
+use elinvar::{Family, Posterior};
+use elinvar_data::{ColumnTransform, Outcome, RegressionData};
+use serde::{Serialize, Serializer};
+
+pub(crate) use own::check_owners;
+
+use crate::held_out::Scores;
+use crate::settings::{Dims, ModelSettings};
+
+/// All models, in the order in which help lists them.
+const REGISTRY: &[&Entry] = &[
+    &logistic::ENTRY,
+    &linear::ENTRY,
+    &poisson::ENTRY,
+    &network::ENTRY,
+    &rate::ENTRY,
+    &proportion::ENTRY,
+    &direction::ENTRY,
+];
+
+/// What is known of a model before its table is read.
+pub(crate) struct Entry {
+    /// The word for it in commands and files.
+    pub(crate) name: &'static str,
+    /// What it is for, in the brackets behind its name.
+    pub(crate) about: &'static str,
+    pub(crate) columns: Columns,
+    /// What the column to be explained may hold.
+    pub(crate) outcome: fn(&ModelSettings) -> Outcome,
+    /// A name that no column may have, because a parameter of the model has it.
+    pub(crate) taken: Option<&'static str>,
+    /// Settings that mean something for this model alone.
+    pub(crate) own: &'static [OwnSetting],
+    pub(crate) usual_family: UsualFamily,
+    /// The model over rows whose columns were transformed like this.
+    pub(crate) make: fn(&ModelSettings, RegressionData, &[ColumnTransform]) -> Result<Box<dyn Model>, elinvar::Error>,
 }
 
-/// The model over `data`.
-pub fn model(data: RegressionData, about: &About) -> Result<Model, Failure> {
-    build(data, about).map_err(|error| Failure::Model(error.to_string()))
+/// What a model makes of the columns of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// A coefficient for each, an intercept before them.
+    Coefficients,
+    /// Inputs of something that has its own constants.
+    Inputs,
+    /// There is but the one that is to be explained.
+    Single,
 }
 
-fn build(data: RegressionData, about: &About) -> Result<Model, elinvar::Error> {
-    let n_cols = data.n_cols();
-    let plain = |target| Ok(Model { target, layers: None, network: None });
-    let x = |data: RegressionData| -> Result<(DesignMatrix, Vec<f64>), elinvar::Error> {
-        let matrix = DesignMatrix::new(data.features, n_cols, data.names)?;
-        let scales = about.transforms.iter().map(|t| ColumnScale { shift: t.shift, scale: t.scale }).collect();
-        // Weights of a network are nobody's units.
-        let is_told = about.is_scaled() && about.model.is_linear();
-        Ok((if is_told { matrix.with_scales(scales)? } else { matrix }, data.y))
-    };
-    match about.model {
-        ModelName::Rate if n_cols == 1 => plain(Box::new(PoissonRate::new(data.y)?.with_exposures(&data.features)?)),
-        ModelName::Rate => plain(Box::new(PoissonRate::new(data.y)?)),
-        ModelName::Proportion => plain(Box::new(Proportion::new(&data.y)?)),
-        ModelName::Direction => plain(Box::new(Direction::new(&data.y, about.concentration.unwrap_or(1.0))?)),
-        ModelName::Logistic => {
-            let (x, y) = x(data)?;
-            plain(Box::new(LogisticRegression::new(x, y, about.priors.precision())?))
-        }
-        ModelName::Poisson => {
-            let (x, y) = x(data)?;
-            plain(Box::new(PoissonRegression::new(x, y, about.priors.precision())?))
-        }
-        ModelName::Linear => {
-            let (x, y) = x(data)?;
-            let model = LinearRegression::new(x, y, about.priors.precision())?
-                .with_coefficient_prior(about.priors.of_columns(&about.kinds))?;
-            plain(Box::new(match about.sigma_scale {
-                Some(scale) => model.with_noise_scale(scale)?,
-                None => model,
-            }))
-        }
-        ModelName::Network => {
-            let (x, y) = x(data)?;
-            let network = network(x, y, about)?;
-            let layers = network.layout().iter().map(|layer| layer.to_vec()).collect();
-            let target = Box::new(network.clone());
-            Ok(Model { target, layers: Some(Dims(layers)), network: Some(network) })
-        }
+/// What `auto` stands for, and where fits begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UsualFamily {
+    /// The ladder of families on the real line, from a start that is searched for.
+    Ladder,
+    /// A mixture of these components, where parameters do not live on the real line.
+    Mixture { component: &'static str },
+    /// A diagonal Gaussian around a start of the model's own, which a ladder would not keep.
+    OwnStart,
+}
+
+/// A setting that belongs to some models only.
+pub(crate) struct OwnSetting {
+    /// The flags for it, in words.
+    pub(crate) flags: &'static str,
+    pub(crate) is_given: fn(&ModelSettings) -> bool,
+}
+
+/// A model over its rows.
+pub(crate) trait Model {
+    /// What is fitted.
+    fn target(&self) -> &dyn Target;
+
+    /// Its settings with every choice made, but for its name.
+    fn settings(&self) -> ModelSettings;
+
+    /// Its name at the beginning of a sentence.
+    fn title(&self) -> String;
+
+    /// The law of the column `y`.
+    fn formula(&self, y: &str) -> String;
+
+    /// Its prior.
+    fn prior(&self) -> PriorWords;
+
+    /// What a posterior says about rows that were held out; a model of a single column holds none out.
+    fn test(&self, _rows: &RegressionData, _draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
+        Ok(Scores::default())
+    }
+
+    /// Where prior and data contradict each other, in sentences.
+    fn conflicts(&self, _posterior: &Posterior) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How its parameters are cut into matrices, if they are.
+    fn layers(&self) -> Option<Dims> {
+        None
+    }
+
+    /// Where a fit begins, if not where a search leads.
+    fn start(&self, _family: Family, _seed: u64) -> Result<Option<AnyApproximation>, elinvar::Error> {
+        Ok(None)
     }
 }
 
-fn network(x: DesignMatrix, y: Vec<f64>, about: &About) -> Result<NeuralNetwork, elinvar::Error> {
-    let Some(Network { architecture, likelihood }) = &about.network else {
-        return NeuralNetwork::regression(x, y, elinvar::model::Architecture::default(), about.priors.precision());
-    };
-    let (architecture, precision) = (architecture.clone(), about.priors.precision());
-    match likelihood {
-        Likelihood::Gaussian => NeuralNetwork::regression(x, y, architecture, precision),
-        Likelihood::Binary => NeuralNetwork::binary(x, classes(y), architecture, precision),
-        Likelihood::Multiclass => {
-            let n_classes = y.iter().fold(0.0_f64, |most, label| most.max(*label)) as usize + 1;
-            NeuralNetwork::multiclass(x, y, n_classes, architecture, precision)
-        }
+/// A prior in words.
+pub(crate) struct PriorWords {
+    /// In a few words.
+    pub(crate) short: String,
+    /// With all numbers, where the few words do not have them.
+    pub(crate) numbers: Option<String>,
+    /// What it is the prior of, behind the few words; empty where that is clear.
+    pub(crate) of: &'static str,
+    /// That of a parameter beside the coefficients.
+    pub(crate) beside: Option<String>,
+}
+
+impl PriorWords {
+    fn plain(short: &str) -> Self {
+        Self { short: short.into(), numbers: None, of: "", beside: None }
+    }
+
+    /// For the title of a page.
+    pub(crate) fn in_short(&self) -> String {
+        self.joined(&self.short, ", ")
+    }
+
+    /// For a line of its own.
+    pub(crate) fn in_full(&self) -> String {
+        let all = self.numbers.clone().unwrap_or_else(|| format!("{}{}", self.short, self.of));
+        self.joined(&all, "; ")
+    }
+
+    fn joined(&self, text: &str, comma: &str) -> String {
+        self.beside.as_ref().map_or(text.into(), |beside| format!("{text}{comma}{beside}"))
     }
 }
 
-/// Classes −1 and 1 as 0 and 1.
-pub fn classes(mut y: Vec<f64>) -> Vec<f64> {
-    y.iter_mut().for_each(|label| *label = label.max(0.0));
-    y
+/// A model that can be named.
+#[derive(Clone, Copy)]
+pub struct ModelName(&'static Entry);
+
+impl ModelName {
+    /// All of them, in the order in which help lists them.
+    pub fn all() -> impl Iterator<Item = ModelName> {
+        REGISTRY.iter().map(|entry| ModelName(entry))
+    }
+
+    /// That of a fit which names none.
+    pub(crate) const DEFAULT: ModelName = ModelName(&logistic::ENTRY);
+
+    /// The word for it in commands and files.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Whether the model has coefficients of columns, one each.
+    pub fn has_coefficients(self) -> bool {
+        self.0.columns == Columns::Coefficients
+    }
+
+    pub(crate) fn entry(self) -> &'static Entry {
+        self.0
+    }
+
+    /// All models with what they are for, as a line of help.
+    pub fn help() -> String {
+        let of = |single: bool| {
+            let chosen = REGISTRY.iter().filter(|entry| (entry.columns == Columns::Single) == single);
+            in_a_row(chosen.map(|entry| format!("{} ({})", entry.name, entry.about)).collect(), "or")
+        };
+        format!("{}; for one column {}", of(false), of(true))
+    }
+
+    /// Their names as part of a sentence.
+    pub(crate) fn list() -> String {
+        in_a_row(REGISTRY.iter().map(|entry| entry.name.into()).collect(), "and")
+    }
+}
+
+/// `a, b and c`.
+fn in_a_row(mut words: Vec<String>, last_word: &str) -> String {
+    let last = words.pop().unwrap_or_default();
+    if words.is_empty() { last } else { format!("{} {last_word} {last}", words.join(", ")) }
+}
+
+impl PartialEq for ModelName {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for ModelName {}
+
+impl Serialize for ModelName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl fmt::Debug for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_words() {
+        let mut names: Vec<&str> = ModelName::all().map(ModelName::name).collect();
+        assert_eq!(ModelName::list(), "logistic, linear, poisson, network, rate, proportion and direction");
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), REGISTRY.len());
+    }
+
+    #[test]
+    fn help_tells_one_column_from_many() {
+        let help = ModelName::help();
+        assert!(
+            help.starts_with("logistic (target 0/1), linear (any number), poisson (counts) or network ("),
+            "{help}"
+        );
+        assert!(help.contains("; for one column rate (counts), proportion (0/1) or direction ("), "{help}");
+    }
 }

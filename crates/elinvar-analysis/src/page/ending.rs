@@ -6,7 +6,7 @@ use elinvar::run::StopReason;
 use crate::number::{decimals, fixed, grouped, significant, with_error};
 
 /// How a fit ended.
-pub struct Ending {
+pub(crate) struct Ending {
     reason: StopReason,
     n_steps: usize,
     n_rungs: usize,
@@ -14,7 +14,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    pub fn of(posterior: &Posterior) -> Self {
+    pub(crate) fn of(posterior: &Posterior) -> Self {
         Self {
             reason: posterior.stop_reason(),
             n_steps: posterior.trace().len(),
@@ -23,7 +23,7 @@ impl Ending {
         }
     }
 
-    pub fn sentence(&self, tolerance: f64) -> String {
+    pub(crate) fn sentence(&self, tolerance: f64) -> String {
         let left = self.remaining.map_or(String::new(), left_to_gain);
         let steps = match (self.n_steps, self.n_rungs) {
             (1, _) => "1 step".into(),
@@ -62,13 +62,13 @@ fn left_to_gain((gain, error): (f64, f64)) -> String {
 }
 
 /// Whether an estimated gain cannot be told from none.
-pub fn is_noise((gain, error): (f64, f64)) -> bool {
+pub(crate) fn is_noise((gain, error): (f64, f64)) -> bool {
     gain < 2.0 * error || gain < 0.0
 }
 
 /// The last estimate of what is left to gain, with its error; not known if the last steps were those of a family that was not
 /// kept.
-pub fn remaining(posterior: &Posterior) -> Option<(f64, f64)> {
+pub(crate) fn remaining(posterior: &Posterior) -> Option<(f64, f64)> {
     let is_of_the_kept = posterior.rungs().last().is_none_or(|rung| rung.kept);
     posterior.trace().last().filter(|_| is_of_the_kept).and_then(|step| step.remaining)
 }

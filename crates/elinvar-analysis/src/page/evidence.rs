@@ -7,12 +7,12 @@ use crate::page::ladder;
 use crate::table::shown_len;
 
 /// The verdict and its reason, in lines that fit a terminal.
-pub fn verdict(Judgement { verdict, reason }: &Judgement) -> String {
+pub(crate) fn verdict(Judgement { verdict, reason }: &Judgement) -> String {
     folded(&format!("Verdict: {}. {reason}", verdict.name().replace('_', " ")))
 }
 
 /// A text in lines that fit a terminal.
-pub fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     const WIDTH: usize = 110;
     let mut words = text.split(' ');
     let mut lines = vec![words.next().unwrap_or_default().to_owned()];
@@ -28,7 +28,7 @@ pub fn folded(text: &str) -> String {
 }
 
 /// k̂ with its threshold and what follows from it.
-pub fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> String {
+pub(crate) fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> String {
     /// Weights of so large an effective share of the draws are nearly equal, whatever their tail.
     const NEARLY_ALL: f64 = 0.9;
     let threshold = diagnostics.pareto_k_threshold;
@@ -53,7 +53,7 @@ pub fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> String {
 }
 
 /// What is said of a ladder that ended at its first rung.
-pub fn only_rung(judgement: &Judgement) -> &'static str {
+pub(crate) fn only_rung(judgement: &Judgement) -> &'static str {
     match judgement.verdict {
         Verdict::Trust => "a Gaussian is enough; no other family was tried",
         _ => "no other family was tried",
@@ -61,7 +61,7 @@ pub fn only_rung(judgement: &Judgement) -> &'static str {
 }
 
 /// The bounds of the restarts that came to an end, of `asked` in all.
-pub fn restarts(bounds: &[Estimate], asked: usize) -> String {
+pub(crate) fn restarts(bounds: &[Estimate], asked: usize) -> String {
     /// So many are listed one by one.
     const LISTED: usize = 5;
     let mut text = format!("{asked}, bounds ");

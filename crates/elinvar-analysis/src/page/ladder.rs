@@ -4,6 +4,7 @@ use elinvar::Family;
 use elinvar::family::Kind;
 use elinvar::posterior::{Estimate, Rung};
 
+use crate::analysis::unbounded;
 use crate::number::{grouped, with_error};
 use crate::table::{self, Align, Column};
 
@@ -11,7 +12,7 @@ use crate::table::{self, Align, Column};
 const LARGE_K: f64 = 10.0;
 
 /// One line for each rung; the gain is over the best rung before it.
-pub fn table(rungs: &[Rung]) -> String {
+pub(crate) fn table(rungs: &[Rung]) -> String {
     let column = |align, name: &str, cell: &dyn Fn(&Rung) -> String| Column::new(align, name, rungs.iter().map(cell));
     table::text(vec![
         column(Align::Left, "Ladder", &name),
@@ -23,12 +24,12 @@ pub fn table(rungs: &[Rung]) -> String {
     ])
 }
 
-pub fn name(rung: &Rung) -> String {
+pub(crate) fn name(rung: &Rung) -> String {
     family(&rung.family)
 }
 
 /// The family as tables name it.
-pub fn family(family: &Family) -> String {
+pub(crate) fn family(family: &Family) -> String {
     match family.kind {
         Kind::Mog { components } => format!("mog, {components} component{}", if components == 1 { "" } else { "s" }),
         _ => family.name().into(),
@@ -36,13 +37,14 @@ pub fn family(family: &Family) -> String {
 }
 
 /// k̂ as tables show it.
-pub fn k(value: f64) -> String {
+pub(crate) fn k(value: f64) -> String {
     if value > LARGE_K { format!("above {LARGE_K}") } else { format!("{value:.2}") }
 }
 
 /// An estimate with its error; the largest number stands for an error that is not known.
-pub fn estimate(Estimate { value, mcse }: Estimate) -> String {
-    with_error(value, if mcse >= f64::MAX { f64::INFINITY } else { mcse })
+pub(crate) fn estimate(estimate: Estimate) -> String {
+    let Estimate { value, mcse } = unbounded(estimate);
+    with_error(value, mcse)
 }
 
 #[cfg(test)]

@@ -7,39 +7,39 @@ use elinvar::run::StopReason;
 use elinvar::target::Covariance;
 
 use super::ending::{is_noise, remaining};
-use crate::analysis::Report;
+use crate::analysis::Analysis;
 use crate::job::Job;
 use crate::number::significant;
 use crate::shell;
 
 /// A command that makes sense after this fit.
-pub fn next(job: &Job, report: &Report) -> String {
-    if matches!(report.posterior.stop_reason(), StopReason::BadEvaluations | StopReason::Stuck) {
+pub(crate) fn next(job: &Job, analysis: &Analysis) -> String {
+    if matches!(analysis.posterior.stop_reason(), StopReason::BadEvaluations | StopReason::Stuck) {
         return "look for columns with very large values; divide them by a constant or leave them out with --exclude"
             .into();
     }
-    if report.posterior.stop_reason() == StopReason::Diverged {
+    if analysis.posterior.stop_reason() == StopReason::Diverged {
         return "a narrower prior, --prior-sd; if that does not help, divide columns of very large or small values by a constant"
             .into();
     }
-    if !report.posterior.converged() {
-        let left = remaining(&report.posterior);
-        let stagnated = report.posterior.stop_reason() == StopReason::Stagnated;
+    if !analysis.posterior.converged() {
+        let left = remaining(&analysis.posterior);
+        let stagnated = analysis.posterior.stop_reason() == StopReason::Stagnated;
         if let Some(rows) = job.plan.minibatch.filter(|_| stagnated || left.is_none_or(is_noise)) {
-            return larger_minibatch(rows, job.about.n_rows);
+            return larger_minibatch(rows, job.rows.n_rows);
         }
         if stagnated || left.is_some_and(is_noise) {
             // The run may have taken more by itself.
-            let taken = report.posterior.trace().last().map_or(0, |step| step.n_draws);
+            let taken = analysis.posterior.trace().last().map_or(0, |step| step.n_draws);
             let more = 4 * taken.max(job.plan.n_draws);
             return format!("the same command with --draws-per-step {more}: noise hides what is left");
         }
         if job.family == Family::auto().diagonal() {
             return "the same command with --covariance full".into();
         }
-        return larger_limit(report);
+        return larger_limit(analysis);
     }
-    if report.judgement.verdict != Verdict::Trust {
+    if analysis.judgement.verdict != Verdict::Trust {
         return match (job.family.covariance, job.family.kind) {
             (Covariance::Diagonal, _) => "the same command with --covariance full".into(),
             (_, Kind::Mog { .. }) => "the same command with --components auto".into(),
@@ -49,11 +49,11 @@ pub fn next(job: &Job, report: &Report) -> String {
             _ => "the same command with --family auto".into(),
         };
     }
-    if let Some(path) = &report.run_folder {
+    if let Some(path) = &analysis.run_folder {
         return format!("elinvar sample {} --draws 4000 --out draws.csv", shell::word(path));
     }
-    match &job.about.file {
-        None if report.posterior.family().kind == Kind::Gaussian => {
+    match &job.rows.file {
+        None if analysis.posterior.family().kind == Kind::Gaussian => {
             "elinvar fit --family mog --components 4    (a higher ELBO is a closer approximation)".into()
         }
         None => "elinvar fit logistic FILE.csv --target COLUMN --out run1    (your own table)".into(),
@@ -62,15 +62,15 @@ pub fn next(job: &Job, report: &Report) -> String {
 }
 
 /// Goes on from a limit where there is something to go on from.
-fn larger_limit(report: &Report) -> String {
+fn larger_limit(analysis: &Analysis) -> String {
     const FACTOR: usize = 4;
-    let posterior = &report.posterior;
+    let posterior = &analysis.posterior;
     let flag = match posterior.stop_reason() {
         StopReason::MaxEvaluations => format!("--max-evals {}", FACTOR as u64 * posterior.counts().gradient.max(1_000)),
-        StopReason::MaxSeconds => format!("--max-seconds {}", (FACTOR as f64 * report.seconds).ceil().max(1.0)),
+        StopReason::MaxSeconds => format!("--max-seconds {}", (FACTOR as f64 * analysis.seconds).ceil().max(1.0)),
         _ => format!("--max-steps {}", FACTOR * posterior.trace().len().max(1_000)),
     };
-    match &report.run_folder {
+    match &analysis.run_folder {
         Some(path) => format!("elinvar resume {} {flag}", shell::word(path)),
         None => format!("the same command with {flag}"),
     }

@@ -6,7 +6,7 @@ use crate::number::{decimals, fixed};
 use crate::table::{self, Align, Column};
 
 /// Columns aligned at the decimal points, the number of decimals following the standard deviation.
-pub fn table(parameters: &[ParameterSummary]) -> String {
+pub(super) fn table(parameters: &[ParameterSummary]) -> String {
     /// Up to this many decimals, all rows have as many as the one that needs most.
     const UNIFORM: usize = 4;
     let most = parameters.iter().map(|p| decimals(p.sd)).max().unwrap_or(0);

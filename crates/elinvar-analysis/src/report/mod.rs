@@ -1,67 +1,62 @@
 //! From a finished fit to the content of its report.
 
 mod draws;
-mod model;
 mod parameters;
 mod tail;
 mod trace;
-
-use std::path::Path;
 
 use elinvar::Family;
 use elinvar::family::Kind;
 use elinvar::posterior::{Verdict, WeightedDraws};
 use elinvar_report::{CalibrationBin, Content, Estimate, Headline, Metric, Rung, Test};
 
-use crate::analysis::Report;
-use crate::error::Failure;
+use crate::analysis::{Analysis, is_endless, unbounded};
+use crate::error::Error;
 use crate::family::family_in_words;
 use crate::held_out;
 use crate::job::Job;
-use crate::page::{self, ending::Ending};
+use crate::page::{ending::Ending, next::next};
+use crate::words::{self, FileName};
 
 /// Name of the report in a run directory.
-pub const REPORT: &str = "report.html";
+pub(crate) const REPORT: &str = "analysis.html";
 
 /// All that the report of a fit shows; `command` is the one that makes the same fit again.
-pub fn content(job: &Job, report: &Report, weighted: &WeightedDraws, command: String) -> Result<Content, Failure> {
-    let posterior = &report.posterior;
+pub(crate) fn content(
+    job: &Job,
+    analysis: &Analysis,
+    weighted: &WeightedDraws,
+    command: String,
+) -> Result<Content, Error> {
+    let posterior = &analysis.posterior;
     let (draws, corrected_draws) = draws::both(posterior, weighted);
     Ok(Content {
-        title: title(job, report),
+        title: words::title(job, posterior, FileName::Bare),
         made: format!("elinvar {}, seed {}", env!("CARGO_PKG_VERSION"), job.plan.seed),
-        verdict: match report.judgement.verdict {
+        verdict: match analysis.judgement.verdict {
             Verdict::Trust => elinvar_report::Verdict::Trust,
             Verdict::TrustMeansOnly => elinvar_report::Verdict::TrustMeansOnly,
             Verdict::DoNotTrust => elinvar_report::Verdict::DoNotTrust,
         },
-        reason: report.judgement.reason.clone(),
-        next: Some(page::next::next(job, report)),
-        headline: headline(job, report),
-        parameters: parameters::list(report, corrected_draws.as_ref()),
+        reason: analysis.judgement.reason.clone(),
+        next: Some(next(job, analysis)),
+        headline: headline(job, analysis),
+        parameters: parameters::list(analysis, corrected_draws.as_ref()),
         draws,
         corrected_draws,
         trace: trace::rows(posterior.trace()),
         stages: trace::stages(posterior.trace(), posterior.rungs()),
         tail: tail::of(weighted),
         rungs: posterior.rungs().iter().map(rung).collect(),
-        test: report.test.as_ref().map(test),
-        config: job.resolved.text().map_err(|e| Failure::input(e.to_string()))?,
+        test: analysis.test.as_ref().map(test),
+        config: job.settings().text()?,
         command,
-        model: model::words(job),
+        model: words::parts(job),
     })
 }
 
-/// The title of the page without the folder of the file.
-fn title(job: &Job, report: &Report) -> String {
-    let title = page::title(job, report.posterior.dim(), &report.posterior.family());
-    let file = job.about.file.as_deref().unwrap_or_default();
-    let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
-    if file.is_empty() { title } else { title.replacen(file, &name, 1) }
-}
-
-fn headline(job: &Job, report: &Report) -> Headline {
-    let (posterior, diagnostics) = (&report.posterior, &report.diagnostics);
+fn headline(job: &Job, analysis: &Analysis) -> Headline {
+    let (posterior, diagnostics) = (&analysis.posterior, &analysis.diagnostics);
     let counts = posterior.counts();
     let evaluations = [("log density", counts.log_density), ("gradient", counts.gradient), ("Hessian", counts.hessian)];
     let reliable = diagnostics.pareto_k.is_some_and(|k| k <= diagnostics.pareto_k_threshold);
@@ -71,29 +66,28 @@ fn headline(job: &Job, report: &Report) -> Headline {
         log_normaliser: reliable.then(|| estimate(diagnostics.log_normaliser)),
         pareto_k: diagnostics.pareto_k,
         pareto_k_threshold: diagnostics.pareto_k_threshold,
-        few_draws_dominate: report.few_draws_dominate,
+        few_draws_dominate: analysis.few_draws_dominate,
         effective_draws: Some(diagnostics.effective_sample_size),
         n_draws: diagnostics.n_draws as u64,
         converged: posterior.converged(),
         stopped: Ending::of(posterior).sentence(job.plan.stop.remaining_nats),
         steps: posterior.trace().len() as u64,
         evaluations: evaluations.into_iter().filter(|(_, n)| *n > 0).map(|(what, n)| (what.into(), n)).collect(),
-        seconds: report.seconds,
+        seconds: analysis.seconds,
     }
 }
 
-/// An estimate whose error is not finite where the library's files have the largest number.
-fn estimate(elinvar::posterior::Estimate { value, mcse }: elinvar::posterior::Estimate) -> Estimate {
-    Estimate { value, mcse: if mcse >= f64::MAX { f64::INFINITY } else { mcse } }
+/// An estimate as reports have it.
+fn estimate(estimate: elinvar::posterior::Estimate) -> Estimate {
+    let elinvar::posterior::Estimate { value, mcse } = unbounded(estimate);
+    Estimate { value, mcse }
 }
 
 fn rung(rung: &elinvar::posterior::Rung) -> Rung {
-    /// Stands for infinity in files.
-    const ENDLESS_K: f64 = 99.0;
     Rung {
         family: short(&rung.family),
         elbo: estimate(rung.elbo),
-        pareto_k: rung.pareto_k.map(|k| if k >= ENDLESS_K { f64::INFINITY } else { k }),
+        pareto_k: rung.pareto_k.map(|k| if is_endless(k) { f64::INFINITY } else { k }),
         gain: rung.gain.map(estimate),
         gradients: rung.counts.gradient,
         seconds: rung.seconds,
@@ -132,7 +126,7 @@ fn test(test: &held_out::Test) -> Test {
     };
     Test {
         n_rows: test.n_rows as u64,
-        metrics: test.metrics.iter().map(metric).collect(),
-        calibration: test.calibration.iter().map(bin).collect(),
+        metrics: test.scores.metrics.iter().map(metric).collect(),
+        calibration: test.scores.calibration.iter().map(bin).collect(),
     }
 }

@@ -5,17 +5,17 @@ use elinvar::posterior::{ParameterSummary, Shift};
 use elinvar::target::Transform;
 use elinvar_report::{Draws, Parameter, Summary};
 
-use crate::analysis::Report;
+use crate::analysis::Analysis;
 
-pub(super) fn list(report: &Report, corrected: Option<&Draws>) -> Vec<Parameter> {
-    let bounds = bounds(&report.posterior);
-    let n = report.diagnostics.n_draws.max(1) as f64;
+pub(super) fn list(analysis: &Analysis, corrected: Option<&Draws>) -> Vec<Parameter> {
+    let bounds = bounds(&analysis.posterior);
+    let n = analysis.diagnostics.n_draws.max(1) as f64;
     let parameter = |(i, summary): (usize, &ParameterSummary)| {
         let ParameterSummary { name, mean, sd, q5, q95 } = summary;
         let q = Summary { mean: *mean, sd: *sd, q5: *q5, q95: *q95 };
         let (is_transformed, lower, upper) = bounds[i];
         // The shifts of all parameters come first, in their order.
-        let shift = report.diagnostics.shifts.get(i).filter(|shift| shift.name == *name);
+        let shift = analysis.diagnostics.shifts.get(i).filter(|shift| shift.name == *name);
         Parameter {
             name: name.clone(),
             summary: q,
@@ -25,7 +25,7 @@ pub(super) fn list(report: &Report, corrected: Option<&Draws>) -> Vec<Parameter>
             upper,
         }
     };
-    report.parameters.iter().enumerate().map(parameter).collect()
+    analysis.parameters.iter().enumerate().map(parameter).collect()
 }
 
 /// What the verdict says of mean and standard deviation, and the quantiles of the weighted draws; `None` where one draw has so much

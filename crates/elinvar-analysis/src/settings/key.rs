@@ -8,7 +8,7 @@ use elinvar_data::{Categorical, Missing, Scaling};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 use super::value;
-use super::words::{Components, Dims, Likelihood, ModelName, Shape};
+use super::{Components, Dims, Likelihood, ModelName, Shape};
 
 /// A value as it would be typed after a flag.
 #[derive(serde::Deserialize)]

@@ -7,7 +7,9 @@ pub mod value;
 mod words;
 
 pub use read::read;
-pub use words::{Components, Dims, Likelihood, ModelName, Shape};
+pub use words::{Components, Dims, Likelihood, Shape};
+
+pub use crate::models::ModelName;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -47,6 +49,15 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Makes these settings those of the embedded example, a logistic regression.
+    pub fn set_example(&mut self) {
+        self.data.example = Some(EXAMPLE);
+        self.model.name = Some(ModelName::DEFAULT);
+        if !self.model.has_prior() {
+            self.model.prior_precision = Some(1.0);
+        }
+    }
+
     pub fn diagnostic_draws(&self) -> usize {
         self.diagnostic_draws.unwrap_or(DIAGNOSTIC_DRAWS)
     }
@@ -107,6 +118,11 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
+    /// The precision of the prior of the coefficients, if it is given in one way or the other.
+    pub fn precision(&self) -> Option<f64> {
+        self.prior_sd.map(|sd| 1.0 / (sd * sd)).or(self.prior_precision)
+    }
+
     /// Whether the prior of the coefficients is given.
     pub fn has_prior(&self) -> bool {
         self.prior_precision.is_some() || self.prior_sd.is_some()

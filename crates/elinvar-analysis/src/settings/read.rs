@@ -1,24 +1,26 @@
 //! Settings read from a file.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use elinvar_data::nearest;
 
 use super::Settings;
-use crate::error::Failure;
+use crate::error::Error;
 
 /// Reads a file written by a fit or by hand.
-pub fn read(path: &Path) -> Result<Settings, Failure> {
-    let shown = path.display();
-    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Failure::input(format!("{shown}: there is no such file")),
-        std::io::ErrorKind::InvalidData => {
-            Failure::input(format!("{shown}: this is not a text file; name a TOML file with --config"))
-        }
-        _ => Failure::input(format!("{shown}: this cannot be read ({error})")),
+///
+/// # Errors
+/// A sentence with the place of the first mistake.
+pub fn read(path: &Path) -> Result<Settings, Error> {
+    let text = fs::read_to_string(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => Error::NoSettings { path: path.into() },
+        ErrorKind::InvalidData => Error::NotText { path: path.into() },
+        _ => Error::Unreadable { path: path.into(), source },
     })?;
-    let mut settings = parse(&text).map_err(|(place, s)| Failure::input(format!("{shown}{place}: {s}")))?;
+    let mistake = |(place, sentence)| Error::Settings { path: path.into(), place, sentence };
+    let mut settings = parse(&text).map_err(mistake)?;
     settings.base = path.parent().map(Path::to_path_buf);
     Ok(settings)
 }

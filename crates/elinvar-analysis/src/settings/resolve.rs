@@ -5,17 +5,24 @@ use elinvar::{Family, Plan};
 use elinvar_data::DesignColumn;
 
 use super::{Components, DataSettings, Dims, FamilySettings, ModelSettings, OutputSettings, Settings, Shape};
-use crate::job::About;
-use crate::prior::Priors;
+use crate::models::{Columns, Model, ModelName};
+use crate::rows::Rows;
 
 impl Settings {
     /// These settings, resolved; `plan` has every automatic choice made.
-    pub fn resolved(&self, about: &About, family: &Family, plan: &Plan) -> Self {
+    pub(crate) fn resolved(
+        &self,
+        name: ModelName,
+        rows: &Rows,
+        model: &dyn Model,
+        family: &Family,
+        plan: &Plan,
+    ) -> Self {
         Self {
             elinvar: Some(env!("CARGO_PKG_VERSION").into()),
             diagnostic_draws: Some(self.diagnostic_draws()),
-            data: self.data.resolved(about),
-            model: self.model.resolved(about),
+            data: self.data.resolved(name, rows),
+            model: ModelSettings { name: Some(name), ..model.settings() },
             family: FamilySettings::of(family),
             plan: plan.clone(),
             output: OutputSettings::default(),
@@ -30,10 +37,10 @@ impl Settings {
 }
 
 impl DataSettings {
-    fn resolved(&self, about: &About) -> Self {
-        let regression = about.model.is_regression();
+    fn resolved(&self, model: ModelName, rows: &Rows) -> Self {
+        let regression = model.entry().columns != Columns::Single;
         let mut features: Vec<String> = Vec::new();
-        for (name, kind) in about.columns.iter().zip(&about.kinds) {
+        for (name, kind) in rows.columns.iter().zip(&rows.kinds) {
             let column = match kind {
                 DesignColumn::Intercept => continue,
                 DesignColumn::Number => name,
@@ -44,16 +51,16 @@ impl DataSettings {
             }
         }
         Self {
-            target: Some(about.target.clone()),
+            target: Some(rows.target.clone()),
             features: regression.then_some(features),
             exclude: None,
-            intercept: about.model.is_linear().then_some(about.has_intercept()),
+            intercept: model.has_coefficients().then_some(rows.has_intercept()),
             missing: Some(self.missing.unwrap_or_default()),
             categorical: regression.then(|| self.categorical.unwrap_or_default()),
             scaling: regression.then(|| self.scaling.unwrap_or_default()),
             split_seed: self.test_fraction.map(|_| self.split_seed()),
-            rows: Some(about.n_read),
-            fingerprint: Some(about.fingerprint.clone()),
+            rows: Some(rows.n_read),
+            fingerprint: Some(rows.fingerprint.clone()),
             ..self.clone()
         }
     }
@@ -61,25 +68,6 @@ impl DataSettings {
     /// Seed of the choice of test rows.
     pub fn split_seed(&self) -> u32 {
         self.split_seed.unwrap_or(1)
-    }
-}
-
-impl ModelSettings {
-    fn resolved(&self, about: &About) -> Self {
-        Self {
-            name: Some(about.model),
-            prior_precision: match about.priors {
-                Priors::Given { precision } if about.model.is_regression() => Some(precision),
-                _ => None,
-            },
-            prior_sd: None,
-            sigma_scale: about.sigma_scale,
-            exposure: self.exposure.clone(),
-            concentration: about.concentration,
-            hidden: about.network.as_ref().map(|network| network.architecture.hidden.clone()),
-            activation: about.network.as_ref().map(|network| network.architecture.activation),
-            likelihood: about.network.as_ref().map(|network| network.likelihood),
-        }
     }
 }
 

@@ -12,15 +12,13 @@ use elinvar_data::{Categorical, Missing, Scaling, nearest};
 use super::{Components, Dims, EXAMPLE, Likelihood, ModelName, Shape};
 use crate::family::AUTO;
 
-const MODELS: &str = "logistic, linear, poisson, network, rate, proportion and direction";
-
+/// A model by its name.
 pub fn model_name(text: &str) -> Result<ModelName, String> {
-    let names = ModelName::ALL;
-    if let Some(model) = names.iter().find(|model| model.name() == text) {
-        return Ok(*model);
+    if let Some(model) = ModelName::all().find(|model| model.name() == text) {
+        return Ok(model);
     }
-    let meant = nearest(text, names.map(ModelName::name));
-    Err(meant.map_or(format!("the models are {}; the file comes after the model", MODELS), did_you_mean))
+    let meant = nearest(text, ModelName::all().map(ModelName::name));
+    Err(meant.map_or(format!("the models are {}; the file comes after the model", ModelName::list()), did_you_mean))
 }
 
 pub fn family_name(text: &str) -> Result<&'static str, String> {

@@ -4,57 +4,11 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// A model that can be named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelName {
-    Logistic,
-    Linear,
-    Poisson,
-    Network,
-    Rate,
-    Proportion,
-    Direction,
-}
-
-impl ModelName {
-    pub const ALL: [ModelName; 7] = [
-        ModelName::Logistic,
-        ModelName::Linear,
-        ModelName::Poisson,
-        ModelName::Network,
-        ModelName::Rate,
-        ModelName::Proportion,
-        ModelName::Direction,
-    ];
-
-    /// The word for it in commands and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            ModelName::Logistic => "logistic",
-            ModelName::Linear => "linear",
-            ModelName::Poisson => "poisson",
-            ModelName::Network => "network",
-            ModelName::Rate => "rate",
-            ModelName::Proportion => "proportion",
-            ModelName::Direction => "direction",
-        }
-    }
-
-    /// Whether the model has coefficients of columns, one each.
-    pub fn is_linear(self) -> bool {
-        matches!(self, ModelName::Logistic | ModelName::Linear | ModelName::Poisson)
-    }
-
-    /// Whether the model explains a column by others, and is not about a single column.
-    pub fn is_regression(self) -> bool {
-        self.is_linear() || self == ModelName::Network
-    }
-}
-
 /// What a network says about its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Likelihood {
     /// A normal distribution with learned σ.
+    #[default]
     Gaussian,
     /// Two classes.
     Binary,
@@ -63,7 +17,7 @@ pub enum Likelihood {
 }
 
 impl Likelihood {
-    pub const ALL: [Likelihood; 3] = [Likelihood::Gaussian, Likelihood::Binary, Likelihood::Multiclass];
+    pub(super) const ALL: [Likelihood; 3] = [Likelihood::Gaussian, Likelihood::Binary, Likelihood::Multiclass];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
@@ -80,6 +34,7 @@ impl Likelihood {
 pub enum Components {
     /// As many as the fit finds.
     Auto,
+    /// So many.
     Number(usize),
 }
 
@@ -88,23 +43,21 @@ pub enum Components {
 pub enum Shape {
     /// As the fit finds them.
     Learn,
+    /// This number.
     Number(f64),
 }
 
 /// Groups of parameters, each with the lengths of its modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dims(pub Vec<Vec<usize>>);
+pub struct Dims(
+    /// Lengths, by group.
+    pub Vec<Vec<usize>>,
+);
 
 impl fmt::Display for Dims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let group = |lengths: &Vec<usize>| lengths.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         f.write_str(&self.0.iter().map(group).collect::<Vec<_>>().join(","))
-    }
-}
-
-impl Serialize for ModelName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
