@@ -23,6 +23,9 @@ pub struct Ranking {
 
 impl Ranking {
     /// Compares on `n_draws` draws of each fit.
+    ///
+    /// # Errors
+    /// [`Error::DifferentModels`], or what stands in the way of a model.
     pub fn new(kept: &[Kept], n_draws: usize, seed: u64) -> Result<Self, Error> {
         let job = common_model(kept)?;
         check_memory("--draws", n_draws, job.target().dim())?;

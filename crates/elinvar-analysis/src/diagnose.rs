@@ -66,6 +66,9 @@ struct Object<'a> {
 
 impl SecondOpinion {
     /// Judges a kept fit; as many draws as the fit took, and the next seed, unless others are given.
+    ///
+    /// # Errors
+    /// Those of the model and its data.
     pub fn new(kept: Kept, draws: Option<usize>, seed: Option<u64>) -> Result<Self, Error> {
         let job = kept.job()?;
         let (draws, seed) = (draws.unwrap_or(job.diagnostic_draws), seed.unwrap_or(next_seed(job.plan.seed)));

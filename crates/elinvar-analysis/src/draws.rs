@@ -12,10 +12,13 @@ const FIRST: [&str; 3] = ["lp__", "log_p__", "log_g__"];
 
 /// Draws with their log densities.
 pub struct DrawTable<'a> {
+    /// The fit.
     pub posterior: &'a Posterior,
+    /// The draws, of unconstrained coordinates.
     pub draws: DrawBuffer,
     /// log p at each draw; `None` where the model is not at hand.
     pub log_p: Option<Vec<f64>>,
+    /// log q at each draw.
     pub log_q: Vec<f64>,
 }
 
@@ -37,6 +40,9 @@ impl DrawTable<'_> {
     }
 
     /// A header and one line for each draw, every number with as many digits as bring it back.
+    ///
+    /// # Errors
+    /// Those of writing.
     pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut out = BufWriter::new(out);
         let names: Vec<Cow<'_, str>> = self.names().map(csv_cell).collect();
@@ -56,6 +62,9 @@ impl DrawTable<'_> {
     }
 
     /// The same table as parquet.
+    ///
+    /// # Errors
+    /// Those of writing.
     #[cfg(feature = "parquet")]
     pub fn write_parquet(&self, out: &mut dyn Write) -> io::Result<()> {
         let names: Vec<&str> = self.names().collect();

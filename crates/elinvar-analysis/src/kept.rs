@@ -11,6 +11,7 @@ use crate::settings::{self, Settings};
 
 /// A run directory, or a fit file alone.
 pub struct Kept {
+    /// The fit.
     pub posterior: Posterior,
     /// The settings that made it; `None` for a fit file that stands alone.
     pub settings: Option<Settings>,
@@ -20,6 +21,9 @@ pub struct Kept {
 
 impl Kept {
     /// Opens a folder written by `elinvar fit --out`, or the fit file in it.
+    ///
+    /// # Errors
+    /// A sentence about what is not there or cannot be read.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = fit_file(path)?;
         let posterior = Posterior::load(&file).map_err(Error::Refused)?;
@@ -29,6 +33,9 @@ impl Kept {
     }
 
     /// The model of the fit over its data, which must be there unchanged.
+    ///
+    /// # Errors
+    /// A sentence about what has changed.
     pub fn job(&self) -> Result<Job, Error> {
         let path = &self.path;
         let settings = self.settings.as_ref().ok_or_else(|| Error::NoModelBeside { path: path.clone() })?;

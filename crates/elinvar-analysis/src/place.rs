@@ -49,6 +49,9 @@ impl Place {
     }
 
     /// Writes what `write` makes.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         match self {
             Place::Device(path) => {
@@ -78,6 +81,9 @@ pub struct NewFolder {
 
 impl NewFolder {
     /// Checks, before anything is done, that a folder can be made at `path` and that nothing is lost by it.
+    ///
+    /// # Errors
+    /// A sentence about what stands there or cannot be written.
     pub fn of(path: &Path) -> Result<Self, Error> {
         let unwritable = |e: io::Error| Error::unwritable(path, &e);
         if path.file_name().is_none() {
@@ -97,6 +103,9 @@ impl NewFolder {
     }
 
     /// Makes the folder with these files, by name and content.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
     pub fn write(&self, files: &[(String, String)]) -> Result<(), Error> {
         let write = || {
             let parent = self.path.parent().unwrap_or(Path::new(""));

@@ -67,6 +67,9 @@ impl RunFolder {
     pub const REPORT: &str = REPORT;
 
     /// Makes a run directory at `path` for a fit that is about to begin.
+    ///
+    /// # Errors
+    /// A sentence about what stands there or cannot be written.
     pub fn create(path: &Path, job: &Job) -> Result<Self, Error> {
         if path.file_name().is_none() {
             return Err(Error::NoName { path: path.into() });
@@ -104,6 +107,9 @@ impl RunFolder {
     }
 
     /// Opens the run directory at `path`, whether its fit is finished or not.
+    ///
+    /// # Errors
+    /// A sentence about what is not there, or that another process has it.
     pub fn open(path: &Path) -> Result<Self, Error> {
         if !path.exists() {
             return Err(Error::NoFolder { path: path.into() });
@@ -128,6 +134,9 @@ impl RunFolder {
     }
 
     /// The settings of the fit under way, or of the finished one.
+    ///
+    /// # Errors
+    /// Those of reading a file of settings.
     pub fn settings(&self) -> Result<Settings, Error> {
         let pending = Some(self.pending()).filter(|path| path.is_file());
         let mut settings = settings::read(&pending.unwrap_or_else(|| self.path.join(CONFIG)))?;
@@ -141,6 +150,9 @@ impl RunFolder {
     }
 
     /// Keeps the settings with which the fit goes on.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
     pub fn begin(&self, job: &Job) -> Result<(), Error> {
         let unwritable = |e: io::Error| Error::unwritable(&self.path, &e);
         fs::create_dir_all(self.path.join(CHECKPOINT)).map_err(unwritable)?;
@@ -150,6 +162,9 @@ impl RunFolder {
     }
 
     /// Where the state of the fit is kept.
+    ///
+    /// # Errors
+    /// [`Error::Refused`].
     pub fn checkpoints(&self) -> Result<Folder, Error> {
         Folder::new(self.path.join(CHECKPOINT)).map_err(Error::Refused)
     }
@@ -174,7 +189,10 @@ impl RunFolder {
         Error::Unkept { path: self.path.clone(), problem: problem.to_string() }
     }
 
-    /// Writes the results.
+    /// Writes the results; `command` makes the same fit again.
+    ///
+    /// # Errors
+    /// [`Error::Unkept`], and those of [`Analysis::content`].
     pub fn write(&self, job: &Job, analysis: &Analysis, command: String) -> Result<(), Error> {
         let posterior = &analysis.posterior;
         let diagnostics = DiagnosticsFile {

@@ -2,7 +2,7 @@
 
 /// Where the cells of a column meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
+pub(crate) enum Align {
     Left,
     Right,
     /// At the decimal point; at the end where there is none.
@@ -13,14 +13,14 @@ pub enum Align {
 
 /// A column: its name and one cell for each row.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub(crate) struct Column {
     align: Align,
     name: String,
     cells: Vec<String>,
 }
 
 impl Column {
-    pub fn new(align: Align, name: &str, cells: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(align: Align, name: &str, cells: impl IntoIterator<Item = String>) -> Self {
         Self { align, name: name.into(), cells: cells.into_iter().collect() }
     }
 
@@ -43,7 +43,7 @@ impl Column {
 }
 
 /// The columns side by side, a line for the names and one for each row; a column shorter than the first ends early.
-pub fn text(columns: Vec<Column>) -> String {
+pub(crate) fn text(columns: Vec<Column>) -> String {
     let columns: Vec<Vec<String>> = columns.into_iter().map(Column::lines).collect();
     let n_lines = columns.first().map_or(0, Vec::len);
     let mut text = String::new();
@@ -56,7 +56,7 @@ pub fn text(columns: Vec<Column>) -> String {
 }
 
 /// Number of places on the screen; a combining accent takes none.
-pub fn shown_len(text: &str) -> usize {
+pub(crate) fn shown_len(text: &str) -> usize {
     text.chars().filter(|c| *c != '\u{302}').count()
 }
 

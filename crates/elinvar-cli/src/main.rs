@@ -34,7 +34,6 @@ use clap::Parser as _;
 use elinvar::posterior::Verdict;
 
 use args::{Cli, Command};
-use error::Failure;
 
 /// How a command that did its work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

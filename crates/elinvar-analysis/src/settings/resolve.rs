@@ -31,6 +31,9 @@ impl Settings {
     }
 
     /// The text of the file.
+    ///
+    /// # Errors
+    /// Those of TOML.
     pub fn text(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }

@@ -1,4 +1,6 @@
-//! The values of flags: what may be typed, and what to say when it may not.
+//! The values of flags and keys: what may be written, and what to say when it may not.
+//!
+//! Each function reads one kind of value; its error is advice in words.
 
 use elinvar::Family;
 use elinvar::component::ComponentKind;
@@ -21,6 +23,7 @@ pub fn model_name(text: &str) -> Result<ModelName, String> {
     Err(meant.map_or(format!("the models are {}; the file comes after the model", ModelName::list()), did_you_mean))
 }
 
+/// A family by its name, or auto.
 pub fn family_name(text: &str) -> Result<&'static str, String> {
     one_of(text, "families", &[&[AUTO], &Family::NAMES[..]].concat())
 }
@@ -41,39 +44,48 @@ fn meaning<T: Copy>(text: &str, what: &str, words: &[(&'static str, T)]) -> Resu
     words.iter().find(|(name, _)| *name == word).map(|(_, meaning)| *meaning).ok_or_else(String::new)
 }
 
+/// An embedded table by its name.
 pub fn example(text: &str) -> Result<&'static str, String> {
     one_of(text, "embedded tables", &[EXAMPLE])
 }
 
+/// What becomes of rows with missing cells.
 pub fn missing(text: &str) -> Result<Missing, String> {
     meaning(text, "choices", &[("refuse", Missing::Refuse), ("drop", Missing::Drop)])
 }
 
+/// What becomes of columns of texts.
 pub fn categorical(text: &str) -> Result<Categorical, String> {
     meaning(text, "choices", &[("refuse", Categorical::Refuse), ("indicators", Categorical::Indicators)])
 }
 
+/// What is done to columns of numbers.
 pub fn scaling(text: &str) -> Result<Scaling, String> {
     let words = [("none", Scaling::None), ("standardize", Scaling::Standardize), ("scale", Scaling::Scale)];
     meaning(text, "choices", &words)
 }
 
+/// The shape of scale matrices.
 pub fn covariance(text: &str) -> Result<Covariance, String> {
     meaning(text, "choices", &[("full", Covariance::Full), ("diagonal", Covariance::Diagonal)])
 }
 
+/// What hidden units do.
 pub fn activation(text: &str) -> Result<Activation, String> {
     meaning(text, "activations", &[("relu", Activation::Relu), ("tanh", Activation::Tanh)])
 }
 
+/// What a network says about its target.
 pub fn likelihood(text: &str) -> Result<Likelihood, String> {
     meaning(text, "likelihoods", &Likelihood::ALL.map(|likelihood| (likelihood.name(), likelihood)))
 }
 
+/// A component by its name.
 pub fn component_name(text: &str) -> Result<&'static str, String> {
     one_of(text, "components", ComponentKind::NAMES)
 }
 
+/// A law of a random scale by its name.
 pub fn law_name(text: &str) -> Result<&'static str, String> {
     // Known, but outside the theory: the library says why.
     if text == "laplace" {
@@ -82,6 +94,7 @@ pub fn law_name(text: &str) -> Result<&'static str, String> {
     one_of(text, "laws", ScaleLaw::NAMES)
 }
 
+/// A rule of updating by its name.
 pub fn rule(text: &str) -> Result<Rule, String> {
     let rules = [
         ("retraction", Rule::Retraction),
@@ -93,6 +106,7 @@ pub fn rule(text: &str) -> Result<Rule, String> {
     meaning(text, "rules", &rules)
 }
 
+/// Where second derivatives come from.
 pub fn curvature(text: &str) -> Result<Curvature, String> {
     let kinds = [
         Curvature::Hessian,
@@ -106,6 +120,7 @@ pub fn curvature(text: &str) -> Result<Curvature, String> {
     kinds.into_iter().find(|kind| kind.to_string() == word).ok_or_else(String::new)
 }
 
+/// A name and a number.
 pub fn constant(text: &str) -> Result<(String, f64), String> {
     let parts = text.split_once('=').and_then(|(name, value)| Some((name.trim(), value.trim().parse().ok()?)));
     match parts {
@@ -114,6 +129,7 @@ pub fn constant(text: &str) -> Result<(String, f64), String> {
     }
 }
 
+/// Lengths such as `3x4,2x2`.
 pub fn dims(text: &str) -> Result<Dims, String> {
     let length = |part: &str| part.trim().parse().ok().filter(|n| *n > 0);
     let group = |part: &str| part.split('x').map(length).collect::<Option<Vec<usize>>>();
@@ -125,6 +141,7 @@ fn did_you_mean(name: &str) -> String {
     format!("did you mean {name}?")
 }
 
+/// A positive number.
 pub fn positive(text: &str) -> Result<f64, String> {
     number_above(text, 0.0).ok_or("give a positive number".into())
 }
@@ -138,18 +155,22 @@ fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
     Err(format!("this is too extreme; give a number from {least:e} to {most:e}"))
 }
 
+/// A precision of a prior.
 pub fn precision(text: &str) -> Result<f64, String> {
     within(text, 1e-12, 1e12)
 }
 
+/// A standard deviation of a prior.
 pub fn standard_deviation(text: &str) -> Result<f64, String> {
     within(text, 1e-6, 1e6)
 }
 
+/// A scale of a prior.
 pub fn scale(text: &str) -> Result<f64, String> {
     within(text, 1e-12, 1e12)
 }
 
+/// Half the degrees of freedom of a Student-t, or learn.
 pub fn shape(text: &str) -> Result<Shape, String> {
     if text == "learn" {
         return Ok(Shape::Learn);
@@ -164,6 +185,7 @@ pub fn shape(text: &str) -> Result<Shape, String> {
         .into())
 }
 
+/// The shape of a mixing law.
 pub fn lambda(text: &str) -> Result<f64, String> {
     let value = positive(text)?;
     if (1e-3..=1e3).contains(&value) {
@@ -174,6 +196,7 @@ pub fn lambda(text: &str) -> Result<f64, String> {
         .into())
 }
 
+/// A part of a whole.
 pub fn fraction(text: &str) -> Result<f64, String> {
     let inside = text.parse().ok().filter(|part: &f64| *part > 0.0 && *part < 1.0);
     inside.ok_or("give a part of the rows, a number between 0 and 1".into())
@@ -183,6 +206,7 @@ fn number_above(text: &str, bound: f64) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite() && *value > bound)
 }
 
+/// A whole number, at least 1.
 pub fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or("give a whole number, at least 1".into())
 }
@@ -195,6 +219,7 @@ pub fn count(text: &str) -> Result<u64, String> {
     whole.map(|n| n as u64).ok_or("give a whole number, such as 5e6".into())
 }
 
+/// A number of components, or auto.
 pub fn components(text: &str) -> Result<Components, String> {
     if text == "auto" {
         return Ok(Components::Auto);
@@ -203,18 +228,21 @@ pub fn components(text: &str) -> Result<Components, String> {
     Ok(Components::Number(number))
 }
 
+/// A number of draws that a verdict can rest on.
 pub fn diagnostic_draws(text: &str) -> Result<usize, String> {
     /// With fewer, neither the quantiles nor the error of the ELBO mean anything.
     const FEWEST: usize = 100;
     text.parse().ok().filter(|n| *n >= FEWEST).ok_or(format!("give a whole number, at least {FEWEST}"))
 }
 
+/// A seed that a file can hold.
 pub fn seed(text: &str) -> Result<u64, String> {
     // Larger numbers have no place in a TOML file.
     let largest = i64::MAX as u64;
     text.parse().ok().filter(|seed| *seed <= largest).ok_or(format!("give a whole number from 0 to {largest}"))
 }
 
+/// A seed of the choice of test rows.
 pub fn split_seed(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("give a whole number from 0 to {}", u32::MAX))
 }
