@@ -13,7 +13,7 @@ pub(crate) struct Task {
     /// One line for the help.
     pub(crate) about: &'static str,
     /// The commands, in order, for the arguments that follow the name.
-    pub(crate) commands: fn(&[String]) -> Vec<Cargo>,
+    pub(crate) commands: fn(&[String]) -> Vec<Call>,
 }
 
 impl Task {
@@ -50,11 +50,23 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |rest| vec![bench(rest.first().map_or("step", String::as_str))],
     },
     Task {
+        name: "bits",
+        argument: Some("[name|--write]"),
+        about: "whole fits (those with the name in theirs) bit for bit against the recording, or a new recording",
+        commands: |rest| {
+            // `cargo run` would build the linear algebra again, with the features of one package.
+            let build = cargo("build --workspace --all-features --bin elinvar-checks");
+            let mut bits = Call { program: Some("elinvar-checks"), ..cargo("bits") };
+            bits.arguments.extend(rest.iter().cloned());
+            vec![build, bits]
+        },
+    },
+    Task {
         name: "accuracy",
         argument: None,
         about: "the slow statistical checks",
         commands: |_| {
-            vec![Cargo {
+            vec![Call {
                 environment: Some(("ELINVAR_ACCURACY", "full")),
                 ..cargo("test --release -p elinvar --all-features --test fits accuracy:: -- --nocapture")
             }]
@@ -65,7 +77,7 @@ pub(crate) const TASKS: &[Task] = &[
         argument: None,
         about: "reports in a real browser; needs node, npm and Chromium",
         commands: |_| {
-            let of = |package: &str, program: &str| Cargo {
+            let of = |package: &str, program: &str| Call {
                 environment: Some(("ELINVAR_BROWSER_TESTS", "1")),
                 ..cargo(&format!("test -p {package} --all-features --test {program} browser:: -- --include-ignored"))
             };
@@ -138,7 +150,7 @@ pub(crate) const TASKS: &[Task] = &[
 ];
 
 /// A check of `elinvar-checks` that writes its page of docs/.
-fn check(name: &str, arguments: &[&str]) -> Cargo {
+fn check(name: &str, arguments: &[&str]) -> Call {
     let page = match name {
         "calibrate" => "verdict",
         "recover" => "families",
@@ -149,12 +161,12 @@ fn check(name: &str, arguments: &[&str]) -> Cargo {
     command
 }
 
-fn format_check() -> Vec<Cargo> {
+fn format_check() -> Vec<Call> {
     vec![format_sources(" --check")]
 }
 
 /// Modules that a list of the library makes are not found by following `mod` lines: those files are named.
-fn format_sources(option: &str) -> Cargo {
+fn format_sources(option: &str) -> Call {
     let mut command = cargo(&format!("fmt --all{option} --"));
     let folder = "crates/elinvar/src/component";
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../");
@@ -166,44 +178,46 @@ fn format_sources(option: &str) -> Cargo {
     command
 }
 
-fn lint() -> Vec<Cargo> {
+fn lint() -> Vec<Call> {
     vec![cargo("clippy --workspace --all-targets --all-features -- -D warnings")]
 }
 
-fn no_default_features() -> Cargo {
+fn no_default_features() -> Call {
     cargo("check -p elinvar --no-default-features")
 }
 
-fn tests() -> Cargo {
+fn tests() -> Call {
     cargo("test --workspace --all-features")
 }
 
-fn docs() -> Vec<Cargo> {
+fn docs() -> Vec<Call> {
     let all = cargo("doc --workspace --no-deps --all-features --document-private-items");
-    vec![Cargo { environment: Some(("RUSTDOCFLAGS", "-D warnings")), ..all }]
+    vec![Call { environment: Some(("RUSTDOCFLAGS", "-D warnings")), ..all }]
 }
 
-fn bench(name: &str) -> Cargo {
+fn bench(name: &str) -> Call {
     cargo(&format!("bench -p elinvar --all-features --bench {name}"))
 }
 
-/// A call of cargo.
+/// A call of cargo, or of a program that an earlier call has built.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cargo {
+pub(crate) struct Call {
+    /// The program, which is where this one is; `None` for cargo.
+    program: Option<&'static str>,
     environment: Option<(&'static str, &'static str)>,
     arguments: Vec<String>,
 }
 
-fn cargo(arguments: &str) -> Cargo {
-    Cargo { environment: None, arguments: arguments.split(' ').map(str::to_string).collect() }
+fn cargo(arguments: &str) -> Call {
+    Call { program: None, environment: None, arguments: arguments.split(' ').map(str::to_string).collect() }
 }
 
-impl fmt::Display for Cargo {
+impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((name, value)) = self.environment {
             write!(f, "{name}=\"{value}\" ")?;
         }
-        write!(f, "cargo {}", self.arguments.join(" "))
+        write!(f, "{} {}", self.program.unwrap_or("cargo"), self.arguments.join(" "))
     }
 }
 
@@ -217,13 +231,16 @@ pub(crate) enum Outcome {
 }
 
 /// Prints and runs the commands until one fails; ends with a line that says how it went and how long it took.
-pub(crate) fn run(task: &str, commands: &[Cargo]) -> Outcome {
+pub(crate) fn run(task: &str, commands: &[Call]) -> Outcome {
     let start = Instant::now();
     // Under cargo, CARGO is the very cargo that runs us, whatever toolchain that is.
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     for (index, command) in commands.iter().enumerate() {
         eprintln!("\n$ {command}");
-        let mut process = Command::new(&program);
+        let mut process = match command.program {
+            Some(name) => Command::new(std::env::current_exe().unwrap_or_default().with_file_name(name)),
+            None => Command::new(&program),
+        };
         process.args(&command.arguments).envs(command.environment);
         let problem = match process.status() {
             Ok(status) if status.success() => continue,
@@ -246,7 +263,7 @@ mod tests {
     #[test]
     fn test_runs_the_gates_in_order() {
         let task = TASKS.iter().find(|task| task.name == "test").unwrap();
-        let lines: Vec<String> = (task.commands)(&[]).iter().map(Cargo::to_string).collect();
+        let lines: Vec<String> = (task.commands)(&[]).iter().map(Call::to_string).collect();
         let listed = "crates/elinvar/src/component/von_mises.rs";
         assert!(
             lines[0].starts_with("cargo fmt --all --check -- crates/") && lines[0].contains(listed),
@@ -274,6 +291,16 @@ mod tests {
         assert_eq!(line("calibrate", &[]), format!("{program} calibrate --write docs/verdict.md"));
         let means = ["m.csv".to_string()];
         assert_eq!(line("defaults", &means), format!("{program} defaults --write docs/defaults.md --means m.csv"));
+    }
+
+    #[test]
+    fn a_program_is_built_before_it_is_called() {
+        let task = TASKS.iter().find(|task| task.name == "bits").unwrap();
+        let lines: Vec<String> = (task.commands)(&["--write".into()]).iter().map(Call::to_string).collect();
+        assert_eq!(
+            lines,
+            ["cargo build --workspace --all-features --bin elinvar-checks", "elinvar-checks bits --write"]
+        );
     }
 
     #[test]

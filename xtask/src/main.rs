@@ -1,6 +1,8 @@
 //! `cargo xtask <name>`: one command for each thing a developer or CI needs.
 
 mod commands;
+#[cfg(test)]
+mod documents;
 mod picture;
 
 use std::env;

@@ -5,7 +5,7 @@
 //! weakly informative defaults that rstanarm documents: they do not depend on the units of the file.
 
 use elinvar::Posterior;
-use elinvar::model::CoefficientPrior;
+use elinvar::target;
 use elinvar_data::{ColumnTransform, DesignColumn};
 
 use crate::number::significant;
@@ -47,13 +47,13 @@ impl Prior {
     }
 
     /// The prior of a linear model whose design matrix has these columns.
-    pub(crate) fn of_columns(&self, kinds: &[DesignColumn]) -> CoefficientPrior {
+    pub(crate) fn of_columns(&self, kinds: &[DesignColumn]) -> target::Prior {
         match self {
-            Self::Given { precision } => CoefficientPrior::Isotropic { precision: *precision },
-            Self::ByData { centre, spread } => CoefficientPrior::Normal {
-                mean: kinds.iter().map(|kind| if *kind == DesignColumn::Intercept { *centre } else { 0.0 }).collect(),
-                sd: vec![WIDTH * spread; kinds.len()],
-            },
+            Self::Given { precision } => target::Prior::Gaussian { precision: *precision, leading: kinds.len() },
+            Self::ByData { centre, spread } => {
+                let mean = kinds.iter().map(|kind| if *kind == DesignColumn::Intercept { *centre } else { 0.0 });
+                target::Prior::normal(mean.collect(), &vec![WIDTH * spread; kinds.len()])
+            }
         }
     }
 

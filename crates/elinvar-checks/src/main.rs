@@ -2,6 +2,7 @@
 
 mod affine;
 mod arguments;
+mod bits;
 mod calibrate;
 mod defaults;
 mod families;
@@ -42,6 +43,11 @@ const CHECKS: &[Check] = &[
         name: "posteriordb",
         about: "default fits of twelve posteriors against reference draws: DIR [--write FILE] [--seeds N] [--family WORD]",
         run: posteriordb::run,
+    },
+    Check {
+        name: "bits",
+        about: "whole fits bit for bit against bits.txt: [--write | part of a name]",
+        run: bits::run,
     },
 ];
 

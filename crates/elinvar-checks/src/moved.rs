@@ -1,7 +1,7 @@
 //! A target in other coordinates: rescaled and rotated.
 
 use elinvar::target::{
-    Contraction, Covariance, CurvatureMut, DrawBuffer, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target,
+    Contraction, Covariance, CurvatureMut, DrawBuffer, Draws, Evaluations, Rows, Scratch, SecondOrder, Target,
     TargetError, Values,
 };
 
@@ -27,14 +27,6 @@ impl<'a> Moved<'a> {
     }
 }
 
-/// Precision and number of coordinates of a declared Gaussian prior.
-fn declared(prior: Prior) -> (f64, usize) {
-    match prior {
-        Prior::Gaussian { precision, leading } => (precision, leading),
-        _ => (0.0, 0),
-    }
-}
-
 impl Target for Moved<'_> {
     fn dim(&self) -> usize {
         self.inner.dim()
@@ -46,13 +38,12 @@ impl Target for Moved<'_> {
         let mut inner = Evaluations::new(d, n);
         self.inner.evaluate(z.view(), rows, &mut inner)?;
         let prior = self.inner.prior();
-        let (precision, leading) = declared(prior);
         let (log_p, grad, _) = out.parts_mut();
         let mut slope = vec![0.0; d];
         for (s, grad) in grad.chunks_exact_mut(d).take(n).enumerate() {
             log_p[s] = inner.log_p()[s] + prior.log_density(z.get(s)) + self.map.log_det;
             slope.copy_from_slice(inner.grad(s));
-            slope[..leading].iter_mut().zip(z.get(s)).for_each(|(g, z)| *g -= precision * z);
+            prior.add_score(z.get(s), &mut slope);
             self.map.apply_transposed(&slope, grad);
         }
         Ok(())
@@ -104,11 +95,11 @@ impl SecondOrder for Moved<'_> {
         let mut sums = vec![0.0; contraction.len() * d * d];
         let inner = CurvatureMut::new(Covariance::Full, d, &mut sums);
         second.contract(z.view(), rows, contraction, &mut Scratch::default(), inner)?;
-        let (precision, leading) = declared(self.inner.prior());
+        let prior = self.inner.prior();
         let mut moved = vec![0.0; d * d];
         for (k, sum) in sums.chunks_exact_mut(d * d).enumerate() {
             let weight: f64 = contraction.weights(k).iter().sum();
-            sum.iter_mut().step_by(d + 1).take(leading).for_each(|h| *h -= precision * weight);
+            sum.iter_mut().step_by(d + 1).enumerate().for_each(|(i, h)| *h -= prior.precision(i) * weight);
             congruence(d, &self.map.forward, sum, &mut moved);
             out.add_matrix(k, 1.0, &moved);
         }
@@ -135,17 +126,15 @@ mod tests {
             let second = target.second_order().unwrap();
             let (sum, place) = (Contraction::shared(&[1.0], 1), CurvatureMut::new(Covariance::Full, d, &mut hessian));
             second.contract(Draws::new(d, x), Rows::All, sum, &mut Scratch::default(), place).unwrap();
-            let (precision, leading) = declared(target.prior());
-            let mut slope = out.grad(0).iter().zip(direction).map(|(g, v)| g * v).sum::<f64>();
+            let (prior, mut grad) = (target.prior(), out.grad(0).to_vec());
+            prior.add_score(x, &mut grad);
+            let slope = grad.iter().zip(direction).map(|(g, v)| g * v).sum::<f64>();
             let mut bend = 0.0;
             for i in 0..d {
                 bend += (0..d).map(|j| direction[i] * hessian[j * d + i] * direction[j]).sum::<f64>();
-                if i < leading {
-                    slope -= precision * x[i] * direction[i];
-                    bend -= precision * direction[i] * direction[i];
-                }
+                bend -= prior.precision(i) * direction[i] * direction[i];
             }
-            [out.log_p()[0] + target.prior().log_density(x), slope, bend]
+            [out.log_p()[0] + prior.log_density(x), slope, bend]
         };
         let (x, v): (Vec<f64>, Vec<f64>) =
             (0..d).map(|i| ((1.1 * i as f64).sin() * 0.3, (0.7 * i as f64).cos())).unzip();

@@ -75,25 +75,12 @@ fn write_parquet(_: &Path, _: usize) -> Result<bool> {
 
 #[cfg(feature = "parquet")]
 fn write_parquet(path: &Path, n: usize) -> Result<bool> {
-    use std::sync::Arc;
-
-    use arrow_array::{ArrayRef, Float64Array, RecordBatch};
-    use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
-
-    const AT_ONCE: usize = 50_000;
-    let batch = |start: usize| {
-        RecordBatch::try_from_iter((0..=N_FEATURES).map(|j| {
-            let values = (start..n.min(start + AT_ONCE)).map(|i| cell(i, j));
-            let name = if j < N_FEATURES { format!("x{}", j + 1) } else { "y".into() };
-            (name, Arc::new(Float64Array::from_iter_values(values)) as ArrayRef)
-        }))
+    let names: Vec<String> = (1..=N_FEATURES).map(|j| format!("x{j}")).chain(["y".into()]).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let fill = |rows: std::ops::Range<usize>, out: &mut Vec<f64>| {
+        rows.for_each(|i| out.extend((0..=N_FEATURES).map(|j| cell(i, j))));
     };
-    let how = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer = ArrowWriter::try_new(File::create(path)?, batch(0)?.schema(), Some(how))?;
-    for start in (0..n).step_by(AT_ONCE) {
-        writer.write(&batch(start)?)?;
-    }
-    writer.close()?;
+    std::fs::write(path, elinvar_data::parquet_bytes(&names, n, &[], fill)?)?;
     Ok(true)
 }
 

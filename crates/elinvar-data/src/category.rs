@@ -27,12 +27,6 @@ impl Levels {
         self.codes.is_empty()
     }
 
-    /// The text that has this number.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn text(&self, code: f64) -> &str {
-        self.codes.iter().find(|(_, known)| **known as f64 == code).map_or("", |(text, _)| text)
-    }
-
     /// The levels in their order, and the position in it of every number given out.
     ///
     /// Levels are sorted as numbers if all of them are, and as texts otherwise.

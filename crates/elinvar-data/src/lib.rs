@@ -52,8 +52,6 @@ mod npz;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "parquet")]
-mod parquet_writer;
 mod partition;
 mod problems;
 mod reading;
@@ -75,7 +73,7 @@ pub use metrics::{
 };
 pub use nearest::nearest;
 #[cfg(feature = "parquet")]
-pub use parquet_writer::parquet_bytes;
+pub use parquet::parquet_bytes;
 pub use partition::split_fraction;
 pub use reading::{Categorical, Missing, Reading};
 pub use scaling::{ColumnTransform, Scaling, unit_columns};

@@ -1,58 +1,27 @@
 //! Whether texts of a figure stand in each other's way, as the built-in font sets them.
 
-use resvg::usvg::{Group, Node, Tree};
-
-use crate::png::{PngError, options};
-
-/// A text and the rectangle that it takes.
-#[derive(Clone, Debug, PartialEq)]
-struct Text {
-    words: String,
-    left: f32,
-    top: f32,
-    right: f32,
-    bottom: f32,
-}
+use crate::png::PngError;
+use crate::png::scene::{Edges, Scene};
 
 /// A sentence for every text that leaves the figure and for every two that overlap; empty if all is well.
 ///
 /// # Errors
 /// If the text is no SVG.
 pub fn overlaps(svg: &str) -> Result<Vec<String>, PngError> {
-    let tree = Tree::from_str(svg, &options()).map_err(|e| PngError::Raster(e.to_string()))?;
-    let mut texts = Vec::new();
-    collect(tree.root(), &mut texts);
-    let (width, height) = (tree.size().width(), tree.size().height());
-    let leaves = |t: &Text| t.left < 0.0 || t.top < 0.0 || t.right > width || t.bottom > height;
+    let scene = Scene::parse(svg)?;
+    let texts: Vec<(&str, Edges)> =
+        scene.shapes.iter().filter_map(|shape| Some((shape.words.as_deref()?, shape.edges()))).collect();
+    let leaves = |at: &Edges| at.left < 0.0 || at.top < 0.0 || at.right > scene.width || at.bottom > scene.height;
     let mut found: Vec<String> =
-        texts.iter().filter(|t| leaves(t)).map(|t| format!("\"{}\" leaves the figure", t.words)).collect();
-    for (i, a) in texts.iter().enumerate() {
-        for b in &texts[i + 1..] {
+        texts.iter().filter(|(_, at)| leaves(at)).map(|(words, _)| format!("\"{words}\" leaves the figure")).collect();
+    for (i, (words, a)) in texts.iter().enumerate() {
+        for (others, b) in &texts[i + 1..] {
             if a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom {
-                found.push(format!("\"{}\" and \"{}\" overlap", a.words, b.words));
+                found.push(format!("\"{words}\" and \"{others}\" overlap"));
             }
         }
     }
     Ok(found)
-}
-
-fn collect(group: &Group, texts: &mut Vec<Text>) {
-    for node in group.children() {
-        match node {
-            Node::Group(group) => collect(group, texts),
-            Node::Text(text) => {
-                let at = text.flattened().abs_bounding_box();
-                texts.push(Text {
-                    words: text.chunks().iter().map(|chunk| chunk.text()).collect(),
-                    left: at.left(),
-                    top: at.top(),
-                    right: at.right(),
-                    bottom: at.bottom(),
-                });
-            }
-            _ => {}
-        }
-    }
 }
 
 #[cfg(test)]

@@ -74,10 +74,10 @@ impl Program {
             let out = CurvatureMut::new(q.covariance_kind(), d, &mut curvature);
             second.evaluate_and_contract(batch.draws.view(), Rows::All, q.contraction(&work), &mut evaluations, out)?;
             // The mean of the iteration before: unbiased, and without it the noise of the weights is that of h itself.
-            let (elbo, _) = q.elbo(evaluations.log_p(), prior, &work, &batch);
+            let (elbo, _) = q.elbo(evaluations.log_p(), &prior, &work, &batch);
             q.set_baseline(&mut work, *baseline.get_or_insert(-elbo));
             baseline = Some(-elbo);
-            if !q.gradient(&evaluations, &curvature, prior, &mut work, &batch, &mut gradient) {
+            if !q.gradient(&evaluations, &curvature, &prior, &mut work, &batch, &mut gradient) {
                 continue;
             }
             let mut beta = self.beta;

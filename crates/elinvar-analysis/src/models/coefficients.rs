@@ -1,8 +1,8 @@
 //! What models with a coefficient for each column share: the design matrix and the prior.
 
 use elinvar::Posterior;
-use elinvar::model::{CoefficientPrior, DesignMatrix};
-use elinvar::target::{ColumnScale, DrawBuffer};
+use elinvar::model::DesignMatrix;
+use elinvar::target::{self, ColumnScale, DrawBuffer};
 use elinvar_data::{ColumnTransform, DesignColumn, Link, RegressionData, mean_predictions};
 
 use super::PriorWords;
@@ -39,7 +39,7 @@ impl Coefficients {
     }
 
     /// The prior of a model that takes one for each column.
-    pub(super) fn column_prior(&self) -> CoefficientPrior {
+    pub(super) fn column_prior(&self) -> target::Prior {
         self.prior.of_columns(&self.kinds)
     }
 

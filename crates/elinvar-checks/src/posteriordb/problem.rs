@@ -1,10 +1,10 @@
 //! The twelve posteriors as targets of the library.
 
 use elinvar::model::{
-    Arma11, Autoregression, CoefficientPrior, DesignMatrix, EightSchools, GaussianProcessPoisson, LinearRegression,
-    NoisePrior, OrderedMixture, Parametrisation, Whitening,
+    Arma11, Autoregression, DesignMatrix, EightSchools, GaussianProcessPoisson, LinearRegression, NoisePrior,
+    OrderedMixture, Parametrisation, Whitening,
 };
-use elinvar::target::{Draws, Evaluations, Rows, Target};
+use elinvar::target::{Draws, Evaluations, Prior, Rows, Target};
 
 use super::reference::Reference;
 
@@ -130,11 +130,11 @@ fn schools(reference: &Reference) -> Result<Problem, String> {
 fn regression(name: &str, reference: &Reference) -> Result<Problem, String> {
     let list = |field: &str| reference.list(field);
     let log = |values: Vec<f64>| values.into_iter().map(f64::ln).collect::<Vec<f64>>();
-    let flat = (CoefficientPrior::Flat, NoisePrior::Flat, 0);
+    let flat = (Prior::None, NoisePrior::Flat, 0);
     let (columns, y, (coefficients, noise, half_priors)) = match name {
         "kidiq-kidscore_momiq" => {
             let noise = NoisePrior::HalfCauchy { scale: 2.5 };
-            (vec![list("mom_iq")?], list("kid_score")?, (CoefficientPrior::Flat, noise, 1))
+            (vec![list("mom_iq")?], list("kid_score")?, (Prior::None, noise, 1))
         }
         "earnings-earn_height" => (vec![list("height")?], list("earn")?, flat),
         "earnings-logearn_height_male" => (vec![list("height")?, list("male")?], log(list("earn")?), flat),
@@ -152,7 +152,7 @@ fn regression(name: &str, reference: &Reference) -> Result<Problem, String> {
         "kilpisjarvi_mod-kilpisjarvi" => {
             let mean = vec![reference.scalar("pmualpha")?, reference.scalar("pmubeta")?];
             let sd = vec![reference.scalar("psalpha")?, reference.scalar("psbeta")?];
-            (vec![list("x")?], list("y")?, (CoefficientPrior::Normal { mean, sd }, NoisePrior::Flat, 0))
+            (vec![list("x")?], list("y")?, (Prior::normal(mean, &sd), NoisePrior::Flat, 0))
         }
         "sblri-blr" => {
             let d = reference.scalar("D")? as usize;

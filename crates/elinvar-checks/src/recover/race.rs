@@ -40,7 +40,7 @@ impl<A: Approximation> Look<A> {
             batch.kept[s] = evaluations.log_p()[s].is_finite();
         }
         q.weigh(work, batch);
-        Ok(q.elbo(evaluations.log_p(), target.prior(), work, batch))
+        Ok(q.elbo(evaluations.log_p(), &target.prior(), work, batch))
     }
 }
 

@@ -360,7 +360,9 @@ fn a_folder_of_somebody_else_stays_as_it_is() {
     // Names that end like our own unfinished files, and names that are our own.
     for strangers in [&["movie.mkv.part"][..], &["config.toml.part"], &["fit.json.part", "trace.csv.part"]] {
         std::fs::create_dir(story.path("films")).unwrap();
-        strangers.iter().for_each(|name| drop(story.write(&format!("films/{name}"), "precious")));
+        for name in strangers {
+            story.write(&format!("films/{name}"), "precious");
+        }
         let before = story.files();
         let ended = story.run(&["fit", "--out", "films"]);
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), not_empty), "{strangers:?}");
@@ -381,7 +383,9 @@ fn a_folder_in_which_a_fit_died_at_once_is_taken_again() {
     let story = Story::new();
     for leftovers in [&[][..], &["run/config.toml.part"]] {
         std::fs::create_dir_all(story.path("run/checkpoint")).unwrap();
-        leftovers.iter().for_each(|name| drop(story.write(name, "[mod")));
+        for name in leftovers {
+            story.write(name, "[mod");
+        }
         story.ok(&["fit", "--out", "run"]);
         assert!(story.path("run/fit.json").exists() && !story.path("run/config.toml.part").exists());
         std::fs::remove_dir_all(story.path("run")).unwrap();

@@ -1,6 +1,8 @@
 //! Tables: every format and every sentence about a file that cannot be read.
 
 mod problem;
+#[cfg(feature = "parquet")]
+mod written;
 
 mod arrays;
 mod describe;

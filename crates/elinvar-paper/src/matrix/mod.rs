@@ -171,7 +171,7 @@ fn page(findings: &Findings, repetitions: u64) -> String {
         "**A known posterior.** {FEATURES} × {RESPONSES} coefficients of a regression of four correlated responses: the posterior is a \
          matrix-variate Gaussian, so the family can reach KL = 0 and a diagonal Gaussian no less than {:.3} nats. All runs begin at \
          N(0, I) with {N_DRAWS} draws a step and β_t = β(1 + t/200)^−0.75, every step bounded by 1 nat; means of {repetitions} repetitions.\n\n{}\n\
-         The update as printed adds positive semi-definite matrices to the precisions, so they can only grow (erratum 27 of the specification): the mean stops on its way and the KL, after a first fall, rises.\n\n\
+         The update as printed, here with one step size for the mean and the precisions, adds positive semi-definite matrices to the precisions, so they can only grow (mathematics §6.3): the mean stops on its way and the KL, after a first fall, rises.\n\n\
          **Layers of a network.** One matrix-variate Gaussian per layer against one variance per weight, on the first {} of the twenty splits of Yacht (mean ± sd of the splits).\n\n{}",
         get("kl of the best diagonal"),
         findings.tables[0].markdown(),

@@ -4,20 +4,7 @@ use super::location::{LocationBlock, LocationGradient, LocationScratch, columns_
 use super::scale_matrix::{ScaleMatrix, in_range};
 use crate::linalg::axpy;
 use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule};
-use crate::target::Covariance;
-
-/// kδ, the part of P that comes from the prior, and the number of leading coordinates that have it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PriorPrecision {
-    pub(crate) precision: f64,
-    pub(crate) leading: usize,
-}
-
-impl PriorPrecision {
-    fn at(self, i: usize) -> f64 {
-        if i < self.leading { self.precision } else { 0.0 }
-    }
-}
+use crate::target::{Covariance, PriorPrecision};
 
 /// Halvings after which a step is given up.
 const HALVINGS: usize = 60;
@@ -34,7 +21,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         &mut self,
         gradient: &LocationGradient,
         omega_inv: &[f64],
-        prior: PriorPrecision,
+        prior: PriorPrecision<'_>,
         request: AdamLikeRequest,
         memory: &mut AdamLikeMemory,
         scratch: &mut LocationScratch,
@@ -78,12 +65,12 @@ impl<S: ScaleMatrix> LocationBlock<S> {
     }
 
     /// Makes the precision that of the prior alone, s = 0; false, and nothing moves, if the prior leaves a coordinate free.
-    pub(crate) fn start_from_prior(&mut self, prior: PriorPrecision) -> bool {
+    pub(crate) fn start_from_prior(&mut self, prior: PriorPrecision<'_>) -> bool {
         let d = self.dim();
-        if S::COVARIANCE != Covariance::Diagonal || prior.leading < d {
+        if S::COVARIANCE != Covariance::Diagonal {
             return false;
         }
-        let Ok(scale) = S::from_precision(d, vec![prior.precision; d]) else { return false };
+        let Some(Ok(scale)) = prior.of_all(d).map(|precision| S::from_precision(d, precision)) else { return false };
         let Ok(block) = Self::new(self.b.clone(), scale) else { return false };
         *self = block;
         true

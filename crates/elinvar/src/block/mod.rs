@@ -9,7 +9,6 @@ mod log_weights;
 mod momentum;
 mod scale_matrix;
 
-pub(crate) use adam_like::PriorPrecision;
 pub use diagonal::Diagonal;
 pub use full::Full;
 pub use location::{LocationBlock, LocationGradient};

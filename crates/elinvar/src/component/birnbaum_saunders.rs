@@ -3,7 +3,7 @@
 //! It is the margin in z of a conditional exponential family in (z, w), not an exponential family itself: w = 0 with probability p, then
 //! z ~ InvGauss(μ, v); otherwise z has the density (z/μ) InvGauss(z | μ, v), the law of 1/y with y ~ InvGauss(1/μ, v/μ²). The items of
 //! [`ExponentialFamily`] are to be read so: statistics, natural and expectation parameters, log partition function and Fisher matrix
-//! are those of the joint law of (z, w) (mathematics §0.3), everything about densities, draws and derivatives is about the margin. Both
+//! are those of the joint law of (z, w) (mathematics §0.4), everything about densities, draws and derivatives is about the margin. Both
 //! laws have the same t = (z, 1/z) and η, so m = E\[t\] is an expectation over z alone. ∂z/∂η is the implicit derivative of the margin,
 //! which is the average of those of the two laws given z.
 

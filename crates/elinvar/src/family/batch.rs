@@ -74,7 +74,12 @@ impl Batch {
 }
 
 /// Mean and standard error of log p + log prior − log q over the kept draws of a range.
-pub(super) fn mean_difference(log_p: &[f64], prior: Prior, batch: &Batch, range: std::ops::Range<usize>) -> (f64, f64) {
+pub(super) fn mean_difference(
+    log_p: &[f64],
+    prior: &Prior,
+    batch: &Batch,
+    range: std::ops::Range<usize>,
+) -> (f64, f64) {
     let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
     for s in range.filter(|s| batch.kept[*s]) {
         let value = log_p[s] + prior.log_density(batch.draws.get(s)) - batch.log_q[s];

@@ -98,7 +98,7 @@ pub(super) fn weigh(plan: &DrawPlan, draws: Labelled<'_>, batch: &Batch, weight:
 }
 
 /// The bound with its standard error; each component has its share of the draws unless they come from the mixture.
-pub(super) fn elbo(log_p: &[f64], prior: Prior, weights: &LogWeights, plan: &DrawPlan, batch: &Batch) -> (f64, f64) {
+pub(super) fn elbo(log_p: &[f64], prior: &Prior, weights: &LogWeights, plan: &DrawPlan, batch: &Batch) -> (f64, f64) {
     if plan.sampling == Sampling::Mixture {
         return mean_difference(log_p, prior, batch, 0..batch.n);
     }

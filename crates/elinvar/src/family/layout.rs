@@ -140,11 +140,11 @@ pub enum MatrixUpdate {
     /// factors, one K-th each.
     #[default]
     Joint,
-    /// The block natural gradients as they are, all at the old point (mathematics §6.3, 10 §10.5). Above β = 2/K their scales overshoot
+    /// The block natural gradients as they are, all at the old point (mathematics §6.3, §10.5). Above β = 2/K their scales overshoot
     /// more than they mend.
     Blockwise,
     /// The rule as the paper prints it: P_j⁺ = P_j + β G(⊗V)Gᵀ with G = ∇h, ∇log q included, so that no precision ever falls: for
-    /// comparison only (mathematics §6.3, last paragraph).
+    /// comparison only (mathematics §6.3).
     PaperLiteral,
 }
 

@@ -80,26 +80,15 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     ///
     /// # Errors
     /// [`Error::Unsupported`] with what to use instead.
-    fn check_prior(&self, prior: Prior) -> Result<(), Error> {
-        let (parameter, value) = match prior {
-            Prior::None => ("", 1.0),
-            Prior::Gaussian { precision, .. } => ("prior precision", precision),
-            Prior::StudentT { precision, a } if precision > 0.0 => ("a of the t prior", a.min(precision)),
-            Prior::StudentT { precision, .. } => ("prior precision", precision),
-        };
-        if !(value > 0.0 && value.is_finite()) {
-            return Err(Error::Domain { parameter, value, reason: "it is a positive number" });
-        }
-        match prior {
-            Prior::StudentT { .. } if self.family().name() != "student_t" => Err(Error::Unsupported {
+    fn check_prior(&self, prior: &Prior) -> Result<(), Error> {
+        prior.check(self.dim())?;
+        if prior.shared().is_some() && self.family().name() != "student_t" {
+            return Err(Error::Unsupported {
                 wanted: format!("a t prior that shares w with `{}`", self.family()),
                 instead: "use `student_t`, or evaluate the prior as part of the target".into(),
-            }),
-            Prior::Gaussian { leading, .. } if leading > self.dim() => {
-                Err(Error::Shape { what: "coordinates under the prior", expected: self.dim(), found: leading })
-            }
-            _ => Ok(()),
+            });
         }
+        Ok(())
     }
 
     /// Memory for batches drawn as the plan says.
@@ -116,7 +105,7 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     /// The weighted sums of Hessians that [`Approximation::gradient`] needs.
     fn contraction<'w>(&self, work: &'w Self::Work) -> Contraction<'w>;
     /// ELBO of the batch with its Monte Carlo standard error; `log_p` is log p without the declared prior.
-    fn elbo(&self, log_p: &[f64], prior: Prior, work: &Self::Work, batch: &Batch) -> (f64, f64);
+    fn elbo(&self, log_p: &[f64], prior: &Prior, work: &Self::Work, batch: &Batch) -> (f64, f64);
     /// Sets the constant that is subtracted from h = log q − log p before it enters the weights of a mixture: any constant that
     /// does not depend on the batch leaves the estimate unbiased, and one near the mean of h takes most of its noise (mathematics §1.5).
     fn set_baseline(&self, work: &mut Self::Work, h: f64) {
@@ -127,7 +116,7 @@ pub trait Approximation: Clone + Send + Sync + Sized {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut Self::Work,
         batch: &Batch,
         out: &mut Self::Gradient,
@@ -190,7 +179,7 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     }
     /// Makes the precision that of the prior alone, as the Adam-like rule with bias correction starts; false, and nothing moves, if
     /// the prior leaves a coordinate free.
-    fn start_from_prior(&mut self, prior: Prior) -> bool {
+    fn start_from_prior(&mut self, prior: &Prior) -> bool {
         let _ = prior;
         false
     }
@@ -198,7 +187,7 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     fn adam_like_step(
         &mut self,
         gradient: &Self::Gradient,
-        prior: Prior,
+        prior: &Prior,
         request: AdamLikeRequest,
         memory: &mut AdamLikeMemory,
         work: &mut Self::Work,
@@ -240,7 +229,9 @@ pub trait Approximation: Clone + Send + Sync + Sized {
     /// The entropy where there is a rule for it; `None`: average −log q over draws.
     fn entropy(&self) -> Option<f64>;
     /// E\[log prior(z)\] in closed form.
-    fn expected_log_prior(&self, prior: Prior) -> f64;
+    fn expected_log_prior(&self, prior: &Prior) -> f64 {
+        prior.expected_log(&self.mean(), &self.variances())
+    }
 
     /// The parameters as plain data.
     fn state(&self) -> State;

@@ -1,6 +1,6 @@
 //! Autoregression of any order.
 
-use super::{CoefficientPrior, DesignMatrix, LinearRegression, NoisePrior};
+use super::{DesignMatrix, LinearRegression, NoisePrior};
 use crate::Error;
 use crate::target::{Draws, Evaluations, Prior, Rows, SecondOrder, Target, TargetError, Transforms, Values};
 
@@ -45,7 +45,7 @@ impl Autoregression {
     ///
     /// # Errors
     /// As [`LinearRegression::with_coefficient_prior`].
-    pub fn with_coefficient_prior(self, prior: CoefficientPrior) -> Result<Self, Error> {
+    pub fn with_coefficient_prior(self, prior: Prior) -> Result<Self, Error> {
         Ok(Self { regression: self.regression.with_coefficient_prior(prior)? })
     }
 

@@ -31,7 +31,7 @@ pub trait Likelihood: Send + Sync {
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]);
 }
 
-/// A generalised linear model with the prior N(0, I/precision) on all coefficients: [`LogisticRegression`] and
+/// A generalised linear model with a declared prior of the coefficients: [`LogisticRegression`] and
 /// [`PoissonRegression`].
 ///
 /// [`LogisticRegression`]: super::LogisticRegression
@@ -42,7 +42,7 @@ pub struct Glm<L> {
     y: Vec<f64>,
     /// What ℓ leaves out of log p(y | η), one number per row, or empty.
     constants: Vec<f64>,
-    prior_precision: f64,
+    prior: Prior,
     likelihood: PhantomData<L>,
 }
 
@@ -87,7 +87,7 @@ impl<L: Likelihood> Target for Glm<L> {
     }
 
     fn prior(&self) -> Prior {
-        Prior::Gaussian { precision: self.prior_precision, leading: self.x.n_cols() }
+        self.prior.clone()
     }
 
     fn second_order(&self) -> Option<&dyn SecondOrder> {
@@ -221,7 +221,17 @@ impl<L: Likelihood> Glm<L> {
             return Err(Error::Shape { what: "responses (one per row)", expected: x.n_rows(), found: y.len() });
         }
         check_precision(prior_precision)?;
-        Ok(Self { x, y, constants, prior_precision, likelihood: PhantomData })
+        let prior = Prior::Gaussian { precision: prior_precision, leading: x.n_cols() };
+        Ok(Self { x, y, constants, prior, likelihood: PhantomData })
+    }
+
+    /// The same model with another prior of the coefficients.
+    ///
+    /// # Errors
+    /// As [`Prior::check`].
+    pub fn with_coefficient_prior(self, prior: Prior) -> Result<Self, Error> {
+        prior.check(self.x.n_cols())?;
+        Ok(Self { prior, ..self })
     }
 
     /// The features.

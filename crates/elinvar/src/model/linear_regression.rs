@@ -3,7 +3,8 @@
 mod curvature;
 mod statistics;
 
-use super::{CoefficientPrior, DesignMatrix, NoisePrior};
+use super::glm::check_precision;
+use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::{
@@ -11,10 +12,10 @@ use crate::target::{
     Values,
 };
 
-/// y_n ~ N(x_nᵀβ, σ²) with a [`CoefficientPrior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
+/// y_n ~ N(x_nᵀβ, σ²) with a [`Prior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
 ///
-/// An isotropic prior of β is declared; every other prior (that of ℓ with its Jacobian) is part of the sum over rows, 1/N
-/// of it in each, so that the sums over subsets add up. The data enter through XᵀX, Xᵀr and rᵀr with r = y − Xβ̂ at a fixed
+/// The prior of β is declared; that of ℓ, with its Jacobian, is part of the sum over rows, 1/N of it in each, so that the sums
+/// over subsets add up. The data enter through XᵀX, Xᵀr and rᵀr with r = y − Xβ̂ at a fixed
 /// β̂ near the least-squares solution: a full pass costs nothing that grows with N, and nothing large cancels.
 ///
 /// With v = β − β̂, a = Xᵀr − XᵀXv and R = rᵀr − 2vᵀXᵀr + vᵀXᵀXv = Σ(y_n − x_nᵀβ)²:
@@ -25,7 +26,7 @@ pub struct LinearRegression {
     reference: Vec<f64>,
     residuals: Vec<f64>,
     full: Vec<f64>,
-    coefficient_prior: CoefficientPrior,
+    coefficient_prior: Prior,
     noise_prior: NoisePrior,
 }
 
@@ -35,8 +36,9 @@ impl LinearRegression {
     /// # Errors
     /// If the number of responses is not the number of rows, a response is not finite, or δ is not positive.
     pub fn new(x: DesignMatrix, y: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
-        let (coefficient_prior, p) = (CoefficientPrior::Isotropic { precision: prior_precision }, x.n_cols());
-        coefficient_prior.check(p)?;
+        check_precision(prior_precision)?;
+        let p = x.n_cols();
+        let coefficient_prior = Prior::Gaussian { precision: prior_precision, leading: p };
         if y.len() != x.n_rows() {
             return Err(Error::Shape { what: "responses (one per row)", expected: x.n_rows(), found: y.len() });
         }
@@ -77,9 +79,15 @@ impl LinearRegression {
     /// The same model with another prior of the coefficients.
     ///
     /// # Errors
-    /// If its constants are not in their domain or not one per coefficient.
-    pub fn with_coefficient_prior(self, coefficient_prior: CoefficientPrior) -> Result<Self, Error> {
+    /// As [`Prior::check`]; [`Error::Unsupported`] for [`Prior::StudentT`], which would cover log σ too.
+    pub fn with_coefficient_prior(self, coefficient_prior: Prior) -> Result<Self, Error> {
         coefficient_prior.check(self.n_coefficients())?;
+        if coefficient_prior.shared().is_some() {
+            return Err(Error::Unsupported {
+                wanted: "a t prior that shares w, on the coefficients alone".into(),
+                instead: "use normal priors".into(),
+            });
+        }
         Ok(Self { coefficient_prior, ..self })
     }
 
@@ -116,7 +124,6 @@ impl Target for LinearRegression {
             *log_p = log_normals(n, z[p], squares) + share * value;
             grad[..p].iter_mut().zip(&deviation[p..]).for_each(|(g, a)| *g = prec * a);
             grad[p] = prec * squares - n + share * slope;
-            *log_p += self.coefficient_prior.add(share, &z[..p], &mut grad[..p]);
         }
         Ok(())
     }
@@ -126,10 +133,7 @@ impl Target for LinearRegression {
     }
 
     fn prior(&self) -> Prior {
-        match self.coefficient_prior {
-            CoefficientPrior::Isotropic { precision } => Prior::Gaussian { precision, leading: self.n_coefficients() },
-            _ => Prior::None,
-        }
+        self.coefficient_prior.clone()
     }
 
     fn second_order(&self) -> Option<&dyn SecondOrder> {
@@ -183,8 +187,6 @@ impl Values for LinearRegression {
         for (z, log_p) in draws.iter().zip(out) {
             let squares = self.scores(z, statistics, deviation);
             *log_p = log_normals(n, z[p], squares) + share * self.noise_prior.log_density(z[p])[0];
-            // The gradient is not asked for; the deviations have served.
-            *log_p += self.coefficient_prior.add(share, &z[..p], &mut deviation[..p]);
         }
         Ok(())
     }
@@ -216,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn priors_that_are_not_declared_are_evaluated() {
+    fn priors_enter_the_density() {
         let x =
             DesignMatrix::new(vec![1.0, 3951.0, 1.0, 3953.0, 1.0, 3958.0], 2, vec!["a".into(), "b".into()]).unwrap();
         let y = vec![4.1, 5.2, 4.4];
         let z = [-60.0, 0.016, -0.2];
         let flat = LinearRegression::new(x, y.clone(), 1.0)
             .and_then(|m| m.with_noise_prior(NoisePrior::Flat))
-            .and_then(|m| m.with_coefficient_prior(CoefficientPrior::Flat))
+            .and_then(|m| m.with_coefficient_prior(Prior::None))
             .unwrap();
         let value = |model: &LinearRegression| {
             let mut out = Evaluations::new(3, 1);
@@ -238,15 +240,15 @@ mod tests {
             [3951.0, 3953.0, 3958.0].iter().zip(&y).map(|(x, y)| density(*y, -60.0 + 0.016 * x, sigma)).sum();
         assert!((value(&flat) - (likelihood - 0.2)).abs() < 1e-9 * likelihood.abs());
 
-        let prior = CoefficientPrior::Normal { mean: vec![9.0, 0.1], sd: vec![100.0, 0.03] };
+        let prior = Prior::normal(vec![9.0, 0.1], &[100.0, 0.03]);
         let informed = flat.clone().with_coefficient_prior(prior).unwrap();
         let informed = informed.with_noise_prior(NoisePrior::HalfNormal { scale: 10.0 }).unwrap();
         let terms = density(-60.0, 9.0, 100.0) + density(0.016, 0.1, 0.03) + (2f64).ln() + density(sigma, 0.0, 10.0);
         assert!((value(&informed) - value(&flat) - terms).abs() < 1e-9);
 
-        let short = CoefficientPrior::Normal { mean: vec![0.0], sd: vec![1.0] };
-        assert!(flat.clone().with_coefficient_prior(short).is_err());
-        let zero = CoefficientPrior::Normal { mean: vec![0.0; 2], sd: vec![1.0, 0.0] };
+        let long = Prior::normal(vec![0.0; 3], &[1.0; 3]);
+        assert!(flat.clone().with_coefficient_prior(long).is_err());
+        let zero = Prior::normal(vec![0.0; 2], &[1.0, 0.0]);
         assert!(flat.with_coefficient_prior(zero).is_err());
     }
 

@@ -36,7 +36,7 @@ impl<A: Approximation> Memory<A> {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the family has no step by this rule.
-    pub(super) fn new(plan: &Plan, prior: Prior, start: &mut A) -> Result<Self, Error> {
+    pub(super) fn new(plan: &Plan, prior: &Prior, start: &mut A) -> Result<Self, Error> {
         let missing = |instead: &str| Error::Unsupported {
             wanted: format!("rule `{}` for `{}`", plan.rule, start.family()),
             instead: instead.into(),
@@ -136,7 +136,7 @@ impl<A: Approximation> Run<'_, A> {
             (Rule::AdamLike(rule), Memory::AdamLike(memory)) => {
                 let n_items = self.target.n_rows().unwrap_or(1).max(1) as f64;
                 let request = AdamLikeRequest { rule, beta: request.beta, n_items };
-                q.adam_like_step(gradient, self.prior, request, memory, work)
+                q.adam_like_step(gradient, &self.prior, request, memory, work)
             }
             (Rule::EuclideanAdam(rule), Memory::EuclideanAdam(memory)) => {
                 q.chart_gradient(gradient, work, memory.gradient_mut());

@@ -51,13 +51,13 @@ impl<A: Approximation> Run<'_, A> {
             self.replace_bad();
         }
         self.scale_minibatch();
-        let elbo = self.q.elbo(self.evaluations.log_p(), self.prior, &self.work, &self.batch);
+        let elbo = self.q.elbo(self.evaluations.log_p(), &self.prior, &self.work, &self.batch);
         // The first batch has to lend its own mean; later ones take that of the step before.
         let baseline = *self.baseline.get_or_insert(if elbo.0.is_finite() { -elbo.0 } else { 0.0 });
         self.q.set_baseline(&mut self.work, baseline);
         let (evaluations, curvature) = (&self.evaluations, &self.curvature);
         let finite =
-            self.q.gradient(evaluations, curvature, self.prior, &mut self.work, &self.batch, &mut self.gradient);
+            self.q.gradient(evaluations, curvature, &self.prior, &mut self.work, &self.batch, &mut self.gradient);
         Ok(if finite { Outcome::Ready { elbo } } else { Outcome::NotFinite })
     }
 

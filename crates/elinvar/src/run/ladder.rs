@@ -11,7 +11,7 @@ use crate::block::ScaleMatrix;
 use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
 use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
 use crate::random::{Purpose, Stream};
-use crate::target::{Prior, Target};
+use crate::target::Target;
 
 /// Draws from which a rung is judged.
 const DRAWS: usize = 4_096;
@@ -41,7 +41,7 @@ pub(super) fn climb<S: ScaleMatrix>(
     let Start { approximation, agreement, .. } = start;
     let several = agreement.modes.len() > 1;
     // A t prior shares its w with no other family of the ladder.
-    let shared = matches!(target.prior(), Prior::StudentT { .. });
+    let shared = target.prior().shared().is_some();
     let of = |kind| Family { kind, covariance: S::COVARIANCE };
     let ladder = Ladder {
         target,

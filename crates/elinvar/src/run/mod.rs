@@ -129,9 +129,9 @@ impl<'t, A: Approximation> Run<'t, A> {
             return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
         }
         let prior = target.prior();
-        start.check_prior(prior)?;
+        start.check_prior(&prior)?;
         let mut start = start;
-        let memory = Memory::new(&plan, prior, &mut start)?;
+        let memory = Memory::new(&plan, &prior, &mut start)?;
         let (names, transforms) = (target.names(), target.transforms());
         for (what, expected, found) in [
             ("names of coordinates", target.dim(), names.len()),

@@ -31,6 +31,7 @@ pub use minibatch::Minibatch;
 pub use on_support::OnSupport;
 pub use pointwise::{Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, PointwiseValue};
 pub use prior::Prior;
+pub(crate) use prior::{PriorPrecision, SharedT};
 pub use support::Support;
 pub use transform::Transform;
 pub use transforms::Transforms;

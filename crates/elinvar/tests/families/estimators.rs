@@ -10,13 +10,15 @@ use crate::members::differences::{close, gradient, solve};
 use crate::members::{Fineness, Member, Slopes, bent, bent_target};
 
 /// Declared for the first coordinate only, so that the closed form of the prior has a part to leave out.
-const PRIOR: Prior = Prior::Gaussian { precision: 0.7, leading: 1 };
+fn prior() -> Prior {
+    Prior::Normal { mean: vec![0.4], precision: vec![0.7] }
+}
 
 /// ∇_B L = −E[∇h ũᵀ], ∇_Σ L = −½E[s∇²h], ∂L/∂π_c = −E_c[h] with h = log q − log p − log prior: no closed form of the entropy or of
 /// the prior enters.
 fn reference<Q: Member>(q: &Q) -> Vec<f64> {
     let d = q.dim();
-    let Prior::Gaussian { precision, leading } = PRIOR else { unreachable!() };
+    let prior = prior();
     let (mut score, mut hessian) = (vec![0.0; d], vec![0.0; d * d]);
     let mut slopes = Slopes { location: Vec::new(), scale: Vec::new(), weights: Vec::new() };
     for (c, pi) in q.component_weights().iter().enumerate() {
@@ -24,9 +26,9 @@ fn reference<Q: Member>(q: &Q) -> Vec<f64> {
         let (mut scale, mut weight, mut total) = (vec![0.0; d * d], 0.0, 0.0);
         for node in q.nodes(c, Fineness::COARSE) {
             let (log_p, mut first, mut second) = bent(&node.z);
-            for i in 0..leading {
-                first[i] -= precision * node.z[i];
-                second[i * d + i] -= precision;
+            for i in 0..d {
+                first[i] -= prior.precision(i) * (node.z[i] - prior.mean(i));
+                second[i * d + i] -= prior.precision(i);
             }
             q.score(&node.z, &mut score);
             q.hessian(&node.z, &mut hessian);
@@ -36,7 +38,7 @@ fn reference<Q: Member>(q: &Q) -> Vec<f64> {
             for (k, value) in scale.iter_mut().enumerate() {
                 *value += 0.5 * pi * node.weight * node.s * (second[k] - hessian[k]);
             }
-            weight += node.weight * (log_p + PRIOR.log_density(&node.z) - q.log_density(&node.z));
+            weight += node.weight * (log_p + prior.log_density(&node.z) - q.log_density(&node.z));
             total += node.weight;
         }
         assert!((total - 1.0).abs() < 1e-6, "{}: the weights sum to {total}", q.name());
@@ -66,7 +68,7 @@ fn estimate<Q: Member>(q: &Q, plan: &DrawPlan, n_values: usize) -> Averages {
         } else {
             target.evaluate(draws, Rows::All, &mut evaluations).unwrap();
         }
-        assert!(q.gradient(&evaluations, &curvature, PRIOR, &mut work, &batch, &mut gradient));
+        assert!(q.gradient(&evaluations, &curvature, &prior(), &mut work, &batch, &mut gradient));
         averages.add(&q.gradient_entries(&gradient));
     }
     averages
@@ -134,7 +136,7 @@ fn silent_at_the_target<Q: Member>(q: &Q) {
             *log_p = q.log_density(z) + 3.0;
         }
         q.set_baseline(&mut work, -3.0);
-        assert!(q.gradient(&evaluations, &[], Prior::None, &mut work, &batch, &mut gradient));
+        assert!(q.gradient(&evaluations, &[], &Prior::None, &mut work, &batch, &mut gradient));
         let entries = q.gradient_entries(&gradient);
         assert!(entries.iter().all(|v| v.abs() < 1e-12), "{}, {noise}: {entries:?}", q.name());
     }
@@ -154,7 +156,7 @@ fn closed_forms<Q: Member>(q: &Q) {
     assert!(q.weigh(&mut work, &batch));
     let evaluations = Evaluations::new(q.dim(), batch.draws.len());
     let curvature = vec![0.0; q.covariance_kind().n_entries(q.dim()) * q.n_blocks()];
-    let mut direction = |prior: Prior| {
+    let mut direction = |prior: &Prior| {
         let mut gradient = q.gradient_buffer();
         q.weigh(&mut work, &batch);
         assert!(q.gradient(&evaluations, &curvature, prior, &mut work, &batch, &mut gradient));
@@ -164,11 +166,17 @@ fn closed_forms<Q: Member>(q: &Q) {
     let fisher: Vec<Vec<f64>> = q.fisher().chunks_exact(eta.len()).map(<[f64]>::to_vec).collect();
     let exact = |value: &dyn Fn(&Q) -> f64| solve(&fisher, &gradient(&eta, |eta| value(&q.with_natural(eta).unwrap())));
 
-    let (with, without) = (direction(PRIOR), direction(Prior::None));
+    let without = direction(&Prior::None);
     // The weights of a mixture see the prior through the draws, not in closed form.
     let n = eta.len() - q.n_mixing();
-    let found: Vec<f64> = with.iter().zip(&without).map(|(with, without)| with - without).collect();
-    close(&format!("{}: prior", q.name()), &found[..n], &exact(&|q| q.expected_log_prior(PRIOR))[..n], 1e-8);
+    let shared = Prior::Gaussian { precision: 0.7, leading: 1 };
+    let (mean, precision) = ([-0.6, 5.0, 1.3], [0.8, 0.0, 2.1]);
+    let of_all = Prior::Normal { mean: mean[..q.dim()].to_vec(), precision: precision[..q.dim()].to_vec() };
+    for prior in [prior(), shared, of_all] {
+        let found: Vec<f64> = direction(&prior).iter().zip(&without).map(|(with, without)| with - without).collect();
+        let expected = exact(&|q| q.expected_log_prior(&prior));
+        close(&format!("{}: {prior:?}", q.name()), &found[..n], &expected[..n], 1e-8);
+    }
     if q.entropy().is_some() {
         close(&format!("{}: entropy", q.name()), &without, &exact(&|q| q.entropy().unwrap()), 1e-8);
     }

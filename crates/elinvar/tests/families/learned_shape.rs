@@ -51,7 +51,7 @@ impl Target for Under {
     }
 
     fn prior(&self) -> Prior {
-        self.1
+        self.1.clone()
     }
 
     fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
@@ -151,7 +151,7 @@ fn the_slope_is_unbiased_under_every_prior() {
     let traces = traces(&q, &logistic(40, dim), 5);
     let parts: Vec<f64> = traces.chunks(256).map(|part| shape_slope_by_traces(a, part)).collect();
     for prior in priors {
-        let target = Under(logistic(40, dim), prior);
+        let target = Under(logistic(40, dim), prior.clone());
         for (estimator, kind) in [
             (ShapeEstimator::Exact, Curvature::Hessian),
             (ShapeEstimator::Ratio, Curvature::Hessian),
@@ -172,7 +172,7 @@ fn the_slope_is_unbiased_under_every_prior() {
                 second
                     .evaluate_and_contract(batch.draws.view(), Rows::All, q.contraction(&work), &mut evaluations, view)
                     .unwrap();
-                assert!(q.gradient(&evaluations, &curvature, prior, &mut work, &batch, &mut gradient));
+                assert!(q.gradient(&evaluations, &curvature, &prior, &mut work, &batch, &mut gradient));
                 found.push(gradient.shape);
             }
             let moments = |values: &[f64]| {

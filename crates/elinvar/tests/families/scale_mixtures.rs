@@ -74,7 +74,7 @@ fn a_product_at_its_target_has_no_noise() {
         let mut evaluations = Evaluations::new(3, batch.draws.len());
         target.evaluate(batch.draws.view(), Rows::All, &mut evaluations).unwrap();
         let mut gradient = q.gradient_buffer();
-        assert!(q.gradient(&evaluations, &[], Prior::None, &mut work, &batch, &mut gradient));
+        assert!(q.gradient(&evaluations, &[], &Prior::None, &mut work, &batch, &mut gradient));
         let size = q.block().scale().precision().iter().fold(0.0f64, |size, p| size.max(*p));
         assert!(gradient.b.iter().chain(&gradient.g).all(|v| v.abs() < 1e-12 * size), "{law}: {gradient:?}");
     }
@@ -130,7 +130,7 @@ fn the_gradient_of_a_product_is_that_of_its_bound() {
             q.draw(11, Purpose::Draws, index, &mut work, &mut batch);
             assert!(q.weigh(&mut work, &batch));
             target.evaluate(batch.draws.view(), Rows::All, &mut evaluations).unwrap();
-            assert!(q.gradient(&evaluations, &[], prior, &mut work, &batch, &mut gradient));
+            assert!(q.gradient(&evaluations, &[], &prior, &mut work, &batch, &mut gradient));
             for (k, v) in gradient.b.iter().chain(&gradient.g).enumerate() {
                 sums[k] += v;
                 squares[k] += v * v;

@@ -1,12 +1,11 @@
 //! The targets under test.
 
 use elinvar::model::{
-    Activation, Architecture, Arma11, Autoregression, Banana, BetaBinomial, CoefficientPrior, DesignMatrix, Direction,
-    EightSchools, Funnel, Gaussian, GaussianMixture, GaussianProcessPoisson, LinearRegression, LogisticRegression,
-    NetworkNoise, NeuralNetwork, NoisePrior, OrderedMixture, Parametrisation, PoissonRate, PoissonRegression,
-    Proportion, Whitening,
+    Activation, Architecture, Arma11, Autoregression, Banana, BetaBinomial, DesignMatrix, Direction, EightSchools,
+    Funnel, Gaussian, GaussianMixture, GaussianProcessPoisson, LinearRegression, LogisticRegression, NetworkNoise,
+    NeuralNetwork, NoisePrior, OrderedMixture, Parametrisation, PoissonRate, PoissonRegression, Proportion, Whitening,
 };
-use elinvar::target::{Constrained, PointwiseSecondOrder, Target, Transform, Transforms, from_fn, from_fns};
+use elinvar::target::{Constrained, PointwiseSecondOrder, Prior, Target, Transform, Transforms, from_fn, from_fns};
 
 pub(crate) struct Case {
     pub(crate) name: &'static str,
@@ -30,7 +29,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("poisson, d = 18", poisson(600, 18), 0.3),
         case("linear, d = 3", linear(50, 3), 0.7),
         case("linear, d = 21", linear(900, 20), 0.7),
-        case("linear, flat priors", linear_with(CoefficientPrior::Flat, NoisePrior::Flat), 0.7),
+        case("linear, flat priors", linear_with(Prior::None, NoisePrior::Flat), 0.7),
         case("linear, a prior per coefficient", linear_with(own_priors(3), NoisePrior::HalfNormal { scale: 1.5 }), 0.7),
         case("autoregression", Autoregression::new(&series(60), 3, 0.01).unwrap(), 0.5),
         case("arma11", Arma11::new(series(60)).unwrap(), 0.6),
@@ -124,12 +123,12 @@ fn linear(n: usize, d: usize) -> LinearRegression {
     LinearRegression::new(design(n, d), y, 0.3).unwrap().with_noise_scale(1.5).unwrap()
 }
 
-fn linear_with(coefficients: CoefficientPrior, noise: NoisePrior) -> LinearRegression {
+fn linear_with(coefficients: Prior, noise: NoisePrior) -> LinearRegression {
     linear(50, 3).with_coefficient_prior(coefficients).and_then(|model| model.with_noise_prior(noise)).unwrap()
 }
 
-fn own_priors(n: usize) -> CoefficientPrior {
-    CoefficientPrior::Normal { mean: numbers(n, 17), sd: (1..=n).map(|j| 0.4 * j as f64).collect() }
+fn own_priors(n: usize) -> Prior {
+    Prior::normal(numbers(n, 17), &(1..=n).map(|j| 0.4 * j as f64).collect::<Vec<f64>>())
 }
 
 fn layers(hidden: &[usize], activation: Activation) -> Architecture {

@@ -230,7 +230,7 @@ fn step_from<A: Approximation, T: SecondOrder>(
     let draws = batch.draws.view();
     target.evaluate_and_contract(draws, Rows::All, q.contraction(work), &mut evaluations, out).unwrap();
     let mut gradient = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &curvature, Prior::None, work, batch, &mut gradient));
+    assert!(q.gradient(&evaluations, &curvature, &Prior::None, work, batch, &mut gradient));
     let taken = q.step(&gradient, StepRequest { rule, beta: 0.3, mixing_beta: 0.3, max_kl: None }, work).smallest;
     assert_eq!(taken, 0.3);
 }

@@ -103,35 +103,16 @@ impl EfMixture {
         }
         cov
     }
-
-    /// E[log prior] from the first two moments.
-    pub(super) fn prior_value(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let mut square = 0.0;
-        for c in 0..self.n_components() {
-            let moments = self.component(c)[..leading].iter().map(|member| member.mean_and_variance());
-            square += self.weights.weight(c) * moments.map(|(mean, variance)| mean * mean + variance).sum::<f64>();
-        }
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * square
-    }
 }
 
-/// A Gaussian prior may be declared on every support but the circle, where it is not periodic.
-pub(super) fn check_prior(q: &EfMixture, prior: Prior) -> Result<(), Error> {
-    match prior {
-        Prior::None => Ok(()),
-        Prior::Gaussian { precision, .. } if !(precision > 0.0 && precision.is_finite()) => {
-            Err(Error::Domain { parameter: "prior precision", value: precision, reason: "it is a positive number" })
-        }
-        Prior::Gaussian { leading, .. } if leading > q.dim => {
-            Err(Error::Shape { what: "coordinates under the prior", expected: q.dim, found: leading })
-        }
-        Prior::Gaussian { .. } if q.support() != Support::Circle => Ok(()),
-        _ => Err(Error::Unsupported {
-            wanted: format!("this prior, declared, under `{}`", q.family()),
-            instead: "evaluate the prior as part of the target".into(),
-        }),
+/// A normal prior may be declared on every support but the circle, where it is not periodic.
+pub(super) fn check_prior(q: &EfMixture, prior: &Prior) -> Result<(), Error> {
+    prior.check(q.dim)?;
+    if prior.is_none() || prior.shared().is_none() && q.support() != Support::Circle {
+        return Ok(());
     }
+    Err(Error::Unsupported {
+        wanted: format!("this prior, declared, under `{}`", q.family()),
+        instead: "evaluate the prior as part of the target".into(),
+    })
 }

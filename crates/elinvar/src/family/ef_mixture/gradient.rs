@@ -13,7 +13,7 @@ impl EfMixture {
     pub(super) fn accumulate(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &mut EfMixtureWork,
         batch: &Batch,
         out: &mut EfMixtureGradient,
@@ -29,7 +29,7 @@ impl EfMixture {
                 expected_h += weight * (work.h[s] - work.baseline);
                 let (z, grad) = (batch.draws.get(s), evaluations.grad(s));
                 for (i, member) in self.component(c).iter().enumerate() {
-                    let slope = grad[i] + prior_slope(prior, i, z[i]) - work.score[s * d + i];
+                    let slope = grad[i] + prior.slope(i, z[i]) - work.score[s * d + i];
                     let path = member.path_derivative(z[i]);
                     let sums = &mut own[i * f..(i + 1) * f];
                     sums.iter_mut().zip(path).for_each(|(sum, path)| *sum += weight * (slope * path));
@@ -76,11 +76,4 @@ impl EfMixture {
 
 pub(super) fn product(a: &Parameters, b: &Parameters) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn prior_slope(prior: Prior, i: usize, z: f64) -> f64 {
-    match prior {
-        Prior::Gaussian { precision, leading } if i < leading => -precision * z,
-        _ => 0.0,
-    }
 }

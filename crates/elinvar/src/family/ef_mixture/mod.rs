@@ -169,7 +169,7 @@ impl Approximation for EfMixture {
         }
     }
 
-    fn elbo(&self, log_p: &[f64], prior: Prior, work: &EfMixtureWork, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, log_p: &[f64], prior: &Prior, work: &EfMixtureWork, batch: &Batch) -> (f64, f64) {
         mixture::elbo(log_p, prior, &self.weights, &work.plan, batch)
     }
 
@@ -181,7 +181,7 @@ impl Approximation for EfMixture {
         &self,
         evaluations: &Evaluations,
         _curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut EfMixtureWork,
         batch: &Batch,
         out: &mut EfMixtureGradient,
@@ -282,12 +282,8 @@ impl Approximation for EfMixture {
         if self.n_components() == 1 { parts.sum() } else { None }
     }
 
-    fn check_prior(&self, prior: Prior) -> Result<(), Error> {
+    fn check_prior(&self, prior: &Prior) -> Result<(), Error> {
         density::check_prior(self, prior)
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        self.prior_value(prior)
     }
 
     fn state(&self) -> State {

@@ -14,7 +14,7 @@ impl<S: ScaleMatrix> FactorGaussian<S> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut FactorWork,
         batch: &Batch,
         out: &mut LocationGradient,
@@ -50,7 +50,7 @@ impl<S: ScaleMatrix> FactorGaussian<S> {
     fn accumulate_values(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &mut FactorWork,
         batch: &Batch,
         out: &mut LocationGradient,
@@ -93,14 +93,10 @@ impl<S: ScaleMatrix> FactorGaussian<S> {
         axpy(1.0, y, &mut out.b[d..]);
     }
 
-    fn add_prior(&self, prior: Prior, out: &mut LocationGradient) {
-        let d = self.block.dim();
-        if let Prior::Gaussian { precision, leading } = prior {
-            for (column, b) in out.b.chunks_exact_mut(d).zip(self.block.b().chunks_exact(d)) {
-                axpy(-precision, &b[..leading], &mut column[..leading]);
-            }
-            S::add_identity(d, precision, leading, &mut out.g);
-        }
+    fn add_prior(&self, prior: &Prior, out: &mut LocationGradient) {
+        let identity = |j: usize, k: usize| if j == k { 1.0 } else { 0.0 };
+        let out = (&mut out.b[..], &mut out.g[..]);
+        prior.add_to_block(self.block.b(), identity, 1.0, S::COVARIANCE, self.block.dim(), out);
     }
 
     /// ∇_B H and −2∇_Σ H.
@@ -114,7 +110,7 @@ impl<S: ScaleMatrix> FactorGaussian<S> {
     }
 
     /// ∇_B and −2∇_Σ of E[log prior].
-    pub fn prior_gradient(&self, prior: Prior) -> LocationGradient {
+    pub fn prior_gradient(&self, prior: &Prior) -> LocationGradient {
         let mut out = LocationGradient::like(&self.block);
         self.add_prior(prior, &mut out);
         out

@@ -7,8 +7,8 @@ use factors::{FactorWork, Factors};
 
 use super::{Approximation, Batch, DrawPlan, Family, Kind, State, StepRequest, Taken};
 use crate::Error;
-use crate::block::{Diagonal, LocationBlock, LocationGradient, Move, PriorPrecision, ScaleMatrix};
-use crate::linalg::{axpy, dot};
+use crate::block::{Diagonal, LocationBlock, LocationGradient, Move, ScaleMatrix};
+use crate::linalg::axpy;
 use crate::random::Purpose;
 use crate::rule::{AdamLikeMemory, AdamLikeRequest};
 use crate::target::{Contraction, Covariance, Evaluations, Prior};
@@ -52,14 +52,6 @@ impl<S: ScaleMatrix> FactorGaussian<S> {
     /// k.
     pub fn rank(&self) -> usize {
         self.block.n_columns() - 1
-    }
-
-    /// δ, what the prior adds to the precision at the optimum.
-    fn prior_precision(&self, prior: Prior) -> PriorPrecision {
-        match prior {
-            Prior::Gaussian { precision, leading } => PriorPrecision { precision, leading },
-            _ => PriorPrecision { precision: 0.0, leading: 0 },
-        }
     }
 }
 
@@ -112,7 +104,7 @@ impl<S: ScaleMatrix> Approximation for FactorGaussian<S> {
         Contraction::shared(&work.weight, work.weight.len())
     }
 
-    fn elbo(&self, log_p: &[f64], prior: Prior, _work: &FactorWork, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, log_p: &[f64], prior: &Prior, _work: &FactorWork, batch: &Batch) -> (f64, f64) {
         super::batch::mean_difference(log_p, prior, batch, 0..batch.n)
     }
 
@@ -120,7 +112,7 @@ impl<S: ScaleMatrix> Approximation for FactorGaussian<S> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut FactorWork,
         batch: &Batch,
         out: &mut LocationGradient,
@@ -159,19 +151,19 @@ impl<S: ScaleMatrix> Approximation for FactorGaussian<S> {
         (S::COVARIANCE == Covariance::Diagonal).then(|| AdamLikeMemory::new(self.block.b().len()))
     }
 
-    fn start_from_prior(&mut self, prior: Prior) -> bool {
-        self.block.start_from_prior(self.prior_precision(prior))
+    fn start_from_prior(&mut self, prior: &Prior) -> bool {
+        self.block.start_from_prior(prior.in_optimum(1.0))
     }
 
     fn adam_like_step(
         &mut self,
         gradient: &LocationGradient,
-        prior: Prior,
+        prior: &Prior,
         request: AdamLikeRequest,
         memory: &mut AdamLikeMemory,
         work: &mut FactorWork,
     ) -> Taken {
-        let prior = self.prior_precision(prior);
+        let prior = prior.in_optimum(1.0);
         let (identity, location) = (&work.identity, &mut work.location);
         Taken::by_one(self.block.advance_adam_like(gradient, identity, prior, request, memory, location))
     }
@@ -236,16 +228,6 @@ impl<S: ScaleMatrix> Approximation for FactorGaussian<S> {
     fn entropy(&self) -> Option<f64> {
         let log_det = Factors::of(&self.block).log_det(&self.block);
         Some(0.5 * (self.dim() as f64 * (1.0 + std::f64::consts::TAU.ln()) - log_det))
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let (d, cov) = (self.dim(), self.covariance());
-        let mu = &self.block.column(0)[..leading];
-        let square = dot(mu, mu) + (0..leading).map(|i| cov[i * d + i]).sum::<f64>();
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * square
     }
 
     fn state(&self) -> State {

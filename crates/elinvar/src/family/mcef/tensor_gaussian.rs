@@ -1,4 +1,4 @@
-//! The exact view of the tensor-variate Gaussian: for each group the blocks W, P_1, …, P_K (mathematics §6.1, 10 §10.5).
+//! The exact view of the tensor-variate Gaussian: for each group the blocks W, P_1, …, P_K (mathematics §6.1, §10.5).
 
 use super::coordinates::{entry, multiplicity, positions};
 use super::{Multilinear, check_length};

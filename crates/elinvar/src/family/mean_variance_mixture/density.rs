@@ -107,7 +107,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     }
 
     /// ∇_B and −2∇_Σ of E[log prior].
-    pub fn prior_gradient(&self, prior: crate::target::Prior) -> LocationGradient {
+    pub fn prior_gradient(&self, prior: &crate::target::Prior) -> LocationGradient {
         let mut out = LocationGradient::like(&self.block);
         self.add_prior(prior, &mut out);
         out

@@ -7,7 +7,7 @@ use crate::estimate::{Baseline, Curvature, FirstOrder, MixingWeights, ValuesOnly
 use crate::family::Batch;
 use crate::law::MixingLaw;
 use crate::linalg::{axpy, dot};
-use crate::target::{Evaluations, Prior};
+use crate::target::{Evaluations, Prior, SharedT};
 
 impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (mathematics §0.5, §0.6).
@@ -17,7 +17,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut MixtureWork,
         batch: &Batch,
         out: &mut LocationGradient,
@@ -63,7 +63,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     fn accumulate_values(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &mut MixtureWork,
         batch: &Batch,
         out: &mut LocationGradient,
@@ -72,13 +72,13 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         // The weights s and u of gradients are not needed and lend their memory.
         for (s, h) in work.price.iter_mut().enumerate() {
             let (z, log_p) = (batch.draws.get(s), evaluations.log_p()[s]);
-            *h = match prior {
+            *h = match prior.shared() {
                 // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (mathematics §2.2).
-                Prior::StudentT { precision, .. } => {
+                Some(SharedT { precision, .. }) => {
                     let eps = &work.eps[s * d..(s + 1) * d];
                     0.5 * precision * dot(z, z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
                 }
-                _ => batch.log_q[s] - log_p - prior.log_density(z),
+                None => batch.log_q[s] - log_p - prior.log_density(z),
             };
         }
         work.shift.iter_mut().zip(&work.w).for_each(|(u, w)| *u = self.law.shift(*w));
@@ -137,46 +137,10 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         S::add_weighted_gram(d, &work.spare[..d * n], &work.shift, &mut work.gram, &mut out.g);
     }
 
-    /// E[∇log prior ũᵀ] = −δBΥ and −2∇_Σ = δ s̄ I (mathematics §0.5); for the t prior that shares w, −δμ and δI (mathematics §2.2).
-    pub(super) fn add_prior(&self, prior: Prior, out: &mut LocationGradient) {
-        let d = self.block.dim();
-        let moments = self.law.moments();
-        match prior {
-            Prior::None => {}
-            Prior::Gaussian { precision, leading } => {
-                let mu = &self.block.column(0)[..leading];
-                axpy(-precision, mu, &mut out.b[..leading]);
-                if L::SHIFTED {
-                    let alpha = &self.block.column(1)[..leading];
-                    axpy(-precision * moments.u, alpha, &mut out.b[..leading]);
-                    axpy(-precision * moments.u, mu, &mut out.b[d..d + leading]);
-                    axpy(-precision * moments.uu, alpha, &mut out.b[d..d + leading]);
-                }
-                S::add_identity(d, precision * moments.s, leading, &mut out.g);
-            }
-            Prior::StudentT { precision, .. } => {
-                axpy(-precision, self.block.column(0), &mut out.b[..d]);
-                S::add_identity(d, precision, d, &mut out.g);
-            }
-        }
-    }
-
-    /// E[log prior]: −½ leading log 2π + ½ leading log δ − ½δ{tr(BΥBᵀ) + s̄ tr Σ} over the leading coordinates.
-    pub(super) fn prior_value(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let d = self.block.dim();
+    /// The declared prior in the gradients of B and P.
+    pub(super) fn add_prior(&self, prior: &Prior, out: &mut LocationGradient) {
         let m = self.law.moments();
-        let mu = &self.block.column(0)[..leading];
-        let mut square = dot(mu, mu);
-        if L::SHIFTED {
-            let alpha = &self.block.column(1)[..leading];
-            square += 2.0 * m.u * dot(mu, alpha) + m.uu * dot(alpha, alpha);
-        }
-        let mut cov = vec![0.0; d * d];
-        self.block.scale().covariance_into(&mut cov);
-        let trace: f64 = (0..leading).map(|i| cov[i * d + i]).sum();
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * (square + m.s * trace)
+        let upsilon = |j: usize, k: usize| [1.0, m.u, m.uu][j + k];
+        prior.add_to_block(self.block.b(), upsilon, m.s, S::COVARIANCE, self.block.dim(), (&mut out.b, &mut out.g));
     }
 }

@@ -11,7 +11,7 @@ pub(crate) use law_of_kind::LawOfKind;
 
 use super::{Approximation, Batch, DrawPlan, Family, State, StepRequest, Taken};
 use crate::Error;
-use crate::block::{Full, LocationBlock, LocationGradient, PriorPrecision, ScaleMatrix};
+use crate::block::{Full, LocationBlock, LocationGradient, ScaleMatrix};
 use crate::law::{
     Exponential, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian, ScaleLaw,
 };
@@ -94,17 +94,6 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
         &self.block
     }
 
-    /// kδ, what the prior adds to the precision at the optimum.
-    fn prior_precision(&self, prior: Prior) -> PriorPrecision {
-        match prior {
-            Prior::None => PriorPrecision { precision: 0.0, leading: 0 },
-            Prior::Gaussian { precision, leading } => {
-                PriorPrecision { precision: precision * self.law.moments().s, leading }
-            }
-            Prior::StudentT { precision, .. } => PriorPrecision { precision, leading: self.block.dim() },
-        }
-    }
-
     /// Ω = E[ũũᵀ/s] and its inverse, r × r in the leading entries.
     pub fn omega(&self) -> ([f64; 4], [f64; 4]) {
         let m = self.law.moments();
@@ -169,12 +158,10 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
     }
 
     /// With a learned shape and a t prior that shares w the bound is the one that the shape moves in, on (z, w).
-    fn elbo(&self, log_p: &[f64], prior: Prior, work: &MixtureWork, batch: &Batch) -> (f64, f64) {
-        match prior {
-            Prior::StudentT { precision, a } if self.law.is_learned() => {
-                self.joint_elbo(log_p, (precision, a), work, batch)
-            }
-            _ => super::batch::mean_difference(log_p, prior, batch, 0..batch.n),
+    fn elbo(&self, log_p: &[f64], prior: &Prior, work: &MixtureWork, batch: &Batch) -> (f64, f64) {
+        match prior.shared().filter(|_| self.law.is_learned()) {
+            Some(shared) => self.joint_elbo(log_p, shared, work, batch),
+            None => super::batch::mean_difference(log_p, prior, batch, 0..batch.n),
         }
     }
 
@@ -182,7 +169,7 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut MixtureWork,
         batch: &Batch,
         out: &mut LocationGradient,
@@ -232,19 +219,19 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
         fits.then(|| AdamLikeMemory::new(self.block.b().len()))
     }
 
-    fn start_from_prior(&mut self, prior: Prior) -> bool {
-        self.block.start_from_prior(self.prior_precision(prior))
+    fn start_from_prior(&mut self, prior: &Prior) -> bool {
+        self.block.start_from_prior(prior.in_optimum(self.law.moments().s))
     }
 
     fn adam_like_step(
         &mut self,
         gradient: &LocationGradient,
-        prior: Prior,
+        prior: &Prior,
         request: AdamLikeRequest,
         memory: &mut AdamLikeMemory,
         work: &mut MixtureWork,
     ) -> Taken {
-        let (omega_inv, prior) = (self.omega().1, self.prior_precision(prior));
+        let (omega_inv, prior) = (self.omega().1, prior.in_optimum(self.law.moments().s));
         let location = &mut work.location;
         let taken = self.block.advance_adam_like(gradient, &omega_inv, prior, request, memory, location);
         if let Some(slopes) = self.learned().filter(|_| taken > 0.0) {
@@ -305,10 +292,6 @@ impl<L: LawOfKind, S: ScaleMatrix> Approximation for MeanVarianceMixture<L, S> {
     fn entropy(&self) -> Option<f64> {
         let h = self.law.entropy(self.kappa(), self.dim())?;
         Some(h.value - 0.5 * self.block.scale().log_det_precision())
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        self.prior_value(prior)
     }
 
     fn state(&self) -> State {

@@ -9,7 +9,7 @@ use crate::law::{InverseGamma, MixingLaw, ShapeSlopes};
 use crate::linalg::dot;
 use crate::rule::largest_step;
 use crate::special::logistic::log1p_exp;
-use crate::target::{Evaluations, Prior};
+use crate::target::{Evaluations, Prior, SharedT};
 
 /// Share of the KL bound of a step that the mixing law may take.
 const SHARE: f64 = 0.5;
@@ -38,7 +38,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     pub(super) fn add_shape(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &MixtureWork,
         batch: &Batch,
         out: &mut LocationGradient,
@@ -59,10 +59,7 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
             information += work.weight[s] * self.law.sampled_fisher(w, path_derivative);
             let forms = work.forms[s];
             let mut others = self.law.conditional(forms).inv_s * forms.q;
-            if let Prior::Gaussian { precision, leading } = prior {
-                let z = &z[..leading];
-                others -= precision * (dot(z, z) - dot(z, &mu[..leading]));
-            }
+            others += prior.slope_along(z, mu);
             if literal {
                 target += 0.5 * work.weight[s] * w / (1.0 - w) * slopes.fisher * along;
             } else {
@@ -71,13 +68,13 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
             known += path * others;
         }
         let ratio = slopes.fisher / work.plan.shape.denominator(slopes.fisher, information, batch.n_kept());
-        out.shape += match prior {
-            Prior::StudentT { a, .. } => {
+        out.shape += match prior.shared() {
+            Some(SharedT { a, .. }) => {
                 let pull = (a - self.law.parameter().unwrap_or(a)) * slopes.fisher;
                 let variate = if literal { 0.0 } else { known - slopes.entropy };
                 ratio * (target + variate) + pull
             }
-            _ => ratio * target + known,
+            None => ratio * target + known,
         };
     }
 
@@ -85,23 +82,21 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
     fn shape_by_values(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &MixtureWork,
         batch: &Batch,
         slopes: ShapeSlopes,
     ) -> f64 {
-        let value = |s: usize| match prior {
-            Prior::StudentT { .. } => evaluations.log_p()[s],
-            _ => evaluations.log_p()[s] + prior.log_density(batch.draws.get(s)) - batch.log_q[s],
+        let shared = prior.shared();
+        let value = |s: usize| match shared {
+            Some(_) => evaluations.log_p()[s],
+            None => evaluations.log_p()[s] + prior.log_density(batch.draws.get(s)) - batch.log_q[s],
         };
         let kept = || (0..batch.n).filter(|s| work.weight[*s] > 0.0);
         let n = batch.n_kept() as f64;
         let mean: f64 = kept().map(|s| work.weight[s] * value(s)).sum();
         let sum: f64 = kept().map(|s| work.weight[s] * (value(s) - mean) * self.law.shape_score(work.w[s])).sum();
-        let pull = match prior {
-            Prior::StudentT { a, .. } => (a - self.law.parameter().unwrap_or(a)) * slopes.fisher,
-            _ => 0.0,
-        };
+        let pull = shared.map_or(0.0, |t| (t.a - self.law.parameter().unwrap_or(t.a)) * slopes.fisher);
         if n > 1.0 { sum * n / (n - 1.0) + pull } else { pull }
     }
 
@@ -157,8 +152,8 @@ impl<L: MixingLaw, S: ScaleMatrix> MeanVarianceMixture<L, S> {
 
     /// Mean and standard error over the draws of log p + log p(z, w) − log q(z, w): the bound for a t prior that shares w, which
     /// lives on (z, w) (mathematics §2.2).
-    pub(super) fn joint_elbo(&self, log_p: &[f64], prior: (f64, f64), work: &MixtureWork, batch: &Batch) -> (f64, f64) {
-        let (precision, a) = prior;
+    pub(super) fn joint_elbo(&self, log_p: &[f64], prior: SharedT, work: &MixtureWork, batch: &Batch) -> (f64, f64) {
+        let SharedT { precision, a } = prior;
         let d = self.block.dim() as f64;
         let constant = 0.5 * d * precision.ln() - 0.5 * self.block.scale().log_det_precision();
         let mixing = InverseGamma::of_prior(a);

@@ -5,7 +5,7 @@ use super::{MixtureOfGaussians, MogGradient};
 use crate::block::{LocationGradient, ScaleMatrix};
 use crate::estimate::{Baseline, Curvature, FirstOrder, Sampling, ValuesOnly, add_curvature};
 use crate::family::Batch;
-use crate::linalg::{axpy, dot};
+use crate::linalg::axpy;
 use crate::target::{Evaluations, Prior};
 
 impl<S: ScaleMatrix> MixtureOfGaussians<S> {
@@ -14,7 +14,7 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut MogWork,
         batch: &Batch,
         out: &mut MogGradient,
@@ -71,10 +71,8 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
                 &mut work.gram,
                 &mut gradient.g,
             );
-            if let Prior::Gaussian { precision, leading } = prior {
-                axpy(-precision, &self.components[c].column(0)[..leading], &mut gradient.b[..leading]);
-                S::add_identity(d, precision, leading, &mut gradient.g);
-            }
+            let out = (&mut gradient.b[..], &mut gradient.g[..]);
+            prior.add_to_block(self.components[c].b(), |_, _| 1.0, 1.0, S::COVARIANCE, d, out);
             S::complete(d, &mut gradient.g);
         }
     }
@@ -128,22 +126,5 @@ impl<S: ScaleMatrix> MixtureOfGaussians<S> {
         }
         let score = &work.score[draws.start * d..draws.end * d];
         S::add_weighted_gram(d, score, &work.gram_weight[..count], &mut work.gram, g);
-    }
-
-    /// E[log prior] = Σ_c π_c E_c[log prior].
-    pub(super) fn prior_value(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let d = self.components[0].dim();
-        let mut cov = vec![0.0; d * d];
-        let mut square = 0.0;
-        for (c, block) in self.components.iter().enumerate() {
-            block.scale().covariance_into(&mut cov);
-            let mu = &block.column(0)[..leading];
-            let trace: f64 = (0..leading).map(|i| cov[i * d + i]).sum();
-            square += self.weights.weight(c) * (dot(mu, mu) + trace);
-        }
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * square
     }
 }

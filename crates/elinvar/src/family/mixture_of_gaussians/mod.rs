@@ -131,7 +131,7 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
         }
     }
 
-    fn elbo(&self, log_p: &[f64], prior: Prior, work: &MogWork, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, log_p: &[f64], prior: &Prior, work: &MogWork, batch: &Batch) -> (f64, f64) {
         finite_mixture::elbo(log_p, prior, &self.weights, &work.plan, batch)
     }
 
@@ -143,7 +143,7 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut MogWork,
         batch: &Batch,
         out: &mut MogGradient,
@@ -267,10 +267,6 @@ impl<S: ScaleMatrix> Approximation for MixtureOfGaussians<S> {
 
     fn entropy(&self) -> Option<f64> {
         None
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        self.prior_value(prior)
     }
 
     fn state(&self) -> State {

@@ -14,21 +14,17 @@ impl ProductMixture {
     pub(super) fn accumulate(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &ProductWork,
         batch: &Batch,
         out: &mut LocationGradient,
     ) {
         out.reset();
-        let declared = |i: usize, z: f64| match prior {
-            Prior::Gaussian { precision, leading } if i < leading => -precision * z,
-            _ => 0.0,
-        };
         let precision = self.block.scale().precision();
         for s in (0..batch.n).filter(|s| work.weight[*s] > 0.0) {
             let (z, grad, weight) = (batch.draws.get(s), evaluations.grad(s), work.weight[s]);
             for (i, (r, p, c)) in self.coordinates(z).enumerate() {
-                let slope = weight * (grad[i] + declared(i, z[i]) + c.inv_s * p * r);
+                let slope = weight * (grad[i] + prior.slope(i, z[i]) + c.inv_s * p * r);
                 out.b[i] += slope;
                 out.g[i] -= precision[i] * r * slope;
             }

@@ -126,7 +126,7 @@ impl Approximation for ProductMixture {
         false
     }
 
-    fn elbo(&self, log_p: &[f64], prior: Prior, _work: &ProductWork, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, log_p: &[f64], prior: &Prior, _work: &ProductWork, batch: &Batch) -> (f64, f64) {
         super::batch::mean_difference(log_p, prior, batch, 0..batch.n)
     }
 
@@ -134,7 +134,7 @@ impl Approximation for ProductMixture {
         &self,
         evaluations: &Evaluations,
         _curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut ProductWork,
         batch: &Batch,
         out: &mut LocationGradient,
@@ -226,17 +226,6 @@ impl Approximation for ProductMixture {
     fn entropy(&self) -> Option<f64> {
         let one = self.law.entropy(0.0, 1)?;
         Some(self.dim() as f64 * one.value - 0.5 * self.block.scale().log_det_precision())
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let s = self.law.moments().s;
-        let square = |(mu, p): (&f64, &f64)| mu * mu + s / p;
-        let squares: f64 =
-            self.block.column(0).iter().zip(self.block.scale().precision()).take(leading).map(square).sum();
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * squares
     }
 
     /// One block: μ and the diagonal of P.

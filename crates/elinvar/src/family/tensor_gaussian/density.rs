@@ -5,7 +5,7 @@ use super::group::Group;
 use super::tensors::Tensors;
 use crate::block::ScaleMatrix;
 use crate::linalg::{axpy, dot};
-use crate::target::{Covariance, Prior};
+use crate::target::Covariance;
 
 impl<S: ScaleMatrix> Group<S> {
     /// (Z − W) ×_j L_jᵀ.
@@ -98,15 +98,5 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
 
     pub(super) fn marginal_variances(&self) -> Vec<f64> {
         self.groups().iter().flat_map(Group::entry_variances).collect()
-    }
-
-    /// E[log prior] = ½ leading log(δ/2π) − ½δ Σ (w² + variance) over the leading coordinates.
-    pub(super) fn prior_value(&self, prior: Prior) -> f64 {
-        let Prior::Gaussian { precision, leading } = prior else {
-            return if prior == Prior::None { 0.0 } else { f64::NAN };
-        };
-        let means = self.groups().iter().flat_map(|group| group.w());
-        let square: f64 = means.zip(self.marginal_variances()).take(leading).map(|(w, v)| w * w + v).sum();
-        0.5 * leading as f64 * (precision / std::f64::consts::TAU).ln() - 0.5 * precision * square
     }
 }

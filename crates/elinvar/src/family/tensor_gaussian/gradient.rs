@@ -40,7 +40,7 @@ impl TensorGradient {
 
 impl<S: ScaleMatrix> TensorGaussian<S> {
     /// ∇_W L = E[∇log p] + prior and G_j = A_j/D₋ⱼ − P_j, where A_j[i, i′] = Σ (⊗_{m≠j} V_m)_{ab} E[∇²ℓ]_{(ia),(i′b)} or what the plan
-    /// has in its place (mathematics §6.2, 10 §10.5).
+    /// has in its place (mathematics §6.2, §10.5).
     ///
     /// All but a full Hessian is summed in whitened coordinates, where A_j = L_j M_j L_jᵀ and M_j is a partial trace.
     ///
@@ -49,7 +49,7 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut TensorWork,
         batch: &Batch,
         out: &mut TensorGradient,
@@ -185,22 +185,22 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
         }
     }
 
-    /// ∇_W = −δW and A_j = δ Π_{m≠j} tr V_m I, over the leading coordinates (mathematics §6.3).
-    pub(super) fn add_prior(&self, prior: Prior, work: &mut TensorWork, out: &mut TensorGradient) {
-        let Prior::Gaussian { precision, leading } = prior else { return };
+    /// ∇_W = −δ(W − m) and A_j = Σ δ Π_{m≠j} V_m, over the entries that share an index of mode j (mathematics §6.3).
+    pub(super) fn add_prior(&self, prior: &Prior, work: &mut TensorWork, out: &mut TensorGradient) {
         let mut g = &mut out.g[..];
         for (rows, group) in self.parts() {
             let (own, rest) = g.split_at_mut(group.n_entries());
             g = rest;
-            if rows.start >= leading {
+            if rows.clone().all(|i| prior.precision(i) == 0.0) {
                 continue;
             }
-            let covered = leading.min(rows.end) - rows.start;
-            axpy(-precision, &group.w()[..covered], &mut out.w[rows.start..rows.start + covered]);
+            let means = out.w[rows.clone()].iter_mut().zip(rows.clone()).zip(group.w());
+            means.for_each(|((slope, i), w)| *slope += prior.slope(i, *w));
             group.variances(&mut work.matrix[0], &mut work.variances);
             let variances = &work.variances;
             group.entries(|entry, index| {
-                if entry >= covered {
+                let precision = prior.precision(rows.start + entry);
+                if precision == 0.0 {
                     return;
                 }
                 let (mut product, mut start) = (1.0, 0);
@@ -223,7 +223,7 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
     fn accumulate_literal(
         &self,
         grads: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut TensorWork,
         batch: &Batch,
         out: &mut TensorGradient,
@@ -234,11 +234,9 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
         for (rows, group) in self.parts() {
             let (own, rest) = g.split_at_mut(group.n_entries());
             work.tensors.gather(dim, rows.clone(), grads, |_| -1.0);
-            if let Prior::Gaussian { precision, leading } = prior {
-                let covered = leading.clamp(rows.start, rows.end) - rows.start;
-                for (s, column) in work.tensors.values_mut().chunks_exact_mut(group.size()).enumerate() {
-                    axpy(precision, &batch.draws.get(s)[rows.start..rows.start + covered], &mut column[..covered]);
-                }
+            for (s, column) in work.tensors.values_mut().chunks_exact_mut(group.size()).enumerate() {
+                let entries = column.iter_mut().zip(rows.clone()).zip(&batch.draws.get(s)[rows.clone()]);
+                entries.for_each(|((entry, i), z)| *entry -= prior.slope(i, *z));
             }
             group.whiten_gradient(&mut work.tensors);
             work.normals.gather(dim, rows.clone(), &work.eps, |_| 1.0);

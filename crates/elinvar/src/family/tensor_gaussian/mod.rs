@@ -26,7 +26,7 @@ use crate::random::Purpose;
 use crate::target::{Contraction, Covariance, Evaluations, Prior};
 
 /// Independent groups of consecutive coordinates, each vec Z ~ N(vec W, V_K ⊗ … ⊗ V_1) with the first mode fastest; K = 2 is the
-/// matrix-variate Gaussian with U = V_1 over rows and V = V_2 over columns, K = 1 the Gaussian (mathematics §6, 10 §10.5).
+/// matrix-variate Gaussian with U = V_1 over rows and V = V_2 over columns, K = 1 the Gaussian (mathematics §6, §10.5).
 ///
 /// In a [`State`] each group is a block: `b` is W, `precision` the entries of P_1 = V_1⁻¹, …, P_K one after the other. The factors
 /// of a group are determined up to numbers whose product is one.
@@ -144,7 +144,7 @@ impl<S: ScaleMatrix> Approximation for TensorGaussian<S> {
         Contraction::shared(&work.weight, work.weight.len())
     }
 
-    fn elbo(&self, log_p: &[f64], prior: Prior, _work: &TensorWork, batch: &Batch) -> (f64, f64) {
+    fn elbo(&self, log_p: &[f64], prior: &Prior, _work: &TensorWork, batch: &Batch) -> (f64, f64) {
         super::batch::mean_difference(log_p, prior, batch, 0..batch.n)
     }
 
@@ -152,7 +152,7 @@ impl<S: ScaleMatrix> Approximation for TensorGaussian<S> {
         &self,
         evaluations: &Evaluations,
         curvature: &[f64],
-        prior: Prior,
+        prior: &Prior,
         work: &mut TensorWork,
         batch: &Batch,
         out: &mut TensorGradient,
@@ -264,10 +264,6 @@ impl<S: ScaleMatrix> Approximation for TensorGaussian<S> {
     fn entropy(&self) -> Option<f64> {
         let log_det: f64 = self.groups.iter().map(Group::log_det).sum();
         Some(0.5 * (self.size() as f64 * (1.0 + std::f64::consts::TAU.ln()) - log_det))
-    }
-
-    fn expected_log_prior(&self, prior: Prior) -> f64 {
-        self.prior_value(prior)
     }
 
     fn state(&self) -> State {

@@ -13,7 +13,7 @@ const BALANCE: f64 = 9.0;
 
 impl<S: ScaleMatrix> Group<S> {
     /// W⁺ = W + β∇_W ×_j V_j and P_j⁺ = P_j + βG_j, or with the second-order term of [`Rule::Retraction`], all at the old point
-    /// (mathematics §6.3, 10 §10.1, 10 §10.5). Returns the β taken; a step of zero leaves the state as it was.
+    /// (mathematics §6.3, §10.1, §10.5). Returns the β taken; a step of zero leaves the state as it was.
     ///
     /// Paper: §5, eq. (29), eq. (30), eq. (31), App. I.
     pub(super) fn advance(

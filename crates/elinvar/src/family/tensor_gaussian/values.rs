@@ -15,7 +15,7 @@ impl<S: ScaleMatrix> TensorGaussian<S> {
     pub(super) fn accumulate_values(
         &self,
         evaluations: &Evaluations,
-        prior: Prior,
+        prior: &Prior,
         work: &mut TensorWork,
         batch: &Batch,
         out: &mut TensorGradient,

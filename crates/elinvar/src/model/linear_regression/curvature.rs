@@ -51,12 +51,10 @@ impl LinearRegression {
                         }
                         axpy(cross * factor, a, &mut entries[p * d..p * d + p]);
                         entries[p * d + p] += last;
-                        self.coefficient_prior.add_curvature(weight * share, entries, d + 1);
                     }
                     Covariance::Diagonal => {
                         (0..p).for_each(|j| entries[j] += factor * gram[j * p + j]);
                         entries[p] += last;
-                        self.coefficient_prior.add_curvature(weight * share, entries, 1);
                     }
                 }
             }

@@ -5,7 +5,7 @@ use crate::block::ScaleMatrix;
 use crate::family::{Approximation, MixtureOfGaussians};
 use crate::linalg::{axpy, dot};
 use crate::run::Counts;
-use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Target};
+use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Target};
 
 /// A mode with the curvature there.
 pub(super) struct Mode<S> {
@@ -84,9 +84,7 @@ impl Slope<'_> {
     fn gradient(&mut self, z: &[f64], out: &mut [f64]) -> Result<f64, Error> {
         let value = self.value(z)?;
         out.copy_from_slice(self.evaluations.grad(0));
-        if let Prior::Gaussian { precision, leading } = self.target.prior() {
-            axpy(-precision, &z[..leading], &mut out[..leading]);
-        }
+        self.target.prior().add_score(z, out);
         Ok(value)
     }
 
@@ -106,9 +104,7 @@ impl Slope<'_> {
         let contraction = Contraction::shared(&[-1.0], 1);
         second.contract(Draws::new(d, z), Rows::All, contraction, self.evaluations.scratch_mut(), out)?;
         self.counts.hessian += 1;
-        if let Prior::Gaussian { precision, leading } = self.target.prior() {
-            S::add_identity(d, precision, leading, &mut entries);
-        }
+        self.target.prior().add_precision(1.0, S::COVARIANCE, d, &mut entries);
         let size = entries.iter().fold(1e-8f64, |m, v| m.max(v.abs()));
         if !size.is_finite() {
             return Ok(None);

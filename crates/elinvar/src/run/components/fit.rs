@@ -39,7 +39,7 @@ impl Growth<'_, '_, '_> {
             }
             let mut step = run.step()?;
             if run.minibatch.is_none() {
-                self.store.keep(&run.batch, run.evaluations.log_p(), run.prior);
+                self.store.keep(&run.batch, run.evaluations.log_p(), &run.prior);
             }
             if short.is_none() && run.review_is_due() {
                 run.review()?;

@@ -9,7 +9,7 @@ use crate::posterior::{Estimate, pareto_smooth};
 use crate::random::{Noise, Purpose};
 use crate::run::Counts;
 use crate::special::logistic::log_sum_exp;
-use crate::target::{DrawBuffer, Evaluations, Prior, Rows, Target};
+use crate::target::{DrawBuffer, Evaluations, Rows, Target};
 
 /// Draws in all and of each component, at least.
 const DRAWS: usize = 1024;
@@ -55,10 +55,8 @@ impl<S: ScaleMatrix> Judged<S> {
         counts.gradient += n as u64;
         let prior = target.prior();
         let mut pull = evaluations.grads().to_vec();
-        if let Prior::Gaussian { precision, leading } = prior {
-            for (s, pull) in pull.chunks_exact_mut(d).enumerate() {
-                axpy(-precision, &batch.draws.get(s)[..leading], &mut pull[..leading]);
-            }
+        for (pull, z) in pull.chunks_exact_mut(d).zip(batch.draws.view().iter()) {
+            prior.add_score(z, pull);
         }
         for s in 0..n {
             batch.kept[s] =
@@ -66,7 +64,7 @@ impl<S: ScaleMatrix> Judged<S> {
         }
         counts.dropped += (n - batch.n_kept()) as u64;
         // A component without a single good draw has no bound; files know no NaN.
-        let (elbo, error) = match q.elbo(evaluations.log_p(), prior, &work, &batch) {
+        let (elbo, error) = match q.elbo(evaluations.log_p(), &prior, &work, &batch) {
             (elbo, _) if elbo.is_nan() => (-f64::MAX, f64::MAX),
             estimate => estimate,
         };

@@ -38,7 +38,7 @@ impl Store {
     }
 
     /// Keeps the good draws of a batch; `log_p` is without the declared prior.
-    pub(super) fn keep(&mut self, batch: &Batch, log_p: &[f64], prior: Prior) {
+    pub(super) fn keep(&mut self, batch: &Batch, log_p: &[f64], prior: &Prior) {
         for s in (0..batch.n).filter(|s| batch.kept[*s]) {
             let z = batch.draws.get(s);
             self.push(z, log_p[s] + prior.log_density(z));

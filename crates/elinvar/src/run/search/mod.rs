@@ -13,7 +13,6 @@ mod starts;
 mod tests;
 
 pub(crate) use metric::Metric;
-pub(crate) use probe::gaussian_prior;
 pub(crate) use region::Region;
 
 use climb::{Climb, End, Waypoint};

@@ -1,8 +1,7 @@
 //! Single evaluations of the target, the declared prior included, each of them counted.
 
 use crate::Error;
-use crate::block::{Diagonal, Full, ScaleMatrix};
-use crate::linalg::{axpy, products};
+use crate::linalg::products;
 use crate::run::{Counts, Journal};
 use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Target, TargetError};
 
@@ -31,23 +30,12 @@ pub(super) struct Probe<'t> {
     pub(super) journal: Option<&'t dyn Journal>,
 }
 
-/// The prior that a Gaussian can take the place of: a t prior becomes the normal with its covariance.
-pub(crate) fn gaussian_prior(prior: Prior, dim: usize) -> Prior {
-    match prior {
-        Prior::StudentT { precision, a } => {
-            let precision = precision * if a > 1.0 { (a - 1.0) / a } else { 1.0 };
-            Prior::Gaussian { precision, leading: dim }
-        }
-        prior => prior,
-    }
-}
-
 impl<'t> Probe<'t> {
     pub(super) fn new(target: &'t dyn Target) -> Self {
         let d = target.dim();
         Self {
             target,
-            prior: gaussian_prior(target.prior(), d),
+            prior: target.prior().without_mixing(d),
             evaluations: Evaluations::new(d, 1),
             counts: Counts::default(),
             widths: vec![1.0; d],
@@ -84,9 +72,7 @@ impl<'t> Probe<'t> {
         }
         let log_p = self.evaluations.log_p()[0] + self.prior.log_density(&z);
         let mut gradient = self.evaluations.grad(0).to_vec();
-        if let Prior::Gaussian { precision, leading } = self.prior {
-            axpy(-precision, &z[..leading], &mut gradient[..leading]);
-        }
+        self.prior.add_score(&z, &mut gradient);
         if log_p > OUT_OF_RANGE {
             self.overflow = true;
         }
@@ -118,12 +104,7 @@ impl<'t> Probe<'t> {
             Err(TargetError { recoverable: true, .. }) => return Ok(None),
             result => result?,
         }
-        if let Prior::Gaussian { precision, leading } = self.prior {
-            match kind {
-                Covariance::Full => Full::add_identity(d, precision, leading, &mut entries),
-                Covariance::Diagonal => Diagonal::add_identity(d, precision, leading, &mut entries),
-            }
-        }
+        self.prior.add_precision(1.0, kind, d, &mut entries);
         Ok(entries.iter().all(|v| v.abs() < OUT_OF_RANGE).then_some(entries))
     }
 

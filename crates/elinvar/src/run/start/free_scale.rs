@@ -1,7 +1,7 @@
 //! A target on positive numbers, probabilities or angles as a density on ℝᵈ: where its start is looked for.
 
 use crate::target::{
-    Contraction, CurvatureMut, DrawBuffer, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Support, Target,
+    Contraction, CurvatureMut, DrawBuffer, Draws, Evaluations, Rows, Scratch, SecondOrder, Support, Target,
     TargetError, Transform,
 };
 
@@ -51,15 +51,12 @@ impl<'t> FreeScale<'t> {
     /// Adds the declared prior to what was evaluated, and its gradient.
     fn add_prior(&self, points: &DrawBuffer, out: &mut Evaluations) {
         let prior = self.target.prior();
-        if prior == Prior::None {
+        if prior.is_none() {
             return;
         }
         for s in 0..points.len() {
             out.log_p_mut()[s] += prior.log_density(points.get(s));
-            if let Prior::Gaussian { precision, leading } = prior {
-                let pairs = out.grad_mut(s).iter_mut().zip(points.get(s)).take(leading);
-                pairs.for_each(|(g, z)| *g -= precision * z);
-            }
+            prior.add_score(points.get(s), out.grad_mut(s));
         }
     }
 }
@@ -115,9 +112,7 @@ impl SecondOrder for FreeScale<'_> {
             let one = Contraction::shared(&[1.0], 1);
             second.evaluate_and_contract(point.view(), rows, one, &mut evaluations, whole)?;
             self.add_prior(&point, &mut evaluations);
-            if let Prior::Gaussian { precision, leading } = self.target.prior() {
-                (0..leading).for_each(|i| hessian[i * d + i] -= precision);
-            }
+            self.target.prior().add_precision(-1.0, crate::target::Covariance::Full, d, &mut hessian);
             let slope: Vec<f64> = y.iter().zip(z).map(|(y, z)| self.slope(*y, *z)).collect();
             for (at, entry) in hessian.iter_mut().enumerate() {
                 *entry *= slope[at % d] * slope[at / d];
@@ -138,7 +133,7 @@ impl SecondOrder for FreeScale<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{Covariance, from_fns};
+    use crate::target::{Covariance, Prior, from_fns};
 
     /// A target on some support, with a declared prior on the first coordinate.
     struct Declared<T>(T, Support);

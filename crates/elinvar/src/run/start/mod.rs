@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 pub(super) use bend::bend;
 use over_modes::{gaussian_state, heavy, over_modes};
 
-use super::search::{Found, Mode, gaussian_prior, search_kept};
+use super::search::{Found, Mode, search_kept};
 use super::values::not_from_values;
 use super::watch::Watch;
 use super::{Counts, Journal, Plan, Run, Stop, check_support};
@@ -86,13 +86,12 @@ pub(super) fn start_watched(
         false => search_by_values(target, covariance, plan.seed, watch.journal())?,
     };
     let stand_in;
-    let target = match target.prior() {
+    let target = if target.prior().shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        prior @ Prior::StudentT { .. } => {
-            stand_in = WithPrior { target, prior: gaussian_prior(prior, target.dim()) };
-            &stand_in
-        }
-        _ => target,
+        stand_in = WithPrior { target, prior: target.prior().without_mixing(target.dim()) };
+        &stand_in
+    } else {
+        target
     };
     let (approximation, counts) = match covariance {
         Covariance::Full => start_with::<Full>(target, family, plan, &found, watch)?,
@@ -152,7 +151,7 @@ impl Target for WithPrior<'_> {
     }
 
     fn prior(&self) -> Prior {
-        self.prior
+        self.prior.clone()
     }
 
     fn second_order(&self) -> Option<&dyn SecondOrder> {

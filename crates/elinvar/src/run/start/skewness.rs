@@ -6,7 +6,7 @@ use crate::family::{Approximation, Batch, DrawPlan, Gaussian, Kind, State};
 use crate::linalg::{axpy, dot};
 use crate::random::{Noise, Purpose, Stream};
 use crate::run::Counts;
-use crate::target::{Covariance, Evaluations, Prior, Rows, Target};
+use crate::target::{Covariance, Evaluations, Rows, Target};
 
 /// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third cumulant there.
 ///
@@ -33,11 +33,8 @@ pub(super) fn most_skewed<S: ScaleMatrix>(
     let scale = gaussian.block().scale();
     let (mut x, mut pull) = (vec![0.0; d * DRAWS], evaluations.grads().to_vec());
     let mut offset = batch.draws.view().as_slice().to_vec();
-    if let Prior::Gaussian { precision, leading } = target.prior() {
-        for (pull, z) in pull.chunks_exact_mut(d).zip(offset.chunks_exact(d)) {
-            axpy(-precision, &z[..leading], &mut pull[..leading]);
-        }
-    }
+    let prior = target.prior();
+    pull.chunks_exact_mut(d).zip(offset.chunks_exact(d)).for_each(|(pull, z)| prior.add_score(z, pull));
     offset.chunks_exact_mut(d).for_each(|z| axpy(-1.0, gaussian.block().column(0), z));
     scale.whiten(&offset, &mut x);
     scale.whiten_gradient(&mut pull);

@@ -67,7 +67,7 @@ fn gradients_are_those_of_the_bound() {
                         out.log_p_mut()[s] = p(z);
                         out.grad_mut(s)[0] = slope(z);
                     }
-                    assert!(q.gradient(&out, &[], Prior::None, &mut work, &batch, &mut gradient));
+                    assert!(q.gradient(&out, &[], &Prior::None, &mut work, &batch, &mut gradient));
                     let per = gradient.natural.len() / 2;
                     let weights = [q.weights().weight(0), q.weights().weight(1)];
                     let parts = gradient.natural.iter().enumerate().map(|(k, g)| weights[k / per] * g);

@@ -22,7 +22,7 @@ fn plan(curvature: Curvature, n_draws: usize) -> DrawPlan {
 fn evaluated<S: ScaleMatrix>(
     q: &TensorGaussian<S>,
     curvature: Curvature,
-    prior: Prior,
+    prior: &Prior,
 ) -> (TensorGradient, Batch, Evaluations, Vec<f64>) {
     const N: usize = 4;
     const ITEMS: usize = 5;
@@ -143,17 +143,22 @@ fn gradients<S: ScaleMatrix>(groups: &[&[usize]]) {
             Prior::None,
             Prior::Gaussian { precision: 0.7, leading: d },
             Prior::Gaussian { precision: 0.4, leading: 2 * d / 3 },
+            Prior::Normal {
+                mean: (0..d).map(|i| 0.2 * i as f64 - 0.5).collect(),
+                precision: (0..d).map(|i| 0.3 * (i % 3) as f64).collect(),
+            },
         ] {
             let label = format!("{groups:?} {:?} by {curvature}, {prior:?}", S::COVARIANCE);
-            let (gradient, batch, evaluations, mut dense) = evaluated(&q, curvature, prior);
+            let (gradient, batch, evaluations, mut dense) = evaluated(&q, curvature, &prior);
             let mut w = vec![0.0; d];
             for s in (0..batch.n).filter(|s| *s != 1) {
                 w.iter_mut().zip(evaluations.grad(s)).for_each(|(w, g)| *w += g / 3.0);
             }
-            if let Prior::Gaussian { precision, leading } = prior {
-                (0..leading).for_each(|i| dense[i * (d + 1)] += precision);
-                w.iter_mut().zip(q.mean()).take(leading).for_each(|(w, m)| *w -= precision * m);
-            }
+            (0..d).for_each(|i| dense[i * (d + 1)] += prior.precision(i));
+            w.iter_mut()
+                .zip(q.mean())
+                .enumerate()
+                .for_each(|(i, (w, m))| *w -= prior.precision(i) * (m - prior.mean(i)));
             close(&format!("{label}: ∇_W"), &gradient.w, &w, 1e-13);
             close(&format!("{label}: G"), &gradient.g, &expected_g(&q, &dense), 1e-12);
         }
@@ -184,7 +189,7 @@ fn from_values<S: ScaleMatrix>(groups: &[&[usize]]) {
     evaluations.log_p_mut().copy_from_slice(&numbers(n, 61));
     evaluations.log_p_mut()[2] = f64::NAN;
     let mut gradient = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &[], prior, &mut work, &batch, &mut gradient));
+    assert!(q.gradient(&evaluations, &[], &prior, &mut work, &batch, &mut gradient));
 
     let h = |s: usize| batch.log_q[s] - evaluations.log_p()[s] - prior.log_density(batch.draws.get(s));
     let others: Vec<usize> = (0..n).filter(|s| *s != 2).collect();
@@ -224,7 +229,7 @@ fn order_two_is_the_matrix_variate_gaussian() {
     let symmetric =
         |a: Vec<f64>, n: usize| -> Vec<f64> { a.iter().zip(transposed(&a, n)).map(|(x, y)| 0.5 * (x + y)).collect() };
     for curvature in [Curvature::GradientOuterProduct, Curvature::Stein { control_variate: false }] {
-        let (gradient, batch, evaluations, _) = evaluated(&q, curvature, Prior::None);
+        let (gradient, batch, evaluations, _) = evaluated(&q, curvature, &Prior::None);
         let (mut a_u, mut a_v, mut mean) = (vec![0.0; rows * rows], vec![0.0; cols * cols], vec![0.0; rows * cols]);
         for s in [0, 2, 3] {
             let g: Vec<f64> = evaluations.grad(s).iter().map(|g| -g).collect();
@@ -260,7 +265,8 @@ fn order_two_is_the_matrix_variate_gaussian() {
 /// A short joint step has the divergence ½β²gᵀF⁻¹g: the metric by which a run judges what is left is that of q.
 fn metric<S: ScaleMatrix>(groups: &[&[usize]]) {
     let q = member::<S>(groups, MatrixUpdate::Joint, 12);
-    let (gradient, ..) = evaluated(&q, Curvature::GradientOuterProduct, Prior::Gaussian { precision: 0.3, leading: 2 });
+    let (gradient, ..) =
+        evaluated(&q, Curvature::GradientOuterProduct, &Prior::Gaussian { precision: 0.3, leading: 2 });
     let mut work = q.work(&plan(Curvature::GradientOuterProduct, 4));
     let product = q.inner(&gradient, &gradient, &mut work);
     for rule in [Rule::NaturalGradient, Rule::Retraction] {
@@ -303,7 +309,7 @@ fn momentum_adds_the_last_move() {
     let groups: &[&[usize]] = &[&[2, 3], &[3]];
     for update in [MatrixUpdate::Joint, MatrixUpdate::Blockwise] {
         let q = member::<Full>(groups, update, 12);
-        let (gradient, ..) = evaluated(&q, Curvature::GradientOuterProduct, Prior::None);
+        let (gradient, ..) = evaluated(&q, Curvature::GradientOuterProduct, &Prior::None);
         let mut work = q.work(&plan(Curvature::GradientOuterProduct, 4));
         let request = StepRequest { rule: Rule::NaturalGradient, beta: 0.05, mixing_beta: 0.05, max_kl: None };
         let mut before = q.clone();

@@ -26,7 +26,7 @@ fn same_as_the_gaussian<S: ScaleMatrix>(groups: &[&[usize]]) {
     let AnyApproximation::Gaussian(gaussian) = &dense else { panic!("a Gaussian was asked for") };
     for leading in [1, d / 2, d] {
         let prior = Prior::Gaussian { precision: 0.6, leading };
-        let (found, expected) = (q.expected_log_prior(prior), gaussian.expected_log_prior(prior));
+        let (found, expected) = (q.expected_log_prior(&prior), gaussian.expected_log_prior(&prior));
         close(&format!("{label}: E log prior"), &[found], &[expected], 1e-12);
     }
     let (mut score, mut again) = (vec![0.0; d], vec![0.0; d]);

@@ -68,8 +68,8 @@ fn check<M: Member>(label: &str, start: &M, case: &Value) {
         }
         curvature.iter_mut().for_each(|v| *v *= n);
         let prior = items.gaussian_prior();
-        assert!(q.gradient(&evaluations, &curvature, prior, &mut work, &batch, &mut gradient));
-        let taken = q.adam_like_step(&gradient, prior, request, &mut memory, &mut work).smallest;
+        assert!(q.gradient(&evaluations, &curvature, &prior, &mut work, &batch, &mut gradient));
+        let taken = q.adam_like_step(&gradient, &prior, request, &mut memory, &mut work).smallest;
         assert_eq!(taken, request.beta, "{label}");
 
         let block = &q.state().blocks[0];

@@ -62,7 +62,7 @@ fn check_step(label: &str, q: &EfMixture, case: &Value) {
     q.place(&mut work, &mut batch);
     assert!(q.weigh(&mut work, &batch));
     let mut gradient = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &[], Prior::None, &mut work, &batch, &mut gradient));
+    assert!(q.gradient(&evaluations, &[], &Prior::None, &mut work, &batch, &mut gradient));
     let natural = q.natural_gradient(&gradient);
     let mut new = q.clone();
     let request = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta: beta, max_kl: None };

@@ -117,14 +117,14 @@ fn expected_loss(items: &Items, b: &Matrix, sigma: &Matrix, rule: &Quadrature) -
 fn bound<M: Member>(q: &M, items: &Items, sigma: &Matrix, rule: &Quadrature) -> (LocationGradient, f64) {
     let prior = items.gaussian_prior();
     let (loss, loss_b, loss_hessian) = expected_loss(items, &q.b(), sigma, rule);
-    let (mut total, from_prior) = (q.entropy_slopes().expect("an exact entropy"), q.prior_slopes(prior));
+    let (mut total, from_prior) = (q.entropy_slopes().expect("an exact entropy"), q.prior_slopes(&prior));
     for ((total, prior), loss) in total.b.iter_mut().zip(&from_prior.b).zip(&loss_b.entries) {
         *total += prior - loss;
     }
     for ((total, prior), loss) in total.g.iter_mut().zip(&from_prior.g).zip(&loss_hessian.entries) {
         *total += prior + loss;
     }
-    (total, q.entropy().expect("an exact entropy") + q.expected_log_prior(prior) - loss)
+    (total, q.entropy().expect("an exact entropy") + q.expected_log_prior(&prior) - loss)
 }
 
 /// The natural gradient Σ ∇_B Ω⁻¹ and G, which both vanish at an optimum (mathematics §9.5), within the given sizes.

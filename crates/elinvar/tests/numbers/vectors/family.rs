@@ -77,8 +77,8 @@ fn check_case<M: Member>(name: &str, label: &str, q: &M, case: &Value, closed: f
 
     if let Some(precision) = given(case, "prior_precision").and_then(Value::as_f64) {
         let prior = Prior::Gaussian { precision, leading: d };
-        same("E[log prior]", &[q.expected_log_prior(prior)], &[number(case, "prior_expectation")], 1.0, closed);
-        let found = q.prior_slopes(prior);
+        same("E[log prior]", &[q.expected_log_prior(&prior)], &[number(case, "prior_expectation")], 1.0, closed);
+        let found = q.prior_slopes(&prior);
         same("∇_B of the prior", &found.b, &matrix(case, "prior_grad_B").entries, 0.0, closed);
         let g = q.g_matrix(&found).scaled(-0.5);
         same("∇_Σ of the prior", &g.entries, &matrix(case, "prior_grad_Sigma").entries, 0.0, closed);

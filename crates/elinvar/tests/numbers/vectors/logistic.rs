@@ -39,7 +39,7 @@ impl Items {
     }
 
     pub(crate) fn gaussian_prior(&self) -> Prior {
-        self.prior
+        self.prior.clone()
     }
 
     fn rows(&self) -> Rows<'_> {

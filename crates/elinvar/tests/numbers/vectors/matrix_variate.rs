@@ -61,7 +61,7 @@ impl Step<'_> {
             _ => {}
         }
         let mut gradient = q.gradient_buffer();
-        assert!(q.gradient(&evaluations, &contracted, self.prior, &mut work, &batch, &mut gradient));
+        assert!(q.gradient(&evaluations, &contracted, &self.prior, &mut work, &batch, &mut gradient));
         let request = StepRequest { rule, beta: self.beta, mixing_beta: self.beta, max_kl: None };
         assert_eq!(q.step(&gradient, request, &mut work).smallest, self.beta);
         q

@@ -29,7 +29,7 @@ pub(crate) trait Member: Approximation<Gradient = LocationGradient> {
     /// ∇_B H and −2∇_Σ H.
     fn entropy_slopes(&self) -> Option<LocationGradient>;
     /// ∇_B and −2∇_Σ of E[log prior].
-    fn prior_slopes(&self, prior: Prior) -> LocationGradient;
+    fn prior_slopes(&self, prior: &Prior) -> LocationGradient;
     /// Makes the library's batch of these draws.
     fn place_listed(&self, draws: &[ListedDraw], work: &mut Self::Work, batch: &mut Batch);
 
@@ -77,7 +77,7 @@ macro_rules! mixture_members {
                 self.entropy_gradient()
             }
 
-            fn prior_slopes(&self, prior: Prior) -> LocationGradient {
+            fn prior_slopes(&self, prior: &Prior) -> LocationGradient {
                 self.prior_gradient(prior)
             }
 
@@ -115,7 +115,7 @@ macro_rules! factor_members {
                 Some(self.entropy_gradient())
             }
 
-            fn prior_slopes(&self, prior: Prior) -> LocationGradient {
+            fn prior_slopes(&self, prior: &Prior) -> LocationGradient {
                 self.prior_gradient(prior)
             }
 

@@ -126,7 +126,7 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
     let (mut work, batch) = placed(q, Curvature::Hessian, points);
     let (evaluations, curvature) = items.evaluate(q, &work, &batch, PriorForm::Evaluated);
     let mut gradient = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &curvature, Prior::None, &mut work, &batch, &mut gradient));
+    assert!(q.gradient(&evaluations, &curvature, &Prior::None, &mut work, &batch, &mut gradient));
     let expected_h = vector(listed, "delta_weighted_h");
     close(&format!("{label}: E_c[h]"), &gradient.expected_h, &expected_h, 0.0, STEP);
     for (rule, precision, mean) in [
@@ -166,7 +166,7 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
         }
     }
     let mut free = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &[], Prior::None, &mut work, &batch, &mut free));
+    assert!(q.gradient(&evaluations, &[], &Prior::None, &mut work, &batch, &mut free));
     for (c, part) in log_q_part.iter().enumerate() {
         free.components[c].g = difference(&free.components[c].g, part);
         free.components[c].b.clone_from(&gradient.components[c].b);

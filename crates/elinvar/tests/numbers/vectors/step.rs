@@ -77,7 +77,7 @@ fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, liste
         (_, None) => items.gaussian_prior(),
     };
     let mut gradient = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &curvature, prior, &mut work, &batch, &mut gradient));
+    assert!(q.gradient(&evaluations, &curvature, &prior, &mut work, &batch, &mut gradient));
     let (grad_b, g) = (matrix(listed, "grad_B"), matrix(listed, "G"));
     close(&format!("{label}: ∇_B"), &gradient.b, &grad_b.entries, 1.0, CLOSED_FORM);
     close(&format!("{label}: G"), &q.g_matrix(&gradient).entries, &g.entries, 1.0, CLOSED_FORM);
