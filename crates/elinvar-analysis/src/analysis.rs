@@ -43,7 +43,8 @@ impl Analysis {
     /// Those of the model.
     pub fn new(job: &Job, mut posterior: Posterior) -> Result<Self, Error> {
         let mut weighted = None;
-        if posterior.diagnostics().is_none_or(|known| known.n_draws < job.diagnostic_draws) {
+        let n_judged = posterior.judgement().and(posterior.diagnostics()).map_or(0, |known| known.n_draws);
+        if n_judged < job.diagnostic_draws {
             let judged = posterior.judge_with_draws(job.target(), job.diagnostic_draws, job.plan.seed);
             weighted = Some(judged.map_err(Error::of_fit)?.1);
         }
@@ -143,4 +144,41 @@ pub(crate) fn unbounded(Estimate { value, mcse }: Estimate) -> Estimate {
 /// Whether this k̂ stands for infinity.
 pub(crate) fn is_endless(k: f64) -> bool {
     k >= 99.0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use elinvar::run::journal::Folder;
+
+    use super::*;
+    use crate::settings::Settings;
+
+    fn analysis(diagnostic_draws: usize) -> (Job, Analysis) {
+        let mut settings = Settings { diagnostic_draws: Some(diagnostic_draws), ..Settings::default() };
+        settings.set_example();
+        let job = Job::new(&settings).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Folder::new(folder.path()).unwrap();
+        let analysis = job.fit(&mut |_| ControlFlow::Continue(()), &journal).unwrap();
+        (job, analysis)
+    }
+
+    #[test]
+    fn the_verdict_of_a_ladder_is_kept_where_it_rests_on_enough_draws() {
+        let (job, few) = analysis(4_096);
+        let kept = few.posterior.rungs().iter().find(|rung| rung.kept).unwrap();
+        assert_eq!(kept.elbo, few.diagnostics.elbo);
+        assert!(few.is_of_ladder() && few.page(&job).contains(" of these for the verdict\n"));
+        // The draws of the verdict, made again: they say the same.
+        let content = few.content(&job, String::new()).unwrap();
+        let again = few.posterior.importance_widened(job.target(), few.diagnostics.n_draws, few.posterior.plan().seed);
+        assert_eq!(again.unwrap().diagnostics.elbo, few.diagnostics.elbo);
+        assert_eq!(content.headline.n_draws, few.diagnostics.n_draws as u64);
+
+        let (job, many) = analysis(100_000);
+        assert!(many.diagnostics.n_draws >= 100_000 && !many.is_of_ladder());
+        assert!(many.page(&job).contains(" more for the verdict\n"));
+    }
 }

@@ -73,3 +73,33 @@ fn columns(rows: &Rows) -> String {
     let more = if n > NAMED { format!(", … ({n} in all)") } else { String::new() };
     shown.join(", ") + &more
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn title_and_parts_count_the_same_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        let mut text = String::from("y,x\n1,\n0,\n");
+        (0..40).for_each(|i| text += &format!("{},{}\n", i % 2, f64::from(i * i % 17)));
+        std::fs::write(&path, text).unwrap();
+        let mut settings: Settings = toml::from_str(
+            "[data]\ntarget = \"y\"\nmissing = \"drop\"\ntest_fraction = 0.25\n[model]\nname = \"logistic\"",
+        )
+        .unwrap();
+        settings.data.file = Some(path.display().to_string());
+        let job = Job::new(&settings).unwrap();
+        assert_eq!(rows(&job.rows), "30 rows (10 held out, 2 dropped for missing cells)");
+        let parts = parts(&job);
+        assert!(parts[0].1.contains(&rows(&job.rows)), "{}", parts[0].1);
+        assert_eq!(parts[1].1, "P(y = 1) = 1/(1 + exp(−η)), η linear in the columns");
+        assert_eq!(parts[2], ("Columns".into(), "intercept, x".into()));
+        assert_eq!(
+            (file(&job.rows, FileName::Bare).as_str(), file(&job.rows, FileName::Given)),
+            ("t.csv", path.display().to_string())
+        );
+    }
+}
