@@ -122,7 +122,8 @@ impl Analysis {
     }
 }
 
-/// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was one.
+/// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was
+/// one.
 pub(crate) fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, bool) {
     let shifts = diagnostics.shifts.iter_mut().flat_map(|shift| [&mut shift.mean, &mut shift.log_sd]);
     for estimate in [&mut diagnostics.elbo, &mut diagnostics.log_normaliser].into_iter().chain(shifts) {

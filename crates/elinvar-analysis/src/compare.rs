@@ -54,7 +54,8 @@ impl Ranking {
             column(Align::Left, "verdict", &Row::verdict),
         ]);
         format!(
-            "{table}\n{}\n± one standard error, that of a difference for the pair; k\u{302} below {:.2} is good; {} draws of each fit\n",
+            "{table}\n{}\n± one standard error, that of a difference for the pair; k\u{302} below {:.2} is good; {} draws of \
+             each fit\n",
             conclusion(rows),
             rows[0].diagnostics.pareto_k_threshold,
             grouped(self.n_draws as u64)
@@ -90,7 +91,8 @@ impl Ranking {
     }
 }
 
-/// The model of the first fit, after a look at those of the others: each must be the same function of the same parameters.
+/// The model of the first fit, after a look at those of the others: each must be the same function of the same
+/// parameters.
 fn common_model(kept: &[Kept]) -> Result<Job, Error> {
     let first = kept[0].job()?;
     for other in &kept[1..] {

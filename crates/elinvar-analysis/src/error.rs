@@ -50,7 +50,8 @@ pub enum Error {
     },
     /// `matrix` without the lengths of its modes.
     #[error(
-        "--family matrix needs the shape of the parameters, such as --dims 3x4; their product is the number of parameters"
+        "--family matrix needs the shape of the parameters, such as --dims 3x4; their product is the number of \
+         parameters"
     )]
     NoDims,
     /// A family that cannot find its number of components.
@@ -110,8 +111,8 @@ pub enum Error {
 
     /// Other data than those of the settings.
     #[error(
-        "{file}: the data are not those of the settings: their fingerprint is {found}, not {known}; restore the file, or \
-         remove the key fingerprint to fit what is there now"
+        "{file}: the data are not those of the settings: their fingerprint is {found}, not {known}; restore the file, \
+         or remove the key fingerprint to fit what is there now"
     )]
     OtherData {
         /// The file.
@@ -137,7 +138,10 @@ pub enum Error {
     #[error("--target needs a model and a table: elinvar fit logistic FILE.csv --target COLUMN")]
     NoModel,
     /// A table of which no column is to be explained.
-    #[error("{}: say which column is to be explained, --target COLUMN; the columns are {}", path.display(), columns.join(", "))]
+    #[error(
+        "{}: say which column is to be explained, --target COLUMN; the columns are {}",
+        path.display(), columns.join(", ")
+    )]
     NoTarget {
         /// The table.
         path: PathBuf,
@@ -146,7 +150,8 @@ pub enum Error {
     },
     /// A column with the name of a parameter.
     #[error(
-        "{file}: the name of the column \"{column}\" is taken by the noise of the model; rename the column or leave it out"
+        "{file}: the name of the column \"{column}\" is taken by the noise of the model; rename the column or leave it \
+         out"
     )]
     NameTaken {
         /// The table.
@@ -227,7 +232,9 @@ pub enum Error {
         path: PathBuf,
     },
     /// A folder whose fit is asked for but not finished.
-    #[error("{}: the fit in this folder is not finished; elinvar resume {} continues it", path.display(), shell::word(path))]
+    #[error(
+        "{}: the fit in this folder is not finished; elinvar resume {} continues it", path.display(), shell::word(path)
+    )]
     Unfinished {
         /// The folder.
         path: PathBuf,
@@ -272,7 +279,8 @@ pub enum Error {
     },
     /// Settings of another fit.
     #[error(
-        "{}: {CONFIG} is not that of the fit beside it: the parameters have other names; restore the file", path.display()
+        "{}: {CONFIG} is not that of the fit beside it: the parameters have other names; restore the file",
+        path.display()
     )]
     OtherSettings {
         /// The folder.
@@ -293,7 +301,8 @@ pub enum Error {
     },
     /// A fit that is done but could not be written.
     #[error(
-        "{}: the fit could not be kept ({problem}); mend that, and elinvar resume {} writes it", path.display(), shell::word(path)
+        "{}: the fit could not be kept ({problem}); mend that, and elinvar resume {} writes it",
+        path.display(), shell::word(path)
     )]
     Unkept {
         /// The folder.

@@ -23,7 +23,8 @@ const COMPONENTS: usize = 3;
 const RANK: usize = 1;
 const LAW: &str = "logistic";
 
-/// The family, with the constants that were given and no constant that belongs to another; `layers` is how a network is cut.
+/// The family, with the constants that were given and no constant that belongs to another; `layers` is how a network is
+/// cut.
 pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>) -> Result<Family, Error> {
     let name = default_for(model.usual_family, args.name);
     check_owners(args, name)?;

@@ -1,8 +1,8 @@
 //! What a table becomes: settings, a model by name, a judged fit, and its page, JSON object, report and run folder.
 //!
-//! [`Settings`] are plain data, as a file or flags have them. A [`Job`] is what they ask for, checked: the model over its rows, the
-//! family and the plan. [`Job::fit`] makes an [`Analysis`], which has the posterior, the verdict and everything that is
-//! shown of them. A [`RunFolder`] keeps it, a [`Kept`] fit is opened again.
+//! [`Settings`] are plain data, as a file or flags have them. A [`Job`] is what they ask for, checked: the model over
+//! its rows, the family and the plan. [`Job::fit`] makes an [`Analysis`], which has the posterior, the verdict and
+//! everything that is shown of them. A [`RunFolder`] keeps it, a [`Kept`] fit is opened again.
 //!
 //! Nothing here prints, reads arguments or ends the process; what goes wrong is an [`Error`].
 

@@ -1,8 +1,9 @@
 //! The prior of the coefficients: one for all where it is given, otherwise scaled to the data.
 //!
-//! Without a given prior the slopes are N(0, s²) with s = 2.5 sd(y)/sd(x) and the intercept is N(mean(y), (2.5 sd(y))²) where every
-//! column is at its mean; for counts and classes, whose linear predictor has no unit, sd(y) is 1 and mean(y) is 0. These are the
-//! weakly informative defaults that rstanarm documents: they do not depend on the units of the file.
+//! Without a given prior the slopes are N(0, s²) with s = 2.5 sd(y)/sd(x) and the intercept is N(mean(y), (2.5 sd(y))²)
+//! where every column is at its mean; for counts and classes, whose linear predictor has no unit, sd(y) is 1 and
+//! mean(y) is 0. These are the weakly informative defaults that rstanarm documents: they do not depend on the units of
+//! the file.
 
 use elinvar::Posterior;
 use elinvar::target;
@@ -115,7 +116,8 @@ impl Prior {
             n => format!(", and {} more likewise", n - 1),
         };
         vec![format!(
-            "Prior against data: the data put {name} {} prior standard deviations from where the prior expects it{others}; {REMEDY}.",
+            "Prior against data: the data put {name} {} prior standard deviations from where the prior expects \
+             it{others}; {REMEDY}.",
             significant(*distance)
         )]
     }

@@ -71,7 +71,8 @@ pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Erro
     let scaling = settings.data.scaling.unwrap_or_default();
     let transforms = match model.entry().columns {
         Columns::Inputs => scaling.of_columns(&train),
-        // A prior that follows the data means the same whatever the columns are scaled by; on these its scales are equal.
+        // A prior that follows the data means the same whatever the columns are scaled by; on these its scales are
+        // equal.
         Columns::Coefficients if !settings.model.has_prior() => {
             scaling.transforms(&train)?;
             unit_columns(&train)

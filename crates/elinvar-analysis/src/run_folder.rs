@@ -1,7 +1,8 @@
 //! The folder in which a fit is kept.
 //!
-//! While the fit runs, the folder has the settings and a folder with its state. The results come at the end, the fit file as the
-//! last: a folder with a fit file has everything. A fit that goes on after its end keeps its results until there are new ones.
+//! While the fit runs, the folder has the settings and a folder with its state. The results come at the end, the fit
+//! file as the last: a folder with a fit file has everything. A fit that goes on after its end keeps its results until
+//! there are new ones.
 
 use std::fs::{self, File};
 use std::io;
@@ -25,7 +26,8 @@ pub(crate) const FIT: &str = "fit.json";
 /// Name of the settings, every choice made.
 pub(crate) const CONFIG: &str = "config.toml";
 
-/// Name of the folder with the state of a fit under way; beside the state it has the settings of a fit that goes on after its end.
+/// Name of the folder with the state of a fit under way; beside the state it has the settings of a fit that goes on
+/// after its end.
 const CHECKPOINT: &str = "checkpoint";
 /// The files of a run directory: an incomplete one of these is ours to remove, any other file is not.
 const FILES: [&str; 5] = [TRACE, DIAGNOSTICS, CONFIG, REPORT, FIT];
@@ -169,8 +171,8 @@ impl RunFolder {
         Folder::new(self.path.join(CHECKPOINT)).map_err(Error::Refused)
     }
 
-    /// Removes what was made for a fit that has failed before it had a state to keep; a directory that was there before stays as
-    /// it is.
+    /// Removes what was made for a fit that has failed before it had a state to keep; a directory that was there before
+    /// stays as it is.
     pub fn discard(self) {
         if let Some(made) = self.made
             && fs::remove_dir(self.path.join(CHECKPOINT)).is_ok()

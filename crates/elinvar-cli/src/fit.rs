@@ -25,7 +25,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
     conclude(&job, run_folder, output, typed())
 }
 
-/// Fits, or goes on with a fit that was begun, and writes and prints what comes of it; `command` makes the same fit again.
+/// Fits, or goes on with a fit that was begun, and writes and prints what comes of it; `command` makes the same fit
+/// again.
 pub(crate) fn conclude(
     job: &Job,
     run_folder: Option<RunFolder>,

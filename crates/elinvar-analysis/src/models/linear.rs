@@ -98,8 +98,8 @@ impl Model for Linear {
         let sigma = self.coefficients.mean_of_last(posterior).map(f64::exp);
         if let Some(sigma) = sigma.filter(|sigma| *sigma > 1.02 * self.sd_of_y) {
             sentences.push(format!(
-                "Prior against data: the noise sigma, {}, is larger than the standard deviation of the response, {}: the prior \
-                 keeps the coefficients from explaining anything; {REMEDY}.",
+                "Prior against data: the noise sigma, {}, is larger than the standard deviation of the response, {}: the \
+                 prior keeps the coefficients from explaining anything; {REMEDY}.",
                 significant(sigma),
                 significant(self.sd_of_y)
             ));

@@ -1,7 +1,7 @@
 //! The models by name: a file each, and a line in [`REGISTRY`].
 //!
-//! A file has an [`Entry`], which says what the model needs of a table before there is one, and a [`Model`], which is the model
-//! over its rows and says everything about itself that a page, a report or a file of settings shows.
+//! A file has an [`Entry`], which says what the model needs of a table before there is one, and a [`Model`], which is
+//! the model over its rows and says everything about itself that a page, a report or a file of settings shows.
 
 mod coefficients;
 mod direction;

@@ -52,7 +52,8 @@ fn make(
     };
     let likelihood = given.likelihood.unwrap_or_default();
     let precision = given.precision().unwrap_or(PRIOR_PRECISION);
-    let (x, y) = (design(&rows)?, rows.y);
+    let n_cols = rows.n_cols();
+    let (x, y) = (DesignMatrix::new(rows.features, n_cols, rows.names)?, rows.y);
     let layers = architecture.clone();
     let target = match likelihood {
         Likelihood::Gaussian => NeuralNetwork::regression(x, y, layers, precision),
@@ -63,10 +64,6 @@ fn make(
         }
     }?;
     Ok(Box::new(Network { target, architecture, likelihood, precision }))
-}
-
-fn design(rows: &RegressionData) -> Result<DesignMatrix, elinvar::Error> {
-    DesignMatrix::new(rows.features.clone(), rows.n_cols(), rows.names.clone())
 }
 
 /// Classes −1 and 1 as 0 and 1.
@@ -118,7 +115,8 @@ impl Model for Network {
     }
 
     fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        let predictions = self.target.predict(draws.view(), &design(rows)?)?;
+        let x = DesignMatrix::new(rows.features.clone(), rows.n_cols(), rows.names.clone())?;
+        let predictions = self.target.predict(draws.view(), &x)?;
         let (y, mean) = (&rows.y, predictions.mean());
         Ok(match self.likelihood {
             Likelihood::Binary => Scores::of_two_classes(&classes(y), &mean),

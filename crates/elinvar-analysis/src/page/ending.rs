@@ -66,8 +66,8 @@ pub(crate) fn is_noise((gain, error): (f64, f64)) -> bool {
     gain < 2.0 * error || gain < 0.0
 }
 
-/// The last estimate of what is left to gain, with its error; not known if the last steps were those of a family that was not
-/// kept.
+/// The last estimate of what is left to gain, with its error; not known if the last steps were those of a family that
+/// was not kept.
 pub(crate) fn remaining(posterior: &Posterior) -> Option<(f64, f64)> {
     let is_of_the_kept = posterior.rungs().last().is_none_or(|rung| rung.kept);
     posterior.trace().last().filter(|_| is_of_the_kept).and_then(|step| step.remaining)

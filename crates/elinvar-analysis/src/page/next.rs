@@ -19,7 +19,8 @@ pub(crate) fn next(job: &Job, analysis: &Analysis) -> String {
             .into();
     }
     if analysis.posterior.stop_reason() == StopReason::Diverged {
-        return "a narrower prior, --prior-sd; if that does not help, divide columns of very large or small values by a constant"
+        return "a narrower prior, --prior-sd; if that does not help, divide columns of very large or small values by a \
+                constant"
             .into();
     }
     if !analysis.posterior.converged() {

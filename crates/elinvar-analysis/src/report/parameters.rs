@@ -28,8 +28,8 @@ pub(super) fn list(analysis: &Analysis, corrected: Option<&Draws>) -> Vec<Parame
     analysis.parameters.iter().enumerate().map(parameter).collect()
 }
 
-/// What the verdict says of mean and standard deviation, and the quantiles of the weighted draws; `None` where one draw has so much
-/// weight that there may be no moments.
+/// What the verdict says of mean and standard deviation, and the quantiles of the weighted draws; `None` where one draw
+/// has so much weight that there may be no moments.
 fn moved(q: Summary, shift: &Shift, i: usize, draws: &Draws) -> Option<Summary> {
     let (mean, sd) = (q.mean + shift.mean.value * q.sd, q.sd * shift.log_sd.value.exp());
     let usable = shift.instead.is_none() && mean.is_finite() && sd.is_finite();
