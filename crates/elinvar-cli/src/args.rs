@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use elinvar_analysis::settings::value::{at_least_one, count, positive, seed};
 
 use crate::fit_args::{FIT_EXAMPLES, FitArgs};
 use crate::run_args::{self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, ManArgs, SampleArgs};
-use crate::value::{at_least_one, count, positive, seed};
 
 const TEMPLATE: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 

@@ -1,10 +1,10 @@
 //! `elinvar completions`: what a shell needs to complete commands and flags.
 
+use crate::error::Failure;
 use clap::CommandFactory as _;
 
 use crate::Outcome;
 use crate::args::Cli;
-use crate::error::Failure;
 use crate::print::print_with;
 use crate::run_args::CompletionsArgs;
 

@@ -1,10 +1,10 @@
 //! `elinvar data`: a file as elinvar reads it.
 
+use crate::error::Failure;
 use elinvar_data::{Columns, Reading, describe};
 
 use crate::Outcome;
 use crate::args::DataArgs;
-use crate::error::Failure;
 use crate::print::print;
 
 /// Reads the file and prints what is in it.

@@ -1,14 +1,16 @@
 //! Why a command could not do its work, as one sentence.
 
-use std::path::Path;
+use std::fmt;
+
+use elinvar_analysis::Error;
 
 /// A sentence for the user, and whose matter it is.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command, a file or a value has to be changed.
+    /// The command or a value has to be changed.
     Input(String),
-    /// The model could not be evaluated or fitted.
-    Model(String),
+    /// What the analysis says.
+    Analysis(Error),
 }
 
 impl Failure {
@@ -17,36 +19,34 @@ impl Failure {
         Failure::Input(sentence.into())
     }
 
-    /// A file or folder that cannot be written.
-    pub(crate) fn unwritable(path: &Path, source: &std::io::Error) -> Self {
-        // The kind only: the rest names temporary files that no longer exist.
-        Failure::Input(format!(
-            "{}: it cannot be written ({}); name another place with --out",
-            path.display(),
-            source.kind()
-        ))
+    /// An error of the library while it evaluates the model.
+    pub(crate) fn of_fit(error: elinvar::Error) -> Self {
+        Failure::Analysis(Error::of_fit(error))
     }
 
-    /// An error of the library while it fits.
-    pub(crate) fn of_fit(error: elinvar::Error) -> Self {
-        match error {
-            elinvar::Error::Unsupported { .. } | elinvar::Error::File { .. } | elinvar::Error::Io { .. } => {
-                Failure::Input(error.to_string())
-            }
-            _ => Failure::Model(error.to_string()),
+    /// Whether the model could not be evaluated or fitted.
+    pub(crate) fn is_of_model(&self) -> bool {
+        matches!(self, Failure::Analysis(error) if error.is_of_model())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Input(sentence) => f.write_str(sentence),
+            Failure::Analysis(error) => error.fmt(f),
         }
     }
 }
 
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (Failure::Input(sentence) | Failure::Model(sentence)) = self;
-        f.write_str(sentence)
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Analysis(error)
     }
 }
 
 impl From<elinvar_data::Error> for Failure {
     fn from(error: elinvar_data::Error) -> Self {
-        Failure::Input(error.to_string())
+        Failure::Analysis(error.into())
     }
 }

@@ -8,17 +8,13 @@ use elinvar::estimate::Curvature;
 use elinvar::model::Activation;
 use elinvar::rule::Rule;
 use elinvar::target::Covariance;
-use elinvar_data::{Categorical, Missing};
-
-use crate::settings::{Components, Dims, Likelihood, ModelName, Shape};
-use crate::value::{
+use elinvar_analysis::settings::value::{
     activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
     diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, missing, model_name, positive,
     precision, rule, scale, seed, shape, split_seed, standard_deviation,
 };
-
-/// The word for the ladder of families.
-pub(crate) const AUTO: &str = "auto";
+use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
+use elinvar_data::{Categorical, Missing};
 
 pub(crate) const FIT_EXAMPLES: &str = "\
 Examples:
@@ -37,9 +33,7 @@ data and printed in the units of the file; a given one holds for every coefficie
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// logistic (target 0/1), linear (any number), poisson (counts) or network (a neural network); for one column rate
-    /// (counts), proportion (0/1) or direction (angles in radians); without it, the embedded example
-    #[arg(value_parser = model_name)]
+    #[arg(help = ModelName::help() + "; without it, the embedded example", value_parser = model_name)]
     pub(crate) model: Option<ModelName>,
     /// The table: CSV, LIBSVM, npy, npz or parquet, told by its content
     #[arg(value_name = "FILE")]

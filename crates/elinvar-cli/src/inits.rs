@@ -2,21 +2,21 @@
 
 use std::path::PathBuf;
 
+use crate::error::Failure;
 use elinvar::Posterior;
 use elinvar::posterior::resample_distinct;
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::{DrawBuffer, Support};
+use elinvar_analysis::Kept;
+use elinvar_analysis::check_memory;
+use elinvar_analysis::place::NewFolder;
+use elinvar_analysis::shell;
+use elinvar_analysis::stan::{self, Layout};
 
 use crate::Outcome;
-use crate::error::Failure;
-use crate::job::check_memory;
-use crate::kept::Kept;
 use crate::note::warn_of_weights;
-use crate::place::NewFolder;
 use crate::print::print;
 use crate::run_args::{InitsArgs, Metric, Resampling, is_stan_name};
-use crate::shell;
-use crate::stan::{self, Layout};
 
 /// Draws from which start points are chosen by their weights, and covariances estimated that are not known.
 const POOL: usize = 10_000;
@@ -82,7 +82,7 @@ fn folder(args: &InitsArgs) -> Result<PathBuf, Failure> {
 /// The coefficients of a regression as one vector, unless they keep their names.
 fn layout(kept: &Kept, args: &InitsArgs) -> Result<Layout, Failure> {
     let names = kept.posterior.constrained_names();
-    let model = kept.settings.as_ref().map(|settings| settings.model.name.is_none_or(|model| model.is_linear()));
+    let model = kept.settings.as_ref().map(|settings| settings.model.name.is_none_or(|model| model.has_coefficients()));
     let n_coefficients = if model == Some(true) && !args.by_name {
         names.iter().position(|name| name == "sigma").unwrap_or(names.len())
     } else {
@@ -121,7 +121,7 @@ fn starts(kept: &Kept, args: &InitsArgs) -> Result<DrawBuffer, Failure> {
     }
     let job = kept.job().map_err(|e| Failure::input(format!("--resample psis needs the model and its data: {e}")))?;
     let pool = POOL.max(args.chains.saturating_mul(10));
-    let weighted = posterior.importance(&*job.model, pool, args.seed).map_err(Failure::of_fit)?;
+    let weighted = posterior.importance(job.target(), pool, args.seed).map_err(Failure::of_fit)?;
     warn_of_weights(&weighted.diagnostics);
     let mut stream = Stream::open(args.seed, Purpose::Sample, u64::MAX, 0);
     // Different ones: chains that start at the same point say nothing about each other.

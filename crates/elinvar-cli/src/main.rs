@@ -4,45 +4,27 @@
 
 mod args;
 mod checkpoints;
+mod choice;
 mod compare;
 mod completions;
 mod data;
 mod diagnose;
-mod draws;
 mod error;
-mod family;
+mod figure_names;
 mod fit;
 mod fit_args;
-mod held_out;
+mod flags;
 mod inits;
-mod job;
-mod json;
-mod kept;
-mod ladder;
 mod man;
-mod model;
 mod note;
-mod number;
-mod page;
-mod place;
 mod print;
-mod prior;
 mod progress;
 mod report;
-mod report_page;
 mod reproduce;
 mod resume;
-mod rows;
 mod run_args;
-mod run_dir;
 mod sample;
-mod settings;
-mod shell;
 mod signal;
-mod stan;
-mod table;
-mod value;
-mod words;
 
 use std::io::Write as _;
 use std::panic::{self, PanicHookInfo};
@@ -52,7 +34,6 @@ use clap::Parser as _;
 use elinvar::posterior::Verdict;
 
 use args::{Cli, Command};
-use error::Failure;
 
 /// How a command that did its work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +87,7 @@ fn run() -> ExitCode {
         Command::Reproduce(args) => reproduce::run(args),
         Command::Resume(args) => resume::run(args),
         Command::Sample(args) => sample::run(args),
-        Command::Report(args) => report_page::run(args),
+        Command::Report(args) => report::run(args),
         Command::Diagnose(args) => diagnose::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Inits(args) => inits::run(args),
@@ -120,10 +101,7 @@ fn run() -> ExitCode {
         Ok(Outcome::Interrupted) => ExitCode::from(code::INTERRUPTED),
         Err(failure) => {
             say(&failure.to_string());
-            match failure {
-                Failure::Input(_) => ExitCode::from(code::USAGE),
-                Failure::Model(_) => ExitCode::from(code::MODEL),
-            }
+            ExitCode::from(if failure.is_of_model() { code::MODEL } else { code::USAGE })
         }
     }
 }

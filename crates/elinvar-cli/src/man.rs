@@ -3,14 +3,15 @@
 use std::io;
 use std::path::Path;
 
+use crate::error::Failure;
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
+use elinvar_analysis::Error;
+use elinvar_analysis::place::Place;
 
 use crate::Outcome;
 use crate::args::Cli;
-use crate::error::Failure;
-use crate::place::Place;
 use crate::print::print_with;
 use crate::run_args::ManArgs;
 
@@ -33,14 +34,14 @@ fn unmade(error: io::Error) -> Failure {
 }
 
 fn write_all(command: &Command, folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|e| Failure::unwritable(folder, &e))?;
+    std::fs::create_dir_all(folder).map_err(|e| Error::unwritable(folder, &e))?;
     let mut pages = Vec::new();
     for command in std::iter::once(command).chain(command.get_subcommands().filter(|c| !c.is_hide_set())) {
         let path = folder.join(Man::new(command.clone()).get_filename());
         pages.push((Place::of(&path)?, path, page(command).map_err(unmade)?));
     }
     for (place, path, page) in pages {
-        place.write(|out| out.write_all(&page)).map_err(|e| Failure::unwritable(&path, &e))?;
+        place.write(|out| out.write_all(&page)).map_err(|e| Error::unwritable(&path, &e))?;
     }
     Ok(())
 }

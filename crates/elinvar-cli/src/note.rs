@@ -3,8 +3,7 @@
 use std::io::Write as _;
 
 use elinvar::posterior::Diagnostics;
-
-use crate::number::grouped;
+use elinvar_analysis::number::grouped;
 
 /// One line; a closed stderr is no reason to fail.
 pub(crate) fn note(sentence: &str) {

@@ -4,8 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use elinvar::run::{Step, Stop};
-
-use crate::number::{grouped, with_error};
+use elinvar_analysis::number::{grouped, with_error};
 
 /// The line, and what it is computed from.
 pub(crate) struct Progress {

@@ -1,79 +1,106 @@
-//! What a fit has found, as the page, the JSON object and the run directory show it.
+//! `elinvar report`: the page of a kept fit, or one of its figures.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use elinvar::Posterior;
-use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary, WeightedDraws};
+use elinvar_analysis::number::grouped;
+use elinvar_analysis::place::{self, Place};
+use elinvar_analysis::{Analysis, Error, Kept, RunFolder, folder_of, shell};
+use elinvar_report::{Content, FigureName, figure, html};
 
+use crate::args::ReportArgs;
 use crate::error::Failure;
-use crate::held_out::Test;
-use crate::job::Job;
+use crate::print::print;
+use crate::{Outcome, figure_names};
 
-/// A finished fit.
-pub(crate) struct Report {
-    pub(crate) posterior: Posterior,
-    /// How far to trust it, and why.
-    pub(crate) judgement: Judgement,
-    /// Its k̂ is `None` where it is not known, not finite or without meaning.
-    pub(crate) diagnostics: Diagnostics,
-    /// Whether k̂ is not finite: the weights of very few draws exceed all others by far.
-    pub(crate) few_draws_dominate: bool,
-    pub(crate) parameters: Vec<ParameterSummary>,
-    /// What a reader should know before the table.
-    pub(crate) warnings: Vec<String>,
-    /// What rows say that were held out.
-    pub(crate) test: Option<Test>,
-    /// Seconds from the search for a start to the last step.
-    pub(crate) seconds: f64,
-    /// Where the fit was kept.
-    pub(crate) run_dir: Option<PathBuf>,
+/// What a report command is to make.
+enum Asked {
+    List,
+    /// The page, into this new file or into the run directory.
+    Page(Option<PathBuf>),
+    Figure {
+        name: FigureName,
+        is_png: bool,
+        out: PathBuf,
+    },
 }
 
-impl Report {
-    /// A fit, judged on fresh draws; also the draws that the verdict rests on.
-    pub(crate) fn judged(job: &Job, mut posterior: Posterior) -> Result<(Self, WeightedDraws), Failure> {
-        let judged = posterior.judge_with_draws(&*job.model, job.diagnostic_draws, job.plan.seed);
-        let (judgement, weighted) = judged.map_err(Failure::of_fit)?;
-        Ok((Self::new(job, posterior, judgement)?, weighted))
-    }
-
-    /// A fit that was kept with its judgement, or is judged now.
-    pub(crate) fn of_kept(job: &Job, posterior: Posterior) -> Result<Self, Failure> {
-        match posterior.judgement().cloned().filter(|_| posterior.diagnostics().is_some()) {
-            Some(judgement) => Self::new(job, posterior, judgement),
-            None => Self::judged(job, posterior).map(|(report, _)| report),
+/// Makes what was asked for.
+pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
+    let asked = asked(args)?;
+    let flag = if matches!(asked, Asked::Figure { .. }) { "--out" } else { "--html" };
+    // Before anything is computed: the weights may take a while.
+    let new = match &asked {
+        Asked::Page(Some(path)) | Asked::Figure { out: path, .. } => Some(Place::named_by(path, Some(flag))?),
+        _ => None,
+    };
+    let kept = Kept::open(&args.run)?;
+    let content = content_of(&kept)?;
+    let (path, bytes) = match asked {
+        Asked::List => {
+            print(&figure_names::list(&content))?;
+            return Ok(Outcome::Done);
         }
-    }
+        Asked::Page(path) => {
+            (path.unwrap_or_else(|| folder_of(&args.run).join(RunFolder::REPORT)), html(&content).into_bytes())
+        }
+        Asked::Figure { name, is_png: true, out } => (out, png(&content, &name)?),
+        Asked::Figure { name, is_png: false, out } => (out, svg(&content, &name)?),
+    };
+    let written = match new {
+        Some(place) => place.write(|out| out.write_all(&bytes)),
+        None => place::replace(&path, &bytes),
+    };
+    written.map_err(|e| Error::Unwritable { path: path.clone(), kind: e.kind(), flag })?;
+    print(&format!("{}, {} kB\n", path.display(), grouped(bytes.len().div_ceil(1000) as u64)))?;
+    Ok(Outcome::Done)
+}
 
-    fn new(job: &Job, posterior: Posterior, judgement: Judgement) -> Result<Self, Failure> {
-        let (n, seed) = (job.diagnostic_draws, job.plan.seed);
-        let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
-        let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
-        let parameters = posterior.summary(n, seed);
-        let test = job.held_out.as_ref().map(|rows| rows.test(&posterior, seed)).transpose()?;
-        let seconds = posterior.seconds();
-        let about = &job.about;
-        let warnings = if about.model.is_linear() {
-            about.priors.conflicts(&posterior, &about.kinds, about.sd_of_y)
-        } else {
-            Vec::new()
-        };
-        let run_dir = None;
-        Ok(Self { posterior, judgement, diagnostics, few_draws_dominate, parameters, warnings, test, seconds, run_dir })
+fn asked(args: &ReportArgs) -> Result<Asked, Failure> {
+    if args.list {
+        return Ok(Asked::List);
+    }
+    let (flag, text, is_png) = match (&args.svg, &args.png) {
+        (Some(text), _) => ("--svg", text, false),
+        (_, Some(text)) => ("--png", text, true),
+        (None, None) if args.out.is_some() => {
+            return Err(Failure::input(
+                "--out names the file of a figure: add --svg FIGURE or --png FIGURE, or use --html",
+            ));
+        }
+        (None, None) => return Ok(Asked::Page(args.html.clone())),
+    };
+    let name = figure_names::parse(flag, text)?;
+    let ending = if is_png { "png" } else { "svg" };
+    let out = args.out.clone().unwrap_or_else(|| figure_names::file_name(&name, ending));
+    Ok(Asked::Figure { name, is_png, out })
+}
+
+fn content_of(kept: &Kept) -> Result<Content, Failure> {
+    let job = kept.job()?;
+    let analysis = Analysis::of_kept(&job, kept.posterior.clone())?.in_folder(&kept.path);
+    Ok(analysis.content(&job, by_config(&kept.path))?)
+}
+
+/// The command that makes a kept fit again.
+pub(crate) fn by_config(run: &Path) -> String {
+    format!("elinvar fit --config {}", shell::word(&folder_of(run).join(RunFolder::SETTINGS)))
+}
+
+fn svg(content: &Content, name: &FigureName) -> Result<Vec<u8>, Failure> {
+    figure(content, name).map(String::into_bytes).ok_or_else(|| figure_names::nothing(content, name))
+}
+
+#[cfg(feature = "png")]
+fn png(content: &Content, name: &FigureName) -> Result<Vec<u8>, Failure> {
+    /// Pixels for each of the figure's natural size.
+    const SCALE: f32 = 3.0;
+    match elinvar_report::png(content, name, SCALE) {
+        Err(elinvar_report::PngError::Nothing(_)) => Err(figure_names::nothing(content, name)),
+        image => image.map_err(|e| Failure::input(e.to_string())),
     }
 }
 
-/// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was one.
-pub(crate) fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, bool) {
-    const ENDLESS_K: f64 = 99.0;
-    let endless = |x: f64| if x.abs() >= f64::MAX { f64::INFINITY.copysign(x) } else { x };
-    let shifts = diagnostics.shifts.iter_mut().flat_map(|shift| [&mut shift.mean, &mut shift.log_sd]);
-    for Estimate { value, mcse } in [&mut diagnostics.elbo, &mut diagnostics.log_normaliser].into_iter().chain(shifts) {
-        (*value, *mcse) = (endless(*value), endless(*mcse));
-    }
-    let few_draws_dominate = diagnostics.pareto_k.is_some_and(|k| k >= ENDLESS_K);
-    // Ratios of densities that cannot be compared have a tail without meaning.
-    let comparable = diagnostics.elbo.mcse.is_finite();
-    diagnostics.pareto_k = diagnostics.pareto_k.filter(|_| comparable && !few_draws_dominate);
-    (diagnostics, few_draws_dominate)
+#[cfg(not(feature = "png"))]
+fn png(_: &Content, _: &FigureName) -> Result<Vec<u8>, Failure> {
+    Err(Failure::input("this program was built without PNG; use --svg, which papers take as well"))
 }

@@ -3,13 +3,13 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Instant;
 
+use crate::error::Failure;
+use elinvar_analysis::number::duration;
 use elinvar_data::nearest;
 use elinvar_paper::{EXPERIMENTS, Existing, Experiment, Settings, experiment, write};
 
 use crate::Outcome;
 use crate::args::ReproduceArgs;
-use crate::error::Failure;
-use crate::number::duration;
 use crate::print::print;
 
 /// The word for every experiment.

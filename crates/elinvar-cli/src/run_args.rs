@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_complete::Shell;
+use elinvar_analysis::settings::value::{at_least_one, diagnostic_draws, seed};
 
-use crate::value::{at_least_one, diagnostic_draws, seed};
-use crate::words::Words;
+use crate::choice::Words;
 
 pub(crate) const SAMPLE_EXAMPLES: &str = "\
 Examples:

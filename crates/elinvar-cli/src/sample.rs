@@ -2,17 +2,18 @@
 
 use std::io::{self, Write};
 
+use crate::error::Failure;
 use elinvar::posterior::{log_density_at, resample};
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::DrawBuffer;
+use elinvar_analysis::DrawTable;
+use elinvar_analysis::Error;
+use elinvar_analysis::Kept;
+use elinvar_analysis::check_memory;
+use elinvar_analysis::place::Place;
 
 use crate::Outcome;
-use crate::draws::DrawTable;
-use crate::error::Failure;
-use crate::job::check_memory;
-use crate::kept::Kept;
 use crate::note::{note, warn_of_weights};
-use crate::place::Place;
 use crate::print::print_with;
 use crate::run_args::{Format, Resampling, SampleArgs};
 
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &SampleArgs) -> Result<Outcome, Failure> {
     let table = draw(&kept, args)?;
     let write = |out: &mut dyn Write| write_as(format, &table, out);
     match (place, &args.out) {
-        (Some(place), Some(path)) => place.write(write).map_err(|e| Failure::unwritable(path, &e))?,
+        (Some(place), Some(path)) => place.write(write).map_err(|e| Error::unwritable(path, &e))?,
         _ => print_with(write)?,
     }
     Ok(Outcome::Done)
@@ -69,7 +70,7 @@ fn draw<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Failure>
     let (draws, log_q) = posterior.sample_with_log_density(args.draws, args.seed);
     let log_p = match if args.no_model { None } else { Some(kept.job()) } {
         None => None,
-        Some(Ok(job)) => Some(log_density_at(&*job.model, &draws).map_err(Failure::of_fit)?.0),
+        Some(Ok(job)) => Some(log_density_at(job.target(), &draws).map_err(Failure::of_fit)?.0),
         Some(Err(failure)) => {
             note(&format!("log_p__ is nan, since the model is not at hand: {failure}"));
             None
@@ -82,7 +83,7 @@ fn resampled<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Fai
     let posterior = &kept.posterior;
     let job = kept.job().map_err(|e| Failure::input(format!("--resample psis needs the model and its data: {e}")))?;
     let pool = args.draws.saturating_mul(POOL).max(SMALLEST_POOL);
-    let weighted = posterior.importance(&*job.model, pool, args.seed).map_err(Failure::of_fit)?;
+    let weighted = posterior.importance(job.target(), pool, args.seed).map_err(Failure::of_fit)?;
     warn_of_weights(&weighted.diagnostics);
     let mut stream = Stream::open(args.seed, Purpose::Sample, u64::MAX, 0);
     let chosen = resample(&weighted.log_weights, args.draws, &mut stream);

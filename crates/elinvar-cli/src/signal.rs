@@ -22,8 +22,8 @@ impl Interrupt {
     pub(crate) fn new(quiet: bool) -> Self {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM] {
-            // The first request finds the flag down, raises it, and so arms the second. A system that does not let us listen
-            // ends the program by itself, which leaves files whole as well.
+            // The first request finds the flag down, raises it, and so arms the second. A system that does not let us
+            // listen ends the program by itself, which leaves files whole as well.
             let _ = flag::register_conditional_shutdown(signal, code::INTERRUPTED.into(), Arc::clone(&interrupt.asked));
             let _ = flag::register(signal, Arc::clone(&interrupt.asked));
         }

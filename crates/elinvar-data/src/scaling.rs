@@ -28,6 +28,13 @@ pub struct ColumnTransform {
     pub scale: f64,
 }
 
+impl ColumnTransform {
+    /// Whether it is more than a name.
+    pub fn changes(&self) -> bool {
+        self.shift != 0.0 || self.scale != 1.0
+    }
+}
+
 impl Scaling {
     /// The transformation of each column, computed from the rows of `train`.
     ///

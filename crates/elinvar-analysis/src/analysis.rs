@@ -1,0 +1,185 @@
+//! What a fit has found, judged: all that the page, the JSON object, the report and the run folder show.
+
+use std::path::{Path, PathBuf};
+
+use elinvar::Posterior;
+use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary, WeightedDraws};
+use elinvar_report::Content;
+
+use crate::error::Error;
+use crate::held_out::{self, Test};
+use crate::job::Job;
+use crate::{json, page, report};
+
+/// A finished fit, judged.
+#[non_exhaustive]
+pub struct Analysis {
+    /// What was fitted.
+    pub posterior: Posterior,
+    /// How far to trust it, and why.
+    pub judgement: Judgement,
+    /// What the verdict rests on. Its k̂ is `None` where it is not known, not finite or without meaning.
+    pub diagnostics: Diagnostics,
+    /// Whether k̂ is not finite: the weights of very few draws exceed all others by far.
+    pub few_draws_dominate: bool,
+    /// The parameters on the constrained scale.
+    pub parameters: Vec<ParameterSummary>,
+    /// What a reader should know before the table.
+    pub warnings: Vec<String>,
+    /// What rows say that were held out.
+    pub test: Option<Test>,
+    /// Seconds from the search for a start to the last step.
+    pub seconds: f64,
+    /// Where the fit was kept, if it was.
+    pub run_folder: Option<PathBuf>,
+    /// The draws of the verdict, if it was made just now.
+    weighted: Option<WeightedDraws>,
+}
+
+impl Analysis {
+    /// A fit with its verdict: the one that it has, if that rests on as many draws as the job asks for.
+    ///
+    /// # Errors
+    /// Those of the model.
+    pub fn new(job: &Job, mut posterior: Posterior) -> Result<Self, Error> {
+        let mut weighted = None;
+        let n_judged = posterior.judgement().and(posterior.diagnostics()).map_or(0, |known| known.n_draws);
+        if n_judged < job.diagnostic_draws {
+            let judged = posterior.judge_with_draws(job.target(), job.diagnostic_draws, job.plan.seed);
+            weighted = Some(judged.map_err(Error::of_fit)?.1);
+        }
+        Self::judged(job, posterior, weighted)
+    }
+
+    /// A fit that was kept: with the verdict that it was kept with, if it was judged.
+    ///
+    /// # Errors
+    /// Those of the model.
+    pub fn of_kept(job: &Job, posterior: Posterior) -> Result<Self, Error> {
+        if posterior.judgement().is_some() && posterior.diagnostics().is_some() {
+            Self::judged(job, posterior, None)
+        } else {
+            Self::new(job, posterior)
+        }
+    }
+
+    fn judged(job: &Job, posterior: Posterior, weighted: Option<WeightedDraws>) -> Result<Self, Error> {
+        let (n, seed) = (job.diagnostic_draws, job.plan.seed);
+        let judgement = posterior.judgement().expect("it was judged").clone();
+        let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
+        let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
+        let test = job.held_out.as_ref().map(|rows| held_out::test(rows, &*job.model, &posterior, seed)).transpose()?;
+        Ok(Self {
+            parameters: posterior.summary(n, seed),
+            warnings: job.model.conflicts(&posterior),
+            seconds: posterior.seconds(),
+            run_folder: None,
+            posterior,
+            judgement,
+            diagnostics,
+            few_draws_dominate,
+            test,
+            weighted,
+        })
+    }
+
+    /// With the folder in which it is kept.
+    pub fn in_folder(self, path: &Path) -> Self {
+        Self { run_folder: Some(path.into()), ..self }
+    }
+
+    /// Whether the evaluations of the verdict are among those of the fit: it is that of a ladder.
+    pub(crate) fn is_of_ladder(&self) -> bool {
+        // The verdict that a rung was kept for has its bits.
+        let elbo = self.posterior.diagnostics().map(|diagnostics| diagnostics.elbo);
+        self.posterior.rungs().iter().any(|rung| rung.kept && Some(rung.elbo) == elbo)
+    }
+
+    /// The page for a terminal.
+    pub fn page(&self, job: &Job) -> String {
+        page::text(job, self)
+    }
+
+    /// One JSON object; numbers that are not finite are `null`.
+    pub fn json(&self) -> String {
+        json::text(self)
+    }
+
+    /// All that the report shows; `command` is the one that makes the same fit again.
+    ///
+    /// # Errors
+    /// Those of the model, where the draws of the verdict have to be weighed again.
+    pub fn content(&self, job: &Job, command: String) -> Result<Content, Error> {
+        match &self.weighted {
+            Some(weighted) => report::content(job, self, weighted, command),
+            None => {
+                // The same seed makes the same draws.
+                let seed = if self.is_of_ladder() { self.posterior.plan().seed } else { job.plan.seed };
+                let again = self.posterior.importance_widened(job.target(), self.diagnostics.n_draws, seed);
+                report::content(job, self, &again.map_err(Error::of_fit)?, command)
+            }
+        }
+    }
+}
+
+/// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was
+/// one.
+pub(crate) fn without_stand_ins(mut diagnostics: Diagnostics) -> (Diagnostics, bool) {
+    let shifts = diagnostics.shifts.iter_mut().flat_map(|shift| [&mut shift.mean, &mut shift.log_sd]);
+    for estimate in [&mut diagnostics.elbo, &mut diagnostics.log_normaliser].into_iter().chain(shifts) {
+        *estimate = unbounded(*estimate);
+    }
+    let few_draws_dominate = diagnostics.pareto_k.is_some_and(is_endless);
+    // Ratios of densities that cannot be compared have a tail without meaning.
+    let comparable = diagnostics.elbo.mcse.is_finite();
+    diagnostics.pareto_k = diagnostics.pareto_k.filter(|_| comparable && !few_draws_dominate);
+    (diagnostics, few_draws_dominate)
+}
+
+/// The estimate with infinity where files have the largest number.
+pub(crate) fn unbounded(Estimate { value, mcse }: Estimate) -> Estimate {
+    let endless = |x: f64| if x.abs() >= f64::MAX { f64::INFINITY.copysign(x) } else { x };
+    Estimate { value: endless(value), mcse: endless(mcse) }
+}
+
+/// Whether this k̂ stands for infinity.
+pub(crate) fn is_endless(k: f64) -> bool {
+    k >= 99.0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use elinvar::run::journal::Folder;
+
+    use super::*;
+    use crate::settings::Settings;
+
+    fn analysis(diagnostic_draws: usize) -> (Job, Analysis) {
+        let mut settings = Settings { diagnostic_draws: Some(diagnostic_draws), ..Settings::default() };
+        settings.set_example();
+        let job = Job::new(&settings).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Folder::new(folder.path()).unwrap();
+        let analysis = job.fit(&mut |_| ControlFlow::Continue(()), &journal).unwrap();
+        (job, analysis)
+    }
+
+    #[test]
+    fn the_verdict_of_a_ladder_is_kept_where_it_rests_on_enough_draws() {
+        let (job, few) = analysis(4_096);
+        let kept = few.posterior.rungs().iter().find(|rung| rung.kept).unwrap();
+        assert_eq!(kept.elbo, few.diagnostics.elbo);
+        assert!(few.is_of_ladder() && few.page(&job).contains(" of these for the verdict\n"));
+        // The draws of the verdict, made again: they say the same.
+        let content = few.content(&job, String::new()).unwrap();
+        let again = few.posterior.importance_widened(job.target(), few.diagnostics.n_draws, few.posterior.plan().seed);
+        assert_eq!(again.unwrap().diagnostics.elbo, few.diagnostics.elbo);
+        assert_eq!(content.headline.n_draws, few.diagnostics.n_draws as u64);
+
+        let (job, many) = analysis(100_000);
+        assert!(many.diagnostics.n_draws >= 100_000 && !many.is_of_ladder());
+        assert!(many.page(&job).contains(" more for the verdict\n"));
+    }
+}

@@ -1,0 +1,160 @@
+//! The family that was asked for, and its name in words.
+
+use elinvar::Family;
+use elinvar::component::ComponentKind;
+use elinvar::family::Kind;
+use elinvar::law::Law;
+use elinvar::target::Covariance;
+
+use crate::error::Error;
+use crate::models::{Entry, UsualFamily};
+use crate::number::significant;
+use crate::settings::{Components, Dims, FamilySettings, Shape};
+
+/// The word for the ladder of families.
+pub(crate) const AUTO: &str = "auto";
+
+/// Half the degrees of freedom of a Student-t unless it is given.
+const SHAPE: f64 = 4.0;
+/// λ of nig and snig unless it is given: with w ~ InverseGaussian(1, 2) the excess kurtosis of nig, 3/λ, is that of a
+/// Student-t with 8 degrees of freedom.
+const LAMBDA: f64 = 2.0;
+const COMPONENTS: usize = 3;
+const RANK: usize = 1;
+const LAW: &str = "logistic";
+
+/// The family, with the constants that were given and no constant that belongs to another; `layers` is how a network is
+/// cut.
+pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>) -> Result<Family, Error> {
+    let name = default_for(model.usual_family, args.name);
+    check_owners(args, name)?;
+    let lambda = args.lambda.unwrap_or(LAMBDA);
+    let family = match name {
+        AUTO => Family::auto(),
+        "mog" => match args.components.unwrap_or(Components::Number(COMPONENTS)) {
+            Components::Auto => Family::mog_auto(),
+            Components::Number(components) => Family::mog(components),
+        },
+        "student_t" => match args.shape.unwrap_or(Shape::Number(SHAPE)) {
+            Shape::Learn => Family::student_t_learned(),
+            Shape::Number(a) => Family::student_t(a),
+        },
+        "skew" => Family::skew(),
+        "emg" => Family::emg(),
+        "nig" => Family::nig(lambda),
+        "snig" => Family::snig(lambda),
+        "rank_k" => Family::rank_k(args.rank.unwrap_or(RANK)),
+        "matrix" => {
+            let Some(dims) = args.dims.as_ref().or(layers) else {
+                return Err(Error::NoDims);
+            };
+            Family::layers(&dims.0).map_err(Error::Refused)?
+        }
+        "scale_mixture" => {
+            let given: Vec<(&str, f64)> = args.constant.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+            let mixture =
+                Family::scale_mixture(Law::of_scale(args.law.unwrap_or(LAW), &given).map_err(Error::Refused)?);
+            if args.product == Some(true) { mixture.product() } else { mixture }
+        }
+        "ef_mixture" | "birnbaum_saunders" => ef_mixture(args, name, model.usual_family)?,
+        _ => Family::gaussian(),
+    };
+    Ok(match args.covariance {
+        // A full precision of all weights of a network is rarely wanted and never small.
+        None if model.usual_family == UsualFamily::OwnStart && name != "matrix" => {
+            family.with_covariance(Covariance::Diagonal)
+        }
+        None => family,
+        Some(covariance) => family.with_covariance(covariance),
+    })
+}
+
+/// The family of this name; `auto` is what is usual for the model.
+fn default_for(usual: UsualFamily, asked: Option<&'static str>) -> &'static str {
+    match (asked.unwrap_or(AUTO), usual) {
+        (AUTO, UsualFamily::OwnStart) => "gaussian",
+        (AUTO, UsualFamily::Mixture { .. }) => "ef_mixture",
+        (name, _) => name,
+    }
+}
+
+fn ef_mixture(args: &FamilySettings, name: &'static str, usual: UsualFamily) -> Result<Family, Error> {
+    let component = if name == "birnbaum_saunders" {
+        name
+    } else {
+        args.component.unwrap_or(match usual {
+            UsualFamily::Mixture { component } => component,
+            _ => "normal",
+        })
+    };
+    let components = match args.components.unwrap_or(Components::Number(1)) {
+        Components::Number(components) => components,
+        Components::Auto => return Err(Error::NoAutoComponents { family: name }),
+    };
+    let mut given = args.constant.iter();
+    let value = match (given.next(), given.next()) {
+        (None, _) => None,
+        (Some((_, value)), None) => Some(*value),
+        _ => return Err(Error::TooManyConstants { component }),
+    };
+    let kind = ComponentKind::new(component, value).map_err(Error::Refused)?;
+    if let (Some((given, _)), Some(known)) = (args.constant.iter().next(), kind.constant_name())
+        && given != known
+    {
+        return Err(Error::OtherConstant { given: given.clone(), component, known });
+    }
+    Ok(Family::ef_mixture(kind, components))
+}
+
+/// Refuses a flag that belongs to another family.
+fn check_owners(args: &FamilySettings, name: &'static str) -> Result<(), Error> {
+    let given = [
+        ("--components", args.components.is_some(), &["mog", "ef_mixture", "birnbaum_saunders"][..]),
+        ("--rank", args.rank.is_some(), &["rank_k"]),
+        ("--shape", args.shape.is_some(), &["student_t"]),
+        ("--lambda", args.lambda.is_some(), &["nig", "snig"]),
+        ("--component", args.component.is_some(), &["ef_mixture"]),
+        ("--law", args.law.is_some(), &["scale_mixture"]),
+        ("--product", args.product.is_some(), &["scale_mixture"]),
+        ("--dims", args.dims.is_some(), &["matrix"]),
+        ("--constant", !args.constant.is_empty(), &["ef_mixture", "birnbaum_saunders", "scale_mixture"]),
+    ];
+    match given.iter().find(|(_, is_given, owners)| *is_given && !owners.contains(&name)) {
+        Some((flag, _, owners)) => Err(Error::NotOfThisFamily { flag, owners: owners.join(" or "), family: name }),
+        None => Ok(()),
+    }
+}
+
+/// The family in words, as in "approximated by …".
+pub(crate) fn family_in_words(family: &Family) -> String {
+    let (kind, covariance) = (&family.kind, family.covariance);
+    let words = match kind {
+        Kind::Gaussian => "Gaussian".into(),
+        Kind::StudentT { a, learn } => {
+            let learned = if *learn { " (learned)" } else { "" };
+            format!("Student-t with {} degrees of freedom{learned}", significant(2.0 * a))
+        }
+        Kind::Skew => "skew-Gaussian".into(),
+        Kind::Emg => "exponentially modified Gaussian".into(),
+        Kind::Nig { lambda } => format!("normal inverse-Gaussian (λ = {})", significant(*lambda)),
+        Kind::Snig { lambda } => format!("symmetric normal inverse-Gaussian (λ = {})", significant(*lambda)),
+        Kind::RankK { rank } => format!("Gaussian with {rank} covariance factor{}", if *rank == 1 { "" } else { "s" }),
+        Kind::Mog { components: 1 } => "mixture of one Gaussian".into(),
+        Kind::Mog { components } => format!("mixture of {components} Gaussians"),
+        Kind::ScaleMixture { law, product: false } => format!("scale mixture ({law})"),
+        Kind::ScaleMixture { law, product: true } => return format!("product of scale mixtures ({law})"),
+        Kind::Matrix { layout, .. } => {
+            let group = |lengths: &[u32]| lengths.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
+            format!("matrix-variate Gaussian ({})", layout.groups().map(group).collect::<Vec<_>>().join(", "))
+        }
+        Kind::EfMixture { component, components } => {
+            let name = component.name().replace('_', " ");
+            return if *components == 1 { name } else { format!("mixture of {components} {name} components") };
+        }
+        _ => family.name().into(),
+    };
+    match covariance {
+        Covariance::Full => format!("full {words}"),
+        Covariance::Diagonal => format!("diagonal {words}"),
+    }
+}

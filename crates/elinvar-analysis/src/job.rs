@@ -1,0 +1,141 @@
+//! What is to be done, checked: the model over its rows, the family and the plan.
+
+use std::ops::ControlFlow;
+
+use elinvar::family::{Approximation, Kind};
+use elinvar::run::components::MOST_COMPONENTS;
+use elinvar::run::{Journal, Step, fit_from_journaled, fit_journaled};
+use elinvar::target::Target;
+use elinvar::{Family, Plan};
+use elinvar_data::RegressionData;
+
+use crate::analysis::Analysis;
+use crate::error::Error;
+use crate::family::family;
+use crate::models::{Model, ModelName, UsualFamily, check_owners};
+use crate::rows::{self, Loaded, Rows};
+use crate::settings::{Components, Settings};
+
+/// Draws times parameters that are held in memory at once: 2 GiB.
+const MOST_NUMBERS: usize = 1 << 28;
+/// Numbers that a fit keeps, most of them in its trace.
+const KEPT_NUMBERS: usize = 1 << 16;
+
+/// A fit that can be started.
+pub struct Job {
+    pub(crate) model: Box<dyn Model>,
+    pub(crate) rows: Rows,
+    /// Rows on which the fit is tested.
+    pub(crate) held_out: Option<RegressionData>,
+    pub(crate) family: Family,
+    pub(crate) plan: Plan,
+    pub(crate) diagnostic_draws: usize,
+    /// Where the fit begins, if not where a search leads.
+    start: Option<Approximation>,
+    settings: Settings,
+}
+
+impl Job {
+    /// Checks everything that can be checked before the first draw.
+    ///
+    /// # Errors
+    /// A sentence about the first setting, file or value that will not do.
+    pub fn new(settings: &Settings) -> Result<Self, Error> {
+        let name = settings.model.name.unwrap_or(ModelName::DEFAULT);
+        let entry = name.entry();
+        if entry.usual_family != UsualFamily::OwnStart {
+            // What needs no data comes first.
+            family(&settings.family, entry, None)?;
+        }
+        check_owners(settings, name)?;
+        let Loaded { rows, train, test } = rows::load(settings, name)?;
+        let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::Model)?;
+        let family = family(&settings.family, entry, model.layers().as_ref())?;
+        let plan = settings.plan.clone();
+        check_size(settings, &family, model.target().dim(), rows.n_rows)?;
+        family.check().map_err(Error::Refused)?;
+        let resolved_plan = plan.resolve(model.target()).map_err(Error::Refused)?;
+        let start = model.start(family, plan.seed).map_err(Error::Refused)?;
+        let resolved = settings.resolved(name, &rows, &*model, &family, &resolved_plan);
+        let diagnostic_draws = settings.diagnostic_draws();
+        Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, start, settings: resolved })
+    }
+
+    /// What is fitted.
+    pub fn target(&self) -> &dyn Target {
+        self.model.target()
+    }
+
+    /// How it is fitted.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The settings with every choice made: they make the same fit again.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Draws that the verdict rests on, at least.
+    pub fn diagnostic_draws(&self) -> usize {
+        self.diagnostic_draws
+    }
+
+    /// Fits and judges, or goes on with what the journal has; `observe` sees every step.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if the journal ends the fit; otherwise what the model or the library says.
+    pub fn fit(
+        &self,
+        observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+        journal: &dyn Journal,
+    ) -> Result<Analysis, Error> {
+        let (target, plan) = (self.target(), &self.plan);
+        let fitted = match &self.start {
+            Some(start) => fit_from_journaled(target, start.clone(), plan, observe, journal),
+            None => fit_journaled(target, self.family, plan, observe, journal),
+        };
+        Analysis::new(self, fitted.map_err(Error::of_fit)?)
+    }
+}
+
+fn check_size(settings: &Settings, family: &Family, dim: usize, n_rows: usize) -> Result<(), Error> {
+    let (given, plan, standard) = (&settings.family, &settings.plan, Plan::default());
+    if let Some(dims) = &given.dims {
+        let size = |group: &Vec<usize>| group.iter().fold(1usize, |size, length| size.saturating_mul(*length));
+        let total = dims.0.iter().fold(0usize, |total, group| total.saturating_add(size(group)));
+        if total != dim {
+            return Err(Error::Dims { dims: dims.to_string(), total, dim });
+        }
+    }
+    if let Some(value) = plan.minibatch.filter(|size| *size > n_rows) {
+        let what = format!("the table has {n_rows} rows");
+        return Err(Error::TooLarge { flag: "--minibatch", value, what, most: n_rows });
+    }
+    if let Some(value) = given.rank.filter(|rank| *rank > dim) {
+        let what = format!("the model has {dim} parameters");
+        return Err(Error::TooLarge { flag: "--rank", value, what, most: dim });
+    }
+    if let Some(Components::Number(components)) = given.components {
+        // Precision, factor, covariance, two gradients, curvature and room for a step.
+        check_memory("--components", components, 8 * family.covariance.n_entries(dim))?;
+    }
+    if plan.n_draws != standard.n_draws {
+        let grows = matches!(family.kind, Kind::MogAuto | Kind::Auto);
+        let most = if grows { MOST_COMPONENTS } else { family.n_components() };
+        check_memory("--draws-per-step", plan.n_draws, dim * most)?;
+    }
+    if plan.restarts != standard.restarts {
+        check_memory("--restarts", plan.restarts, KEPT_NUMBERS)?;
+    }
+    check_memory("--diagnostic-draws", settings.diagnostic_draws(), dim)
+}
+
+/// Refuses a count, given by a flag, of things of this many numbers that would not fit into memory.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub fn check_memory(flag: &'static str, count: usize, width: usize) -> Result<(), Error> {
+    let most = MOST_NUMBERS / width.max(1);
+    if count > most { Err(Error::Memory { flag, count, most }) } else { Ok(()) }
+}

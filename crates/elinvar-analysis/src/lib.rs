@@ -1,0 +1,44 @@
+//! What a table becomes: settings, a model by name, a judged fit, and its page, JSON object, report and run folder.
+//!
+//! [`Settings`] are plain data, as a file or flags have them. A [`Job`] is what they ask for, checked: the model over
+//! its rows, the family and the plan. [`Job::fit`] makes an [`Analysis`], which has the posterior, the verdict and
+//! everything that is shown of them. A [`RunFolder`] keeps it, a [`Kept`] fit is opened again.
+//!
+//! Nothing here prints, reads arguments or ends the process; what goes wrong is an [`Error`].
+
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
+mod analysis;
+mod compare;
+mod diagnose;
+mod draws;
+mod error;
+mod family;
+mod held_out;
+mod job;
+mod json;
+mod kept;
+mod models;
+pub mod number;
+mod page;
+pub mod place;
+mod prior;
+mod report;
+mod rows;
+mod run_folder;
+pub mod settings;
+pub mod shell;
+pub mod stan;
+mod table;
+mod words;
+
+pub use analysis::Analysis;
+pub use compare::Ranking;
+pub use diagnose::SecondOpinion;
+pub use draws::DrawTable;
+pub use error::Error;
+pub use held_out::{Metric, Scores, Test};
+pub use job::{Job, check_memory};
+pub use kept::{Kept, folder_of};
+pub use run_folder::RunFolder;
+pub use settings::Settings;

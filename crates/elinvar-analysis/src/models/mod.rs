@@ -1,0 +1,248 @@
+//! The models by name: a file each, and a line in [`REGISTRY`].
+//!
+//! A file has an [`Entry`], which says what the model needs of a table before there is one, and a [`Model`], which is
+//! the model over its rows and says everything about itself that a page, a report or a file of settings shows.
+
+mod coefficients;
+mod direction;
+mod linear;
+mod logistic;
+mod network;
+mod own;
+mod poisson;
+mod proportion;
+mod rate;
+
+use std::fmt;
+
+use elinvar::family::Approximation;
+use elinvar::target::{DrawBuffer, Target};
+use elinvar::{Family, Posterior};
+use elinvar_data::{ColumnTransform, Outcome, RegressionData};
+use serde::{Serialize, Serializer};
+
+pub(crate) use own::check_owners;
+
+use crate::held_out::Scores;
+use crate::settings::{Dims, ModelSettings};
+
+/// All models, in the order in which help lists them.
+const REGISTRY: &[&Entry] = &[
+    &logistic::ENTRY,
+    &linear::ENTRY,
+    &poisson::ENTRY,
+    &network::ENTRY,
+    &rate::ENTRY,
+    &proportion::ENTRY,
+    &direction::ENTRY,
+];
+
+/// What is known of a model before its table is read.
+pub(crate) struct Entry {
+    /// The word for it in commands and files.
+    pub(crate) name: &'static str,
+    /// What it is for, in the brackets behind its name.
+    pub(crate) about: &'static str,
+    pub(crate) columns: Columns,
+    /// What the column to be explained may hold.
+    pub(crate) outcome: fn(&ModelSettings) -> Outcome,
+    /// A name that no column may have, because a parameter of the model has it.
+    pub(crate) taken: Option<&'static str>,
+    /// Settings that mean something for this model alone.
+    pub(crate) own: &'static [OwnSetting],
+    pub(crate) usual_family: UsualFamily,
+    /// The model over rows whose columns were transformed like this.
+    pub(crate) make: fn(&ModelSettings, RegressionData, &[ColumnTransform]) -> Result<Box<dyn Model>, elinvar::Error>,
+}
+
+/// What a model makes of the columns of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// A coefficient for each, an intercept before them.
+    Coefficients,
+    /// Inputs of something that has its own constants.
+    Inputs,
+    /// There is but the one that is to be explained.
+    Single,
+}
+
+/// What `auto` stands for, and where fits begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UsualFamily {
+    /// The ladder of families on the real line, from a start that is searched for.
+    Ladder,
+    /// A mixture of these components, where parameters do not live on the real line.
+    Mixture { component: &'static str },
+    /// A diagonal Gaussian around a start of the model's own, which a ladder would not keep.
+    OwnStart,
+}
+
+/// A setting that belongs to some models only.
+pub(crate) struct OwnSetting {
+    /// The flags for it, in words.
+    pub(crate) flags: &'static str,
+    pub(crate) is_given: fn(&ModelSettings) -> bool,
+}
+
+/// A model over its rows.
+pub(crate) trait Model {
+    /// What is fitted.
+    fn target(&self) -> &dyn Target;
+
+    /// Its settings with every choice made, but for its name.
+    fn settings(&self) -> ModelSettings;
+
+    /// Its name at the beginning of a sentence.
+    fn title(&self) -> String;
+
+    /// The law of the column `y`.
+    fn formula(&self, y: &str) -> String;
+
+    /// Its prior.
+    fn prior(&self) -> PriorWords;
+
+    /// What a posterior says about rows that were held out; a model of a single column holds none out.
+    fn test(&self, _rows: &RegressionData, _draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
+        Ok(Scores::default())
+    }
+
+    /// Where prior and data contradict each other, in sentences.
+    fn conflicts(&self, _posterior: &Posterior) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How its parameters are cut into matrices, if they are.
+    fn layers(&self) -> Option<Dims> {
+        None
+    }
+
+    /// Where a fit begins, if not where a search leads.
+    fn start(&self, _family: Family, _seed: u64) -> Result<Option<Approximation>, elinvar::Error> {
+        Ok(None)
+    }
+}
+
+/// A prior in words.
+pub(crate) struct PriorWords {
+    /// In a few words.
+    pub(crate) short: String,
+    /// With all numbers, where the few words do not have them.
+    pub(crate) numbers: Option<String>,
+    /// What it is the prior of, behind the few words; empty where that is clear.
+    pub(crate) of: &'static str,
+    /// That of a parameter beside the coefficients.
+    pub(crate) beside: Option<String>,
+}
+
+impl PriorWords {
+    fn plain(short: &str) -> Self {
+        Self { short: short.into(), numbers: None, of: "", beside: None }
+    }
+
+    /// For the title of a page.
+    pub(crate) fn in_short(&self) -> String {
+        self.joined(&self.short, ", ")
+    }
+
+    /// For a line of its own.
+    pub(crate) fn in_full(&self) -> String {
+        let all = self.numbers.clone().unwrap_or_else(|| format!("{}{}", self.short, self.of));
+        self.joined(&all, "; ")
+    }
+
+    fn joined(&self, text: &str, comma: &str) -> String {
+        self.beside.as_ref().map_or(text.into(), |beside| format!("{text}{comma}{beside}"))
+    }
+}
+
+/// A model that can be named.
+#[derive(Clone, Copy)]
+pub struct ModelName(&'static Entry);
+
+impl ModelName {
+    /// All of them, in the order in which help lists them.
+    pub fn all() -> impl Iterator<Item = ModelName> {
+        REGISTRY.iter().map(|entry| ModelName(entry))
+    }
+
+    /// That of a fit which names none.
+    pub(crate) const DEFAULT: ModelName = ModelName(&logistic::ENTRY);
+
+    /// The word for it in commands and files.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Whether the model has coefficients of columns, one each.
+    pub fn has_coefficients(self) -> bool {
+        self.0.columns == Columns::Coefficients
+    }
+
+    pub(crate) fn entry(self) -> &'static Entry {
+        self.0
+    }
+
+    /// All models with what they are for, as a line of help.
+    pub fn help() -> String {
+        let of = |single: bool| {
+            let chosen = REGISTRY.iter().filter(|entry| (entry.columns == Columns::Single) == single);
+            in_a_row(chosen.map(|entry| format!("{} ({})", entry.name, entry.about)).collect(), "or")
+        };
+        format!("{}; for one column {}", of(false), of(true))
+    }
+
+    /// Their names as part of a sentence.
+    pub(crate) fn list() -> String {
+        in_a_row(REGISTRY.iter().map(|entry| entry.name.into()).collect(), "and")
+    }
+}
+
+/// `a, b and c`.
+fn in_a_row(mut words: Vec<String>, last_word: &str) -> String {
+    let last = words.pop().unwrap_or_default();
+    if words.is_empty() { last } else { format!("{} {last_word} {last}", words.join(", ")) }
+}
+
+impl PartialEq for ModelName {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for ModelName {}
+
+impl Serialize for ModelName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl fmt::Debug for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_words() {
+        let mut names: Vec<&str> = ModelName::all().map(ModelName::name).collect();
+        assert_eq!(ModelName::list(), "logistic, linear, poisson, network, rate, proportion and direction");
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), REGISTRY.len());
+    }
+
+    #[test]
+    fn help_tells_one_column_from_many() {
+        let help = ModelName::help();
+        assert!(
+            help.starts_with("logistic (target 0/1), linear (any number), poisson (counts) or network ("),
+            "{help}"
+        );
+        assert!(help.contains("; for one column rate (counts), proportion (0/1) or direction ("), "{help}");
+    }
+}

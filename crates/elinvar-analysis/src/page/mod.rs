@@ -1,0 +1,80 @@
+//! The page that `elinvar fit` prints.
+
+pub(crate) mod ending;
+pub(crate) mod evidence;
+mod held_out;
+pub(crate) mod ladder;
+pub(crate) mod next;
+mod parameters;
+
+use crate::analysis::Analysis;
+use crate::job::Job;
+use crate::number::{duration, grouped, significant, with_error};
+use crate::words::{self, FileName};
+
+/// The whole page.
+pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
+    let Analysis {
+        posterior, judgement, diagnostics, few_draws_dominate, parameters, test, seconds, run_folder, ..
+    } = analysis;
+    let counts = posterior.counts();
+    let mut page = words::title(job, posterior, FileName::Given)
+        + "\n\n"
+        + &evidence::verdict(judgement)
+        + "\n"
+        + &analysis.warnings.iter().map(|warning| evidence::folded(warning) + "\n").collect::<String>()
+        + &parameters::table(parameters)
+        + "\n";
+    if let Some(test) = test {
+        page += &(held_out::table(test) + "\n");
+    }
+    if posterior.rungs().len() > 1 {
+        page += &(ladder::table(posterior.rungs()) + "\n");
+    }
+    let mut line = |name: &str, value: String| page += &self::line(name, &value);
+    if let Some(numbers) = job.model.prior().numbers {
+        line("prior", numbers);
+    }
+    line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
+    line("Pareto k\u{302}", evidence::pareto(diagnostics, *few_draws_dominate));
+    if let Some(tail) = posterior.tail_index() {
+        let degrees = tail.standard_error.map_or_else(
+            || significant(tail.degrees_of_freedom),
+            |error| with_error(tail.degrees_of_freedom, 2.0 * error),
+        );
+        line("tail", format!("{degrees} degrees of freedom, learned"));
+    }
+    if let [_] = posterior.rungs() {
+        line("ladder", evidence::only_rung(judgement).into());
+    }
+    if !posterior.agreement().restarts.is_empty() {
+        line("restarts", evidence::restarts(&posterior.agreement().restarts, job.plan.restarts));
+    }
+    line("stopped", ending::Ending::of(posterior).sentence(job.plan.stop.remaining_nats));
+    let evaluations = format!(
+        "{} log density, {} gradient, {} Hessian",
+        grouped(counts.log_density),
+        grouped(counts.gradient),
+        grouped(counts.hessian)
+    );
+    let dropped = format!("; {} dropped because they were not finite", grouped(counts.dropped));
+    line("evaluations", evaluations + if counts.dropped > 0 { &dropped } else { "" });
+    let spent = diagnostics.counts;
+    let gradients =
+        if spent.gradient > 0 { format!(" and {} gradient", grouped(spent.gradient)) } else { String::new() };
+    let these = if analysis.is_of_ladder() { "of these" } else { "more" };
+    line("", format!("{} log density{gradients} {these} for the verdict", grouped(spent.log_density)));
+    line("draws", format!("at most {} per step", grouped(posterior.peak_draws() as u64)));
+    line("time", format!("fitting {}", duration(*seconds)));
+    if let Some(path) = run_folder {
+        line("kept in", path.display().to_string());
+    }
+    page + "\nNext: " + &next::next(job, analysis) + "\n"
+}
+
+/// A name and what there is to say about it.
+pub(crate) fn line(name: &str, value: &str) -> String {
+    // A combining accent takes a character and no room.
+    let width = 13 + name.matches('\u{302}').count();
+    format!("{name:<width$}{value}\n")
+}

@@ -1,0 +1,132 @@
+//! From a finished fit to the content of its report.
+
+mod draws;
+mod parameters;
+mod tail;
+mod trace;
+
+use elinvar::Family;
+use elinvar::family::Kind;
+use elinvar::posterior::{Verdict, WeightedDraws};
+use elinvar_report::{CalibrationBin, Content, Estimate, Headline, Metric, Rung, Test};
+
+use crate::analysis::{Analysis, is_endless, unbounded};
+use crate::error::Error;
+use crate::family::family_in_words;
+use crate::held_out;
+use crate::job::Job;
+use crate::page::{ending::Ending, next::next};
+use crate::words::{self, FileName};
+
+/// Name of the report in a run directory.
+pub(crate) const REPORT: &str = "analysis.html";
+
+/// All that the report of a fit shows; `command` is the one that makes the same fit again.
+pub(crate) fn content(
+    job: &Job,
+    analysis: &Analysis,
+    weighted: &WeightedDraws,
+    command: String,
+) -> Result<Content, Error> {
+    let posterior = &analysis.posterior;
+    let (draws, corrected_draws) = draws::both(posterior, weighted);
+    Ok(Content {
+        title: words::title(job, posterior, FileName::Bare),
+        made: format!("elinvar {}, seed {}", env!("CARGO_PKG_VERSION"), job.plan.seed),
+        verdict: match analysis.judgement.verdict {
+            Verdict::Trust => elinvar_report::Verdict::Trust,
+            Verdict::TrustMeansOnly => elinvar_report::Verdict::TrustMeansOnly,
+            Verdict::DoNotTrust => elinvar_report::Verdict::DoNotTrust,
+        },
+        reason: analysis.judgement.reason.clone(),
+        next: Some(next(job, analysis)),
+        headline: headline(job, analysis),
+        parameters: parameters::list(analysis, corrected_draws.as_ref()),
+        draws,
+        corrected_draws,
+        trace: trace::rows(posterior.trace()),
+        stages: trace::stages(posterior.trace(), posterior.rungs()),
+        tail: tail::of(weighted),
+        rungs: posterior.rungs().iter().map(rung).collect(),
+        test: analysis.test.as_ref().map(test),
+        config: job.settings().text()?,
+        command,
+        model: words::parts(job),
+    })
+}
+
+fn headline(job: &Job, analysis: &Analysis) -> Headline {
+    let (posterior, diagnostics) = (&analysis.posterior, &analysis.diagnostics);
+    let counts = posterior.counts();
+    let evaluations = [("log density", counts.log_density), ("gradient", counts.gradient), ("Hessian", counts.hessian)];
+    let reliable = diagnostics.pareto_k.is_some_and(|k| k <= diagnostics.pareto_k_threshold);
+    Headline {
+        family: family_in_words(&posterior.family()),
+        elbo: Some(estimate(diagnostics.elbo)),
+        log_normaliser: reliable.then(|| estimate(diagnostics.log_normaliser)),
+        pareto_k: diagnostics.pareto_k,
+        pareto_k_threshold: diagnostics.pareto_k_threshold,
+        few_draws_dominate: analysis.few_draws_dominate,
+        effective_draws: Some(diagnostics.effective_sample_size),
+        n_draws: diagnostics.n_draws as u64,
+        converged: posterior.converged(),
+        stopped: Ending::of(posterior).sentence(job.plan.stop.remaining_nats),
+        steps: posterior.trace().len() as u64,
+        evaluations: evaluations.into_iter().filter(|(_, n)| *n > 0).map(|(what, n)| (what.into(), n)).collect(),
+        seconds: analysis.seconds,
+    }
+}
+
+/// An estimate as reports have it.
+fn estimate(estimate: elinvar::posterior::Estimate) -> Estimate {
+    let elinvar::posterior::Estimate { value, mcse } = unbounded(estimate);
+    Estimate { value, mcse }
+}
+
+fn rung(rung: &elinvar::posterior::Rung) -> Rung {
+    Rung {
+        family: short(&rung.family),
+        elbo: estimate(rung.elbo),
+        pareto_k: rung.pareto_k.map(|k| if is_endless(k) { f64::INFINITY } else { k }),
+        gain: rung.gain.map(estimate),
+        gradients: rung.counts.gradient,
+        seconds: rung.seconds,
+        kept: rung.kept,
+    }
+}
+
+/// A family in few words; its scale matrix is that of all rungs.
+fn short(family: &Family) -> String {
+    match family.kind {
+        Kind::Gaussian => "Gaussian".into(),
+        Kind::Skew => "skew-Gaussian".into(),
+        Kind::StudentT { .. } => "Student-t".into(),
+        Kind::Mog { components } => format!("mixture of {components}"),
+        _ => family.name().replace('_', " "),
+    }
+}
+
+fn test(test: &held_out::Test) -> Test {
+    let metric = |metric: &held_out::Metric| {
+        let (name, note) = match metric.name {
+            "log_loss" => ("log-loss", "nats per row of the predicted probability; lower is better"),
+            "accuracy" => ("accuracy", "share of rows whose likelier class was right"),
+            "brier" => ("Brier score", "mean squared error of the probability; lower is better"),
+            "calibration_error" => ("calibration error", "mean distance of the dots from the dotted line"),
+            "rmse" => ("RMSE", "root mean squared error of the mean prediction, in units of the target"),
+            "log_predictive_density" => ("log predictive density", "nats per row; higher is better"),
+            other => (other, metric.unit),
+        };
+        Metric { name: name.into(), value: metric.value, se: metric.se, note: note.into() }
+    };
+    let bin = |bin: &elinvar_data::CalibrationBin| CalibrationBin {
+        predicted: bin.predicted,
+        observed: bin.observed,
+        n: bin.n_rows as u64,
+    };
+    Test {
+        n_rows: test.n_rows as u64,
+        metrics: test.scores.metrics.iter().map(metric).collect(),
+        calibration: test.scores.calibration.iter().map(bin).collect(),
+    }
+}

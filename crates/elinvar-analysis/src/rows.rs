@@ -1,0 +1,194 @@
+//! The rows of a fit: read, held out and scaled as the settings say.
+
+use std::path::{Path, PathBuf};
+
+use elinvar_data::{
+    ColumnTransform, Columns as Chosen, DesignColumn, Intercept, Reading, RegressionData, Scaling, Selection, Split,
+    Table, breast_cancer, read_row_numbers, split_fraction, unit_columns,
+};
+
+use crate::error::Error;
+use crate::models::{Columns, ModelName};
+use crate::settings::Settings;
+
+/// What is known of the rows of a fit when the rows themselves have gone into the model.
+pub(crate) struct Rows {
+    /// The file as it was named; `None` for the embedded table.
+    pub(crate) file: Option<String>,
+    /// The column that is explained.
+    pub(crate) target: String,
+    /// Columns of the design matrix.
+    pub(crate) columns: Vec<String>,
+    pub(crate) kinds: Vec<DesignColumn>,
+    /// What was done to these columns.
+    pub(crate) transforms: Vec<ColumnTransform>,
+    /// Whether the settings ask for scaled columns.
+    pub(crate) scaling_is_asked: bool,
+    /// Rows of the fit.
+    pub(crate) n_rows: usize,
+    /// Rows that were read, with those that are held out and without those that were dropped.
+    pub(crate) n_read: usize,
+    /// Rows that were dropped because a cell was missing.
+    pub(crate) n_dropped: usize,
+    /// Of the rows that were read.
+    pub(crate) fingerprint: String,
+}
+
+/// Rows with their numbers.
+pub(crate) struct Loaded {
+    pub(crate) rows: Rows,
+    pub(crate) train: RegressionData,
+    pub(crate) test: Option<RegressionData>,
+}
+
+impl Rows {
+    pub(crate) fn n_held_out(&self) -> usize {
+        self.n_read - self.n_rows
+    }
+
+    pub(crate) fn has_intercept(&self) -> bool {
+        self.kinds.first() == Some(&DesignColumn::Intercept)
+    }
+
+    /// Whether columns were shifted or scaled because the settings say so.
+    pub(crate) fn is_scaled(&self) -> bool {
+        self.scaling_is_asked && self.transforms.iter().any(ColumnTransform::changes)
+    }
+}
+
+/// Reads the table that the settings name.
+pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Error> {
+    let data = read(settings, model)?;
+    let (n_read, n_dropped, fingerprint) = (data.n_rows(), data.n_dropped, data.fingerprint.clone());
+    if let Some(known) = settings.data.fingerprint.clone().filter(|known| *known != fingerprint) {
+        let file = settings.data.file.clone().unwrap_or_else(|| "the embedded table".into());
+        return Err(Error::OtherData { file, found: fingerprint, known });
+    }
+    let (mut train, mut test) = match split(settings, &data)? {
+        Some(split) => data.split(&split).map(|(train, test)| (train, Some(test)))?,
+        None => (data, None),
+    };
+    let scaling = settings.data.scaling.unwrap_or_default();
+    let transforms = match model.entry().columns {
+        Columns::Inputs => scaling.of_columns(&train),
+        // A prior that follows the data means the same whatever the columns are scaled by; on these its scales are
+        // equal.
+        Columns::Coefficients if !settings.model.has_prior() => {
+            scaling.transforms(&train)?;
+            unit_columns(&train)
+        }
+        _ => scaling.transforms(&train)?,
+    };
+    train.transform(&transforms);
+    if let Some(test) = &mut test {
+        test.transform(&transforms);
+    }
+    let rows = Rows {
+        file: settings.data.file.clone(),
+        target: train.target.clone(),
+        columns: train.names.clone(),
+        kinds: train.kinds.clone(),
+        transforms,
+        scaling_is_asked: scaling != Scaling::None,
+        n_rows: train.n_rows(),
+        n_read,
+        n_dropped,
+        fingerprint,
+    };
+    Ok(Loaded { rows, train, test })
+}
+
+/// The file under its name, or under that name beside the file with the settings.
+fn find(settings: &Settings, name: &str) -> PathBuf {
+    let plain = PathBuf::from(name);
+    if plain.exists() {
+        return plain;
+    }
+    let beside = settings.base.iter().flat_map(|base| base.ancestors().take(2)).map(|folder| folder.join(name));
+    beside.into_iter().find(|path| path.exists()).unwrap_or(plain)
+}
+
+fn read(settings: &Settings, model: ModelName) -> Result<RegressionData, Error> {
+    let (data, entry) = (&settings.data, model.entry());
+    if entry.columns == Columns::Single {
+        return single_column(settings, model);
+    }
+    let features = match (&data.features, &data.exclude) {
+        (Some(list), _) => Chosen::Only(list.clone()),
+        (None, Some(list)) => Chosen::Except(list.clone()),
+        (None, None) => Chosen::All,
+    };
+    let with_ones = model.has_coefficients() && data.intercept.unwrap_or(true);
+    let selection = |target: &str| Selection {
+        features,
+        intercept: if with_ones { Intercept::First } else { Intercept::None },
+        missing: data.missing.unwrap_or_default(),
+        categorical: data.categorical.unwrap_or_default(),
+        as_category: data.category.clone().unwrap_or_default(),
+        array: data.array.clone(),
+        ..Selection::new(target, (entry.outcome)(&settings.model))
+    };
+    if data.example.is_some() {
+        return Ok(RegressionData::from_table(&breast_cancer(), &selection("y"))?);
+    }
+    let Some(file) = &data.file else {
+        let named = settings.model.name.is_some();
+        return Err(if named { Error::NoTable { model: entry.name } } else { Error::NoModel });
+    };
+    let path = find(settings, file);
+    let Some(target) = &data.target else { return Err(without_target(&path)) };
+    let read = RegressionData::read(&path, &selection(target))?;
+    match entry.taken.filter(|taken| read.names.iter().any(|name| name == taken)) {
+        Some(column) => Err(Error::NameTaken { file: file.clone(), column }),
+        None => Ok(read),
+    }
+}
+
+fn without_target(path: &Path) -> Error {
+    let columns = match Table::read(path, &Chosen::Only(vec![String::new()])) {
+        Err(elinvar_data::Error::NoSuchColumn { available, .. }) => available,
+        Err(error) => return error.into(),
+        Ok(table) => table.names().to_vec(),
+    };
+    Error::NoTarget { path: path.into(), columns }
+}
+
+/// The column of a model without coefficients; a rate has its exposures as the one feature.
+fn single_column(settings: &Settings, model: ModelName) -> Result<RegressionData, Error> {
+    let (Some(file), Some(target)) = (&settings.data.file, &settings.data.target) else {
+        return Err(Error::NoColumn { model: model.name() });
+    };
+    let names: Vec<String> = std::iter::once(target).chain(&settings.model.exposure).cloned().collect();
+    let reading = Reading {
+        columns: Chosen::Only(names),
+        missing: settings.data.missing.unwrap_or_default(),
+        array: settings.data.array.clone(),
+        ..Reading::default()
+    };
+    let table = Table::read_with(find(settings, file), &reading)?;
+    Ok(RegressionData::columns(&table, (model.entry().outcome)(&settings.model))?)
+}
+
+/// Which rows are held out, if any are.
+fn split(settings: &Settings, data: &RegressionData) -> Result<Option<Split>, Error> {
+    let n_rows = data.n_rows();
+    let numbers = |name: &String| -> Result<Vec<usize>, Error> {
+        let rows = read_row_numbers(find(settings, name), data.n_rows_of_file())?;
+        Ok(data.rows_from_file(&rows))
+    };
+    let split = if let Some(fraction) = settings.data.test_fraction {
+        split_fraction(n_rows, 1.0 - fraction, settings.data.split_seed())?
+    } else if let Some(name) = &settings.data.test_rows {
+        Split::by_test(numbers(name)?, n_rows)
+    } else if let Some(name) = &settings.data.train_rows {
+        Split::by_train(numbers(name)?, n_rows)
+    } else {
+        return Ok(None);
+    };
+    let (train, test) = (split.train.len(), split.test.len());
+    let file = settings.data.test_rows.as_ref().or(settings.data.train_rows.as_ref());
+    match file.filter(|_| train < 2 || test == 0) {
+        Some(file) => Err(Error::TooFewRows { file: file.clone(), train, test }),
+        None => Ok(Some(split)),
+    }
+}

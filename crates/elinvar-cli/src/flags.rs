@@ -1,0 +1,220 @@
+//! Flags laid over the settings of a file.
+
+use crate::error::Failure;
+use elinvar::Plan;
+use elinvar::rule::StepSize;
+use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, read};
+use elinvar_data::Scaling;
+
+use crate::fit_args::FitArgs;
+
+/// `to` becomes `from` where `from` is given.
+fn set<T: Clone>(to: &mut Option<T>, from: &Option<T>) {
+    if from.is_some() {
+        to.clone_from(from);
+    }
+}
+
+/// The settings of the file that is named, if one is, and the flags over them.
+pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
+    let mut settings = args.config.as_deref().map(read).transpose()?.unwrap_or_default();
+    over_data(&mut settings.data, args);
+    over_model(&mut settings.model, args);
+    if args.config.is_none() && args.model.is_none() && args.file.is_none() && args.target.is_none() {
+        settings.set_example();
+    }
+    over_family(&mut settings.family, args);
+    over_plan(&mut settings.plan, args);
+    set(&mut settings.diagnostic_draws, &args.diagnostic_draws);
+    let out = args.out.as_ref().map(|path| path.display().to_string());
+    set(&mut settings.output.out, &out);
+    settings.output.json |= args.json;
+    settings.output.quiet |= args.quiet;
+    Ok(settings)
+}
+
+fn over_plan(plan: &mut Plan, args: &FitArgs) {
+    plan.seed = args.seed.unwrap_or(plan.seed);
+    plan.n_draws = args.draws_per_step.unwrap_or(plan.n_draws);
+    plan.restarts = args.restarts.unwrap_or(plan.restarts);
+    plan.minibatch = args.minibatch.or(plan.minibatch);
+    plan.rule = args.rule.unwrap_or(plan.rule);
+    plan.curvature = args.curvature.unwrap_or(plan.curvature);
+    if let Some(beta) = args.step_size {
+        plan.step_size = StepSize::Constant(beta);
+        plan.mixing_step_size = StepSize::Constant(beta);
+    }
+    plan.stop.max_steps = args.max_steps.map_or(plan.stop.max_steps, |n| n as u64);
+    plan.stop.max_evaluations = args.max_evals.unwrap_or(plan.stop.max_evaluations);
+    plan.stop.max_seconds = args.max_seconds.or(plan.stop.max_seconds);
+    plan.stop.remaining_nats = args.tolerance.unwrap_or(plan.stop.remaining_nats);
+}
+
+fn over_data(data: &mut DataSettings, args: &FitArgs) {
+    let before = data.clone();
+    if let Some(file) = &args.file {
+        (data.file, data.example) = (Some(file.display().to_string()), None);
+    }
+    set(&mut data.array, &args.array);
+    set(&mut data.target, &args.target);
+    if args.features.is_some() || args.exclude.is_some() {
+        (data.features, data.exclude) = (args.features.clone(), args.exclude.clone());
+    }
+    if args.no_intercept {
+        data.intercept = Some(false);
+    }
+    set(&mut data.missing, &args.missing);
+    set(&mut data.categorical, &args.categorical);
+    set(&mut data.category, &args.category);
+    if args.standardize {
+        data.scaling = Some(Scaling::Standardize);
+    }
+    if args.scale {
+        data.scaling = Some(Scaling::Scale);
+    }
+    let shown = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    let (test_rows, train_rows) = (shown(&args.test_rows), shown(&args.train_rows));
+    if args.test_fraction.is_some() || test_rows.is_some() || train_rows.is_some() {
+        (data.test_fraction, data.test_rows, data.train_rows) = (args.test_fraction, test_rows, train_rows);
+    }
+    set(&mut data.split_seed, &args.split_seed);
+    // Other data have another fingerprint.
+    if *data != before {
+        (data.rows, data.fingerprint) = (None, None);
+    }
+}
+
+fn over_model(model: &mut ModelSettings, args: &FitArgs) {
+    if args.model.is_some() && args.model != model.name {
+        *model = ModelSettings { name: args.model, ..ModelSettings::default() };
+    }
+    if args.prior_precision.is_some() || args.prior_sd.is_some() {
+        (model.prior_precision, model.prior_sd) = (args.prior_precision, args.prior_sd);
+    }
+    set(&mut model.sigma_scale, &args.sigma_scale);
+    set(&mut model.exposure, &args.exposure);
+    set(&mut model.concentration, &args.concentration);
+    set(&mut model.hidden, &args.hidden);
+    set(&mut model.activation, &args.activation);
+    set(&mut model.likelihood, &args.likelihood);
+}
+
+fn over_family(family: &mut FamilySettings, args: &FitArgs) {
+    if args.family.is_some() && args.family != family.name {
+        *family = FamilySettings { name: args.family, ..FamilySettings::default() };
+    }
+    set(&mut family.covariance, &args.covariance);
+    set(&mut family.components, &args.components);
+    set(&mut family.rank, &args.rank);
+    set(&mut family.shape, &args.shape);
+    set(&mut family.lambda, &args.lambda);
+    set(&mut family.component, &args.component);
+    set(&mut family.law, &args.law);
+    set(&mut family.dims, &args.dims);
+    if args.product {
+        family.product = Some(true);
+    }
+    family.constant.extend(args.constant.iter().cloned());
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn settings(words: &[&str]) -> Settings {
+        let cli = Cli::try_parse_from([&["elinvar", "fit"], words].concat()).unwrap();
+        match cli.command {
+            Command::Fit(args) => super::settings(&args).unwrap(),
+            _ => unreachable!("the word is fit"),
+        }
+    }
+
+    #[test]
+    fn every_flag_has_a_key() {
+        let values = [
+            ("target", "y"),
+            ("features", "a,b"),
+            ("exclude", "a"),
+            ("no-intercept", ""),
+            ("missing", "drop"),
+            ("categorical", "indicators"),
+            ("category", "a"),
+            ("array", "x"),
+            ("standardize", ""),
+            ("scale", ""),
+            ("test-fraction", "0.2"),
+            ("split-seed", "3"),
+            ("test-rows", "f"),
+            ("train-rows", "f"),
+            ("exposure", "e"),
+            ("concentration", "2"),
+            ("prior-precision", "2"),
+            ("prior-sd", "2"),
+            ("sigma-scale", "2"),
+            ("hidden", "3,4"),
+            ("activation", "tanh"),
+            ("likelihood", "binary"),
+            ("family", "mog"),
+            ("components", "4"),
+            ("rank", "2"),
+            ("shape", "learn"),
+            ("lambda", "3"),
+            ("component", "gamma"),
+            ("law", "logistic"),
+            ("constant", "a=2"),
+            ("product", ""),
+            ("dims", "2x3"),
+            ("covariance", "diagonal"),
+            ("seed", "5"),
+            ("draws-per-step", "7"),
+            ("max-steps", "9"),
+            ("max-evals", "5e6"),
+            ("max-seconds", "4"),
+            ("tolerance", "0.1"),
+            ("restarts", "2"),
+            ("minibatch", "8"),
+            ("rule", "natural_gradient"),
+            ("step-size", "0.3"),
+            ("curvature", "stein"),
+            ("diagnostic-draws", "500"),
+            ("out", "d"),
+            ("json", ""),
+            ("quiet", ""),
+        ];
+        let plain = settings(&["logistic", "f.csv"]);
+        for (flag, value) in values {
+            let flag = format!("--{flag}");
+            let mut words = vec!["logistic", "f.csv", flag.as_str()];
+            words.extend((!value.is_empty()).then_some(value));
+            let with_flag = settings(&words);
+            assert_ne!(with_flag, plain, "{flag}");
+            // The key is in the file, and the file says the same.
+            let text = with_flag.text().unwrap();
+            assert_eq!(toml::from_str::<Settings>(&text).unwrap(), with_flag, "{flag}\n{text}");
+        }
+        let command = Cli::command();
+        let fit = command.find_subcommand("fit").unwrap();
+        let flags = fit.get_arguments().filter_map(|arg| arg.get_long());
+        let known: Vec<&str> = values.iter().map(|(flag, _)| *flag).chain(["config", "help"]).collect();
+        flags.for_each(|flag| assert!(known.contains(&flag), "--{flag} is not tested here"));
+    }
+
+    #[test]
+    fn flags_have_the_last_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.toml");
+        let text = "[data]\nfile = \"a.csv\"\ntarget = \"y\"\nexclude = [\"b\"]\nfingerprint = \"f\"\n[model]\nname = \"linear\"\n\
+                    prior_precision = 4\n[family]\nname = \"mog\"\ncomponents = 5\n[plan]\nseed = 9\n";
+        std::fs::write(&path, text).unwrap();
+        let config = path.to_str().unwrap();
+        let settings = settings(&["--config", config, "--features", "c", "--prior-sd", "3", "--family", "rank_k"]);
+        assert_eq!((settings.data.exclude, settings.data.features), (None, Some(vec!["c".to_string()])));
+        assert_eq!((settings.data.fingerprint, settings.data.file.as_deref()), (None, Some("a.csv")));
+        assert_eq!((settings.model.prior_precision, settings.model.prior_sd), (None, Some(3.0)));
+        assert_eq!((settings.family.name, settings.family.components), (Some("rank_k"), None));
+        assert_eq!(settings.plan.seed, 9);
+    }
+}
