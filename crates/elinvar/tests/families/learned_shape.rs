@@ -245,7 +245,6 @@ fn a_gaussian_target_drives_the_shape_up() {
 #[test]
 fn no_step_leaves_the_domain() {
     let q = learned(1.3, 2);
-    let plan = DrawPlan::independent(4);
     for shape in [-1e100, -1e8, -1.0, -1e-9, 1e-9, 1.0, 1e8, 1e100] {
         for beta in [1e-9, 1.0, 1e9, 1e300] {
             for max_kl in [None, Some(1e-6), Some(1.0), Some(1e9)] {

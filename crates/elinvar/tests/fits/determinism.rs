@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::state::{State, Stated};
+use crate::state::Stated;
 use elinvar::family::{Approximation, Family};
 use elinvar::model::Banana;
 use elinvar::run::{Checkpoint, Run, Step, Stop, start};

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::state::Stated;
-use elinvar::family::Approximation;
 use elinvar::model::{BetaBinomial, Funnel};
 use elinvar::rule::StepSize;
 use elinvar::run::{Checkpoint, Run, Stop, start};

@@ -3,8 +3,6 @@
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use crate::state::Stated;
-use elinvar::family::Approximation;
 use elinvar::model::Banana;
 use elinvar::random::Noise;
 use elinvar::run::{Checkpoint, Run, StopReason, start};

@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::state::Stated;
 use elinvar::component::ComponentKind;
 use elinvar::family::Family;
 use elinvar::model::{Banana, BetaBinomial, GaussianMixture, PoissonRate};

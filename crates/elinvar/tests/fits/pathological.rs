@@ -2,7 +2,6 @@
 //!
 //! `cargo xtask calibrate` fits the same targets without the limits on evaluations that keep this file short.
 
-use elinvar::family::Approximation;
 use elinvar::model::{EightSchools, Funnel, Parametrisation};
 use elinvar::posterior::Verdict;
 use elinvar::run::{Stop, StopReason};

@@ -2,8 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use crate::state::Stated;
-use elinvar::family::Approximation;
 use elinvar::model::BetaBinomial;
 use elinvar::run::{Run, Stop, StopReason, start};
 use elinvar::target::{Target, from_fn};

@@ -3,7 +3,7 @@
 use elinvar::block::LogWeights;
 use elinvar::component::{Component, ComponentKind};
 use elinvar::family::Gradient;
-use elinvar::family::{Approximation, DrawPlan, Scratch, StepRequest};
+use elinvar::family::{Approximation, Scratch, StepRequest};
 use elinvar::random::Stream;
 use elinvar::rule::Rule;
 use elinvar::theory::Mcef;

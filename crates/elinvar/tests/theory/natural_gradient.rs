@@ -2,7 +2,7 @@
 
 use crate::state::Stated;
 use elinvar::Family;
-use elinvar::family::{Approximation, DrawPlan, Scratch, StepRequest};
+use elinvar::family::{Approximation, Scratch, StepRequest};
 use elinvar::rule::Rule;
 use elinvar::theory::Mcef;
 

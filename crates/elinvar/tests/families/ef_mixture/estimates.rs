@@ -1,7 +1,6 @@
 //! Draws and gradients of all schemes and noises.
 
 use super::*;
-use elinvar::family::Approximation;
 use elinvar::family::NoiseKey;
 use elinvar::family::Seen;
 

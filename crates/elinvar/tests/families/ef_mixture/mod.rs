@@ -22,7 +22,7 @@ use elinvar::target::{
 use elinvar::theory::Mcef;
 use elinvar::{Error, Family, Plan, Posterior};
 
-use crate::subjects::{self, Member};
+use crate::subjects::Member;
 
 /// A member in one coordinate (or more, if `parameters` has the coordinates one after the other), target of its own family.
 fn member(name: &str, dim: usize, weights: &[f64], parameters: &[&[f64]]) -> Approximation {

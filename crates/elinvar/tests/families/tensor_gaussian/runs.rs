@@ -1,7 +1,6 @@
 //! Runs of the family: steps of the Gaussian, balance of the factors, steps of any length, files.
 
 use crate::state::{BlockState, State, Stated};
-use elinvar::block::Full;
 use elinvar::family::{Approximation, Family, MatrixUpdate};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Run;

@@ -1,7 +1,7 @@
 //! Multilinear exponential families (mathematics §0.7): blocks, their expectations, their Fisher matrices, their natural gradients.
 
 use elinvar::family::Gradient;
-use elinvar::family::{Approximation, DrawPlan, MatrixUpdate, Scratch, StepRequest};
+use elinvar::family::{Approximation, MatrixUpdate, Scratch, StepRequest};
 use elinvar::rule::Rule;
 use elinvar::target::Covariance;
 use elinvar::theory::Multilinear;

@@ -2,7 +2,7 @@
 
 use elinvar::block::LogWeights;
 use elinvar::estimate::{Curvature, Sampling};
-use elinvar::family::{Approximation, Batch, DrawPlan, Estimator, GaussianMixtureEstimator, Scratch, StepRequest};
+use elinvar::family::{Approximation, Batch, Estimator, GaussianMixtureEstimator, Scratch, StepRequest};
 use elinvar::rule::{Rule, geodesic_step, largest_step, log_step, student_t_christoffel};
 use elinvar::target::Covariance;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! `experiments.json`: optima of the bound at which the natural gradient vanishes, and divergences on a grid.
 
 use elinvar::block::{BlockGradient, Location, LogWeights, Scale};
-use elinvar::family::{Approximation, DrawPlan, Scratch};
+use elinvar::family::{Approximation, Scratch};
 use elinvar::model::BetaBinomial;
 use elinvar::special::logistic::{log_sum_exp, log1p_exp, logistic_variance, sigmoid};
 use elinvar::target::{DrawBuffer, Evaluations, Rows, Shape, Target};

@@ -1,7 +1,7 @@
 //! Natural and expectation coordinates, averaged log-partition and Fisher matrix of every family.
 
 use elinvar::Family;
-use elinvar::block::{Full, Location, LogWeights, Scale};
+use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::family::Approximation;
 use elinvar::target::Shape;
 use elinvar::theory::Mcef;
