@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use elinvar::posterior::WeightedDraws;
-use elinvar::run::{fit_from_journaled, fit_journaled};
+use elinvar::run::{Journal, Kept, fit_from_journaled, fit_journaled};
 
 use crate::Outcome;
 use crate::checkpoints::Checkpoints;
@@ -74,8 +74,10 @@ pub(crate) fn outcome(report: &Report) -> Outcome {
 
 /// The fit, unless the user has ended it.
 fn fit(job: &Job, run_dir: Option<&RunDir>, quiet: bool) -> Result<Option<(Report, WeightedDraws)>, Failure> {
-    let folder = run_dir.map(RunDir::checkpoints).transpose()?;
-    let checkpoints = Checkpoints::new(folder, Interrupt::new(quiet));
+    let checkpoints = run_dir.map(RunDir::checkpoints).transpose()?.map(Checkpoints::new);
+    let asked = Interrupt::new(quiet);
+    let interrupt = move || asked.is_asked();
+    let kept = Kept { journal: checkpoints.as_ref().map(|kept| kept as &dyn Journal), interrupt: Some(&interrupt) };
     let mut progress = Progress::new(quiet, &job.plan.stop);
     let mut observe = |step: &_| {
         progress.show(step);
@@ -83,8 +85,8 @@ fn fit(job: &Job, run_dir: Option<&RunDir>, quiet: bool) -> Result<Option<(Repor
     };
     let (model, plan) = (&*job.model, &job.plan);
     let fitted = match &job.start {
-        Some(start) => fit_from_journaled(model, start.clone(), plan, &mut observe, &checkpoints),
-        None => fit_journaled(model, job.family, plan, &mut observe, &checkpoints),
+        Some(start) => fit_from_journaled(model, start.clone(), plan, &mut observe, kept),
+        None => fit_journaled(model, job.family, plan, &mut observe, kept),
     };
     progress.clear();
     let posterior = match fitted {

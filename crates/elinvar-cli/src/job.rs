@@ -3,6 +3,7 @@
 use elinvar::family::{AnyApproximation, Kind};
 use elinvar::model::Architecture;
 use elinvar::run::components::MOST_COMPONENTS;
+use elinvar::run::start_at_guess;
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
 use elinvar_data::{ColumnTransform, DesignColumn, Scaling};
@@ -102,7 +103,8 @@ impl Job {
         let library = |e: elinvar::Error| Failure::input(e.to_string());
         family.check().map_err(library)?;
         let resolved_plan = plan.resolve(&*target).map_err(library)?;
-        let start = network.as_ref().map(|network| network.start(family, plan.seed)).transpose().map_err(library)?;
+        let start =
+            network.as_ref().map(|network| start_at_guess(network, family, plan.seed)).transpose().map_err(library)?;
         let resolved = settings.resolved(&about, &family, &resolved_plan);
         let held_out = test.map(|data| HeldOut::new(data, &about, network));
         let diagnostic_draws = settings.diagnostic_draws();

@@ -38,7 +38,7 @@ impl Kept {
             ))
         })?;
         let job = Job::new(settings)?;
-        if job.model.names() != self.posterior.names() {
+        if job.model.about().names != self.posterior.names() {
             return Err(Failure::input(format!(
                 "{shown}: {CONFIG} is not that of the fit beside it: the parameters have other names; restore the file"
             )));

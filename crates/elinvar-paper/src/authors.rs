@@ -6,7 +6,7 @@ use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use elinvar::family::{Approximation, Batch, DrawPlan, MixtureOfGaussians, StepRequest};
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::Rule;
-use elinvar::target::{CurvatureMut, Evaluations, Rows, Target};
+use elinvar::target::{Answer, Ask, Target, Want};
 
 /// Settings of the program.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,12 +39,13 @@ impl Program {
         start: MixtureOfGaussians<Full>,
         seed: u64,
     ) -> Result<MixtureOfGaussians<Full>, Error> {
-        let Some(second) = target.second_order() else {
+        let about = target.about();
+        if !about.offers.hessian {
             return Err(Error::Unsupported {
                 wanted: "the authors' program on a target without second derivatives".into(),
                 instead: "use a default fit".into(),
             });
-        };
+        }
         let mut q = start;
         let (d, k) = (q.dim(), q.components().len());
         let plan = DrawPlan {
@@ -56,10 +57,10 @@ impl Program {
             shape: ShapeEstimator::Exact,
         };
         let (mut work, mut batch) = (q.work(&plan), Batch::new(d, self.draws, 0, 0));
-        let mut evaluations = Evaluations::new(d, self.draws);
-        let (mut curvature, mut gradient) = (vec![0.0; k * d * d], q.gradient_buffer());
+        let mut evaluations = Answer::new(d, self.draws);
+        let mut gradient = q.gradient_buffer();
         let (mut labels, mut eps) = (vec![0u32; self.draws], vec![0.0; d * self.draws]);
-        let prior = target.prior();
+        let prior = &about.prior;
         let (mut next, mut baseline) = (q.clone(), None);
         for t in 1..=self.steps {
             let mut stream = Stream::open(seed, Purpose::Draws, t, 0);
@@ -70,14 +71,14 @@ impl Program {
             work.set_noise(&labels, &eps);
             q.place(&mut work, &mut batch);
             q.weigh(&mut work, &batch);
-            curvature.fill(0.0);
-            let out = CurvatureMut::new(q.covariance_kind(), d, &mut curvature);
-            second.evaluate_and_contract(batch.draws.view(), Rows::All, q.contraction(&work), &mut evaluations, out)?;
+            evaluations.set_curvature(q.covariance_kind(), k);
+            let want = Want::Hessian(q.contraction(&work));
+            target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations)?;
             // The mean of the iteration before: unbiased, and without it the noise of the weights is that of h itself.
-            let (elbo, _) = q.elbo(evaluations.log_p(), &prior, &work, &batch);
+            let (elbo, _) = q.elbo(evaluations.log_p(), prior, &work, &batch);
             q.set_baseline(&mut work, *baseline.get_or_insert(-elbo));
             baseline = Some(-elbo);
-            if !q.gradient(&evaluations, &curvature, &prior, &mut work, &batch, &mut gradient) {
+            if !q.gradient(&evaluations, evaluations.curvature(), prior, &mut work, &batch, &mut gradient) {
                 continue;
             }
             let mut beta = self.beta;

@@ -5,7 +5,7 @@ use elinvar::family::{AnyApproximation, Approximation, Batch, DrawPlan, with_app
 use elinvar::random::Purpose;
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Run;
-use elinvar::target::{Evaluations, Rows, Target};
+use elinvar::target::{Answer, Ask, Target, Want};
 use elinvar::{Error, Plan};
 
 /// Draws of the first look at a state, and of the second where the first is promising.
@@ -20,14 +20,14 @@ const QUICKLY_WITHIN: f64 = 0.1;
 struct Look<A: Approximation> {
     work: A::Work,
     batch: Batch,
-    evaluations: Evaluations,
+    evaluations: Answer,
 }
 
 impl<A: Approximation> Look<A> {
     fn new(q: &A, n: usize) -> Self {
         let plan = DrawPlan::independent(n);
         let batch = q.batch(&plan);
-        let evaluations = Evaluations::new(q.dim(), batch.draws.len());
+        let evaluations = Answer::new(q.dim(), batch.draws.len());
         Self { work: q.work(&plan), batch, evaluations }
     }
 
@@ -35,12 +35,12 @@ impl<A: Approximation> Look<A> {
     fn elbo(&mut self, q: &A, target: &dyn Target) -> Result<(f64, f64), Error> {
         let Self { work, batch, evaluations } = self;
         q.draw(4_242, Purpose::Diagnostics, 0, work, batch);
-        target.evaluate(batch.draws.view(), Rows::All, evaluations)?;
+        target.evaluate(&Ask::all(batch.draws.view(), Want::Gradients), evaluations)?;
         for s in 0..batch.n {
             batch.kept[s] = evaluations.log_p()[s].is_finite();
         }
         q.weigh(work, batch);
-        Ok(q.elbo(evaluations.log_p(), &target.prior(), work, batch))
+        Ok(q.elbo(evaluations.log_p(), &target.about().prior, work, batch))
     }
 }
 

@@ -14,7 +14,7 @@ mod wide;
 
 pub use agreement::{Agreement, ModeRecord};
 pub use comparison::{Comparison, compare};
-pub use diagnose::{Diagnostics, Estimate, WeightedDraws, log_density_at};
+pub use diagnose::{Diagnostics, Estimate, WeightedDraws};
 pub use pareto::{
     LogMeanExp, ParetoTail, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct,
 };
@@ -34,10 +34,11 @@ use crate::family::{AnyApproximation, Approximation, DrawPlan, Family, State, wi
 use crate::file::{self, Header};
 use crate::random::Purpose;
 use crate::run::{Counts, Plan, Step, StopReason};
-use crate::target::{DrawBuffer, Target, Transforms};
+use crate::target::{About, DrawBuffer, Transforms};
 
 /// Draws are made this many at a time.
-const CHUNK: usize = 1024;
+use crate::evaluate::CHUNK;
+pub use crate::evaluate::log_density_at;
 
 /// A fitted approximation with the record of how it came about.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ impl Posterior {
     const FORMAT: &'static str = "elinvar-fit";
 
     pub(crate) fn of_run(
-        target: &dyn Target,
+        about: &About,
         approximation: AnyApproximation,
         plan: &Plan,
         stop_reason: StopReason,
@@ -87,9 +88,9 @@ impl Posterior {
         let record = Record {
             header: Header::new(Self::FORMAT),
             state: approximation.state(),
-            names: target.names(),
-            constrained_names: target.constrained_names(),
-            transforms: target.transforms(),
+            names: about.names.clone(),
+            constrained_names: about.parameters.clone(),
+            transforms: about.transforms.clone(),
             plan: plan.clone(),
             stop_reason,
             counts,

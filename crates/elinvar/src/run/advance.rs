@@ -134,9 +134,9 @@ impl<A: Approximation> Run<'_, A> {
                 q.step(gradient, request, work)
             }
             (Rule::AdamLike(rule), Memory::AdamLike(memory)) => {
-                let n_items = self.target.n_rows().unwrap_or(1).max(1) as f64;
+                let n_items = self.evaluator.about().n_rows.unwrap_or(1).max(1) as f64;
                 let request = AdamLikeRequest { rule, beta: request.beta, n_items };
-                q.adam_like_step(gradient, &self.prior, request, memory, work)
+                q.adam_like_step(gradient, &self.evaluator.about().prior, request, memory, work)
             }
             (Rule::EuclideanAdam(rule), Memory::EuclideanAdam(memory)) => {
                 q.chart_gradient(gradient, work, memory.gradient_mut());

@@ -118,7 +118,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             state: self.q.state(),
             step: self.step,
             n_draws: self.n_draws,
-            counts: self.counts,
+            counts: self.evaluator.counts(),
             trace: self.trace.clone(),
             seconds: self.seconds(),
             remaining: self.remaining,
@@ -172,7 +172,7 @@ impl<'t, A: Approximation> Run<'t, A> {
     pub(super) fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         self.set_n_draws(checkpoint.n_draws);
         self.step = checkpoint.step;
-        self.counts = checkpoint.counts;
+        self.evaluator.set_counts(checkpoint.counts);
         self.trace = checkpoint.trace.clone();
         self.remaining = checkpoint.remaining;
         self.previous = checkpoint.previous;

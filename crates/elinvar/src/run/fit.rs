@@ -4,9 +4,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::components::{self, Grown};
-use super::journal::Journal;
 use super::start::start_watched;
-use super::watch::Watch;
+use super::watch::{Kept, Watch};
 use super::{Counts, Plan, Run, Start, Step, StopReason, ladder, restarts};
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
@@ -41,7 +40,7 @@ pub fn fit_observed(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    fit_kept(target, family, plan, observe, None)
+    fit_kept(target, family, plan, observe, Kept::default())
 }
 
 /// [`fit_observed`], kept in a journal from which the same call continues it, to the bits of one that was never interrupted.
@@ -71,15 +70,15 @@ pub fn fit_observed(
 /// ```
 ///
 /// # Errors
-/// As [`fit`]; those of the journal; [`Error::Interrupted`] if `observe` or the journal has ended the fit.
-pub fn fit_journaled(
+/// As [`fit`]; those of the journal; [`Error::Interrupted`] if `observe` or the interrupt has ended the fit.
+pub fn fit_journaled<'k>(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-    journal: &dyn Journal,
+    kept: impl Into<Kept<'k>>,
 ) -> Result<Posterior, Error> {
-    fit_kept(target, family, plan, observe, Some(journal))
+    fit_kept(target, family, plan, observe, kept.into())
 }
 
 fn fit_kept(
@@ -87,12 +86,12 @@ fn fit_kept(
     family: Family,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-    journal: Option<&dyn Journal>,
+    kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     if plan.restarts > 1 {
-        restarts::best_of(target, family, plan, observe, journal)
+        restarts::best_of(target, family, plan, observe, kept)
     } else {
-        fit_once(target, family, plan, &mut Watch::new(observe, journal, 0))
+        fit_once(target, family, plan, &mut Watch::new(observe, kept, 0))
     }
 }
 
@@ -139,14 +138,14 @@ pub fn fit_from(
 ///
 /// # Errors
 /// As [`fit_journaled`].
-pub fn fit_from_journaled(
+pub fn fit_from_journaled<'k>(
     target: &dyn Target,
     start: AnyApproximation,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-    journal: &dyn Journal,
+    kept: impl Into<Kept<'k>>,
 ) -> Result<Posterior, Error> {
-    fit_on(target, start, plan, Spent::default(), &mut Watch::new(observe, Some(journal), 0))
+    fit_on(target, start, plan, Spent::default(), &mut Watch::new(observe, kept.into(), 0))
 }
 
 /// What was spent before.
@@ -180,7 +179,7 @@ where
     AnyApproximation: From<A>,
 {
     let mut run = Run::new(target, q, plan)?;
-    run.counts = spent.counts;
+    run.evaluator.set_counts(spent.counts);
     run.seconds_before = spent.seconds;
     let reason = run.fit_watched(watch)?;
     Ok(run.finish(reason))
@@ -215,7 +214,7 @@ where
     AnyApproximation: From<MixtureOfGaussians<S>>,
 {
     let Grown { q, reason, counts, seconds, trace, .. } = components::grow_watched(target, q, plan, spent, watch)?;
-    Ok(Posterior::of_run(target, q.into(), &plan.resolve(target)?, reason, counts, seconds, trace))
+    Ok(Posterior::of_run(&target.about(), q.into(), &plan.resolve(target)?, reason, counts, seconds, trace))
 }
 
 impl<A: Approximation> Run<'_, A>
@@ -228,6 +227,14 @@ where
         if let (Some(closing), Some(last)) = (&self.closing, self.trace.last_mut()) {
             (last.remaining, last.counts) = (closing.remaining.or(last.remaining), counts);
         }
-        Posterior::of_run(self.target, self.best().clone().into(), &self.plan, reason, counts, seconds, self.trace)
+        Posterior::of_run(
+            self.evaluator.about(),
+            self.best().clone().into(),
+            &self.plan,
+            reason,
+            counts,
+            seconds,
+            self.trace,
+        )
     }
 }

@@ -8,6 +8,7 @@ use super::watch::Watch;
 use super::{Plan, Start, Step, Stop, StopReason};
 use crate::Error;
 use crate::block::ScaleMatrix;
+use crate::evaluate::{Counts, Evaluator};
 use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
 use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
 use crate::random::{Purpose, Stream};
@@ -41,7 +42,7 @@ pub(super) fn climb<S: ScaleMatrix>(
     let Start { approximation, agreement, .. } = start;
     let several = agreement.modes.len() > 1;
     // A t prior shares its w with no other family of the ladder.
-    let shared = target.prior().shared().is_some();
+    let shared = target.about().prior.shared().is_some();
     let of = |kind| Family { kind, covariance: S::COVARIANCE };
     let ladder = Ladder {
         target,
@@ -56,11 +57,14 @@ pub(super) fn climb<S: ScaleMatrix>(
     };
     let mut ladder = ladder.step_onto(approximation, watch)?;
     let fitted = Gaussian::<S>::from_state(&ladder.top()?.approximation().state())?;
+    let mut evaluator = Evaluator::new(target, watch.interrupt());
     if !several && !shared {
         for kind in [Kind::Skew, Kind::StudentT { a: TAIL, learn: false }] {
             if ladder.goes_on() {
                 let seed = ladder.seed();
-                let start = bend(target, &fitted, of(kind), seed, &mut ladder.spent.counts)?;
+                let start = bend(&mut evaluator, &fitted, of(kind), seed)?;
+                ladder.spent.counts += evaluator.counts();
+                evaluator.set_counts(Counts::default());
                 ladder = ladder.step_onto(start, watch)?;
             }
         }
@@ -72,7 +76,7 @@ pub(super) fn climb<S: ScaleMatrix>(
             ladder.spent.counts += start.counts;
             start.approximation
         } else {
-            bend(target, &fitted, of(Kind::MogAuto), ladder.seed(), &mut ladder.spent.counts)?
+            bend(&mut evaluator, &fitted, of(Kind::MogAuto), ladder.seed())?
         };
         ladder = ladder.step_onto(start, watch)?;
     }
@@ -154,7 +158,7 @@ impl Ladder<'_> {
         self.trace.extend(posterior.trace().iter().map(|step| Step { index: done + step.index, ..*step }));
         posterior.set_agreement(self.agreement.clone());
         let clock = Instant::now();
-        posterior.judge(self.target, DRAWS, plan.seed)?;
+        posterior.judge_by(&mut Evaluator::new(self.target, watch.interrupt()), DRAWS, plan.seed)?;
         let Some(diagnostics) = posterior.diagnostics() else { return Ok(self) };
         let (elbo, pareto_k, judging) = (diagnostics.elbo, diagnostics.pareto_k, diagnostics.counts);
         self.spent.counts = posterior.counts();

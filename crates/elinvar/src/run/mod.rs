@@ -6,7 +6,6 @@ mod checkpoint;
 pub mod components;
 mod evaluate;
 mod fit;
-mod items;
 pub mod journal;
 mod ladder;
 mod plan;
@@ -22,14 +21,16 @@ mod trace;
 mod values;
 mod watch;
 
+pub use crate::evaluate::{Counts, Interrupt};
 pub use checkpoint::Checkpoint;
 pub use fit::{Spent, fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};
 pub use journal::Journal;
 pub use plan::Plan;
-pub use start::{Start, start};
+pub use start::{Start, start, start_at_guess};
 pub use stop::{Stop, StopReason};
 pub(crate) use support::check_support;
-pub use trace::{Counts, Step};
+pub use trace::Step;
+pub use watch::Kept;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -37,7 +38,6 @@ use std::time::Instant;
 use advance::Memory;
 use average::Average;
 use evaluate::Outcome;
-use items::Items;
 use radius::Radius;
 use remaining::{BATCHES, Remaining};
 use review::{Best, Closing};
@@ -46,38 +46,32 @@ use watch::Watch;
 
 use crate::Error;
 use crate::estimate::Curvature;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Batch, StepRequest};
 use crate::random::Purpose;
 use crate::rule::StepSize;
-use crate::target::{Evaluations, Minibatch, Prior, Target};
+use crate::target::Target;
 
 /// Steps without progress after which a run gives up.
 const PATIENCE: u32 = 25;
 
 /// A fit in progress: owns the state, borrows the target.
 pub struct Run<'t, A: Approximation> {
-    target: &'t dyn Target,
-    prior: Prior,
+    evaluator: Evaluator<'t>,
     plan: Plan,
     q: A,
     work: A::Work,
     batch: Batch,
-    evaluations: Evaluations,
-    curvature: Vec<f64>,
     gradient: A::Gradient,
     /// What the rule remembers of earlier steps.
     memory: Memory<A>,
     /// The gradients of a review.
     checks: Vec<A::Gradient>,
-    rows: Vec<u32>,
-    items: Items,
-    minibatch: Option<Minibatch>,
     /// Draws per component of the next step.
     n_draws: usize,
     step: u64,
     /// −ELBO of the last step.
     baseline: Option<f64>,
-    counts: Counts,
     remaining: Option<Remaining>,
     previous: Option<Remaining>,
     /// Longest step that noise allows, and that retreats have left.
@@ -105,61 +99,38 @@ pub struct Run<'t, A: Approximation> {
     seconds_before: f64,
 }
 
-/// Memory for the evaluations of a batch.
-fn room_for<A: Approximation>(batch: &Batch, target: &dyn Target, q: &A) -> Evaluations {
-    let n_points = batch.draws.len();
-    let mut evaluations = Evaluations::new(q.dim(), n_points);
-    evaluations.scratch_mut().take(target.scratch_len(n_points, q.n_blocks()));
-    evaluations
-}
-
 impl<'t, A: Approximation> Run<'t, A> {
     /// A run from `start`; every check happens here.
     ///
     /// # Errors
     /// A sentence about the first thing that does not fit together.
     pub fn new(target: &'t dyn Target, start: A, plan: &Plan) -> Result<Self, Error> {
+        let about = target.about();
         let mut plan = plan.resolve(target)?;
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
         }
-        check_support(start.family(), start.support(), target.support())?;
-        check_values(target, &start, plan.curvature)?;
-        if start.dim() != target.dim() {
-            return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
+        check_support(start.family(), start.support(), about.support)?;
+        check_values(&about, &start, plan.curvature)?;
+        if start.dim() != about.dim {
+            return Err(Error::Shape { what: "dimension of the start", expected: about.dim, found: start.dim() });
         }
-        let prior = target.prior();
-        start.check_prior(&prior)?;
+        start.check_prior(&about.prior)?;
         let mut start = start;
-        let memory = Memory::new(&plan, &prior, &mut start)?;
-        let (names, transforms) = (target.names(), target.transforms());
-        for (what, expected, found) in [
-            ("names of coordinates", target.dim(), names.len()),
-            ("coordinates under transforms", target.dim(), transforms.dim()),
-            ("names of parameters", transforms.n_constrained(), target.constrained_names().len()),
-        ] {
-            if expected != found {
-                return Err(Error::Shape { what, expected, found });
-            }
-        }
+        let memory = Memory::new(&plan, &about.prior, &mut start)?;
+        about.check()?;
         let n_draws = plan.n_draws;
         let draw_plan = plan.draw_plan(n_draws);
         let batch = start.batch(&draw_plan);
-        let evaluations = room_for(&batch, target, &start);
-        let minibatch = plan.minibatch.zip(target.n_rows()).map(|(size, n_rows)| Minibatch::new(n_rows, size));
+        let mut evaluator = Evaluator::of_run(target, plan.curvature, plan.minibatch);
+        evaluator.make_room(&start, &batch);
         Ok(Self {
-            target,
-            prior,
+            evaluator,
             work: start.work(&draw_plan),
             batch,
-            evaluations,
-            curvature: vec![0.0; if plan.curvature.is_contracted() { start.curvature_len(plan.curvature) } else { 0 }],
             gradient: start.gradient_buffer(),
             memory,
             checks: (0..BATCHES).map(|_| start.gradient_buffer()).collect(),
-            rows: vec![0; plan.minibatch.unwrap_or(0)],
-            items: Items::new(plan.curvature, start.dim()),
-            minibatch,
             average: Average::new(start.clone()),
             best: None,
             closing: None,
@@ -171,7 +142,6 @@ impl<'t, A: Approximation> Run<'t, A> {
             n_draws,
             step: 0,
             baseline: None,
-            counts: Counts::default(),
             remaining: None,
             previous: None,
             reach: 1.0,
@@ -205,7 +175,7 @@ impl<'t, A: Approximation> Run<'t, A> {
 
     /// Evaluations so far.
     pub fn counts(&self) -> Counts {
-        let mut counts = self.counts;
+        let mut counts = self.evaluator.counts();
         counts += self.closing.as_ref().map(|closing| closing.counts).unwrap_or_default();
         counts
     }
@@ -236,7 +206,7 @@ impl<'t, A: Approximation> Run<'t, A> {
         let draw_plan = self.plan.draw_plan(n_draws);
         self.work = self.q.work(&draw_plan);
         self.batch = self.q.batch(&draw_plan);
-        self.evaluations = room_for(&self.batch, self.target, &self.q);
+        self.evaluator.make_room(&self.q, &self.batch);
     }
 
     /// One iteration; allocates nothing.
@@ -248,7 +218,7 @@ impl<'t, A: Approximation> Run<'t, A> {
         let index = self.step;
         let learns = self.learns();
         let longest = if learns { self.reach.min(self.longest) } else { f64::INFINITY };
-        let dropped_before = self.counts.dropped;
+        let before = self.evaluator.counts();
         let beta = self.plan.step_size.at(index).min(longest);
         let (mut taken, mut kl, mut elbo) = (0.0, None, None);
         let noise = if learns { Radius::noise_of(index) } else { index };
@@ -282,10 +252,10 @@ impl<'t, A: Approximation> Run<'t, A> {
             taken,
             kl,
             remaining: None,
-            dropped: self.counts.dropped - dropped_before,
+            dropped: self.evaluator.counts().since(before).dropped,
             n_draws: self.n_draws,
             components: self.q.n_blocks(),
-            counts: self.counts,
+            counts: self.evaluator.counts(),
             seconds: self.seconds(),
         })
     }

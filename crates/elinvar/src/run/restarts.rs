@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::fit::fit_once;
-use super::journal::Journal;
-use super::watch::{Observer, Watch};
+use super::watch::{Kept, Observer, Watch};
 use super::{Counts, Plan};
 use crate::Error;
+use crate::evaluate::Evaluator;
 use crate::family::Family;
 use crate::posterior::{Agreement, Estimate, Posterior};
 use crate::random::{Purpose, Stream};
@@ -28,7 +28,7 @@ pub(super) fn best_of(
     family: Family,
     plan: &Plan,
     observe: Observer<'_>,
-    journal: Option<&dyn Journal>,
+    kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     let clock = Instant::now();
     let plans: Vec<Plan> =
@@ -41,7 +41,7 @@ pub(super) fn best_of(
         let (plans, ended) = (&plans, &ended);
         // Without its journal no restart is of use, and the others need not go on.
         let fit = move |r: usize, observe: Observer<'_>| {
-            let outcome = Fitted::new(target, family, &plans[r], &mut Watch::new(observe, journal, r));
+            let outcome = Fitted::new(target, family, &plans[r], &mut Watch::new(observe, kept, r));
             if matches!(&outcome, Err(error) if is_of_journal(error)) {
                 ended.store(true, Ordering::Relaxed);
             }
@@ -102,7 +102,8 @@ struct Fitted {
 impl Fitted {
     fn new(target: &dyn Target, family: Family, plan: &Plan, watch: &mut Watch<'_>) -> Result<Self, Error> {
         let posterior = fit_once(target, family, plan, watch)?;
-        let diagnostics = posterior.importance(target, DRAWS, plan.seed)?.diagnostics;
+        let mut evaluator = Evaluator::new(target, watch.interrupt());
+        let diagnostics = posterior.importance_by(&mut evaluator, DRAWS, plan.seed)?.diagnostics;
         let mut counts = posterior.counts();
         counts += diagnostics.counts;
         Ok(Self { posterior, elbo: diagnostics.elbo, counts })

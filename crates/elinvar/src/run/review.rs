@@ -123,10 +123,11 @@ impl<A: Approximation> Run<'_, A> {
     pub(super) fn close(&mut self) -> Result<(), Error> {
         let average = if self.plan.average { self.average.value() } else { None };
         let mut candidate = average.unwrap_or_else(|| self.q.clone());
-        let (radius, counts) = (self.radius, self.counts);
+        let (radius, counts) = (self.radius, self.evaluator.counts());
         let found = self.findings_at(&mut candidate)?;
-        let spent = self.counts.since(counts);
-        (self.radius, self.counts) = (radius, counts);
+        let spent = self.evaluator.counts().since(counts);
+        self.radius = radius;
+        self.evaluator.set_counts(counts);
         let is_worse =
             |best: &Best<A>, found: &Findings| found.elbo < best.elbo - 2.0 * found.elbo_se.hypot(best.elbo_se);
         self.closing = Some(Closing {
@@ -173,7 +174,7 @@ impl<A: Approximation> Run<'_, A> {
 
     fn learn(&mut self, candidate: A, found: &Findings) {
         self.previous = self.remaining.replace(found.remaining);
-        let (remaining, counts) = (self.last_remaining(), self.counts);
+        let (remaining, counts) = (self.last_remaining(), self.evaluator.counts());
         if let Some(last) = self.trace.last_mut() {
             (last.remaining, last.counts) = (remaining, counts);
         }
@@ -216,7 +217,7 @@ impl<A: Approximation> Run<'_, A> {
             && noise > remaining.mean / self.q.gain_factor();
         // The noise of a whole natural-gradient step is not that of a step of a few thousandths.
         let noisy = noise > tolerable && !self.plan.rule.is_unhurried();
-        if (hidden || noisy) && self.minibatch.is_none() && 2 * self.n_draws <= most {
+        if (hidden || noisy) && !self.evaluator.has_minibatch() && 2 * self.n_draws <= most {
             self.set_n_draws(2 * self.n_draws);
             self.idle = 0;
         } else if stagnant && idle && remaining.mean > CYCLE * tolerance {
@@ -243,7 +244,7 @@ impl<A: Approximation> Run<'_, A> {
             return Some(StopReason::Converged);
         }
         let young = self.plan.rule.is_unhurried() && self.step < FEWEST_UNHURRIED;
-        let exhausted = (2 * self.n_draws > self.plan.max_draws || self.minibatch.is_some()) && !young;
+        let exhausted = (2 * self.n_draws > self.plan.max_draws || self.evaluator.has_minibatch()) && !young;
         (self.idle >= IDLE_REVIEWS && exhausted).then_some(StopReason::Stagnated)
     }
 

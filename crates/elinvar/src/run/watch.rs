@@ -6,15 +6,35 @@ use std::time::{Duration, Instant};
 use super::journal::{Content, Entry, Journal, Part};
 use super::{Run, Step, StopReason, journal};
 use crate::Error;
+use crate::evaluate::Interrupt;
 use crate::family::Approximation;
 
 /// Sees each step of a fit and may end it.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
 
+/// Where a fit is kept, and who may interrupt it; by default nowhere and nobody.
+///
+/// An interrupt ends the fit with [`Error::Interrupted`] before its next batch of evaluations, whatever it is about: the search for a
+/// start, a step, or the verdict. With a journal the same call continues it.
+#[derive(Clone, Copy, Default)]
+pub struct Kept<'k> {
+    /// Keeps the state of the fit.
+    pub journal: Option<&'k dyn Journal>,
+    /// Says when the fit should end.
+    pub interrupt: Option<&'k dyn Interrupt>,
+}
+
+impl<'k, J: Journal> From<&'k J> for Kept<'k> {
+    fn from(journal: &'k J) -> Self {
+        Self { journal: Some(journal), interrupt: None }
+    }
+}
+
 /// What accompanies one fit from its start to its end.
 pub(super) struct Watch<'w> {
     observe: Observer<'w>,
     journal: Option<&'w dyn Journal>,
+    interrupt: Option<&'w dyn Interrupt>,
     restart: usize,
     n_parts: usize,
     /// Steps that were shown before those of the present part.
@@ -33,14 +53,15 @@ pub(super) struct Place {
 }
 
 impl<'w> Watch<'w> {
-    pub(super) fn new(observe: Observer<'w>, journal: Option<&'w dyn Journal>, restart: usize) -> Self {
+    pub(super) fn new(observe: Observer<'w>, kept: Kept<'w>, restart: usize) -> Self {
         let (stored, cost) = (Instant::now(), Duration::ZERO);
-        Self { observe, journal, restart, n_parts: 0, done: 0, silent: false, stored, cost }
+        let Kept { journal, interrupt } = kept;
+        Self { observe, journal, interrupt, restart, n_parts: 0, done: 0, silent: false, stored, cost }
     }
 
     /// One that keeps nothing.
     pub(super) fn unkept(observe: Observer<'w>) -> Self {
-        Self::new(observe, None, 0)
+        Self::new(observe, Kept::default(), 0)
     }
 
     /// Counts steps from here on.
@@ -52,14 +73,18 @@ impl<'w> Watch<'w> {
         self.silent = silent;
     }
 
-    /// Whether what is interrupted can be continued.
-    pub(super) fn is_kept(&self) -> bool {
-        self.journal.is_some()
+    /// Whether a fit that ends early ends with [`Error::Interrupted`]: one that can be continued, or that has been interrupted.
+    pub(super) fn ends_with_error(&self) -> bool {
+        self.journal.is_some() || self.is_interrupted()
     }
 
-    /// Where the fit is kept, if it is.
-    pub(super) fn journal(&self) -> Option<&'w dyn Journal> {
-        self.journal
+    /// Who may interrupt the fit.
+    pub(super) fn interrupt(&self) -> Option<&'w dyn Interrupt> {
+        self.interrupt
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(Interrupt::is_raised)
     }
 
     /// Shows a step; the answer says whether to go on.
@@ -67,8 +92,7 @@ impl<'w> Watch<'w> {
         if !self.silent {
             (self.observe)(&Step { index: self.done + step.index, ..*step })?;
         }
-        let is_over = self.journal.is_some_and(Journal::is_over);
-        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// The place of the next part, with what is there.
@@ -104,7 +128,9 @@ impl<A: Approximation> Run<'_, A> {
     /// As [`Run::fit`]; [`Error::Interrupted`] if the watch ended a run that is kept.
     pub(super) fn fit_watched(&mut self, watch: &mut Watch<'_>) -> Result<StopReason, Error> {
         let mut place = None;
-        if let Some((found, content)) = watch.open(|| journal::origin(&self.q.state(), &self.plan, self.counts))? {
+        if let Some((found, content)) =
+            watch.open(|| journal::origin(&self.q.state(), &self.plan, self.evaluator.counts()))?
+        {
             place = Some(found);
             if let Some(Content::Run(checkpoint)) = content
                 && self.passes(&checkpoint)
@@ -129,7 +155,7 @@ impl<A: Approximation> Run<'_, A> {
             if let Some(place) = place.as_ref().filter(|_| over || watch.is_due()) {
                 watch.store(place, || Content::Run(Box::new(self.checkpoint())))?;
             }
-            if over && watch.is_kept() {
+            if over && watch.ends_with_error() {
                 return Err(Error::Interrupted);
             } else if over {
                 if self.average.count() > 0 {

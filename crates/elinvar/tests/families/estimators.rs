@@ -3,7 +3,7 @@
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
 use elinvar::family::DrawPlan;
 use elinvar::random::{Noise, Purpose};
-use elinvar::target::{CurvatureMut, Evaluations, Prior, Rows, SecondOrder, Target};
+use elinvar::target::{Answer, Ask, Prior, Target, Want};
 
 use crate::averages::Averages;
 use crate::members::differences::{close, gradient, solve};
@@ -53,22 +53,16 @@ fn reference<Q: Member>(q: &Q) -> Vec<f64> {
 fn estimate<Q: Member>(q: &Q, plan: &DrawPlan, n_values: usize) -> Averages {
     let target = bent_target(q.dim());
     let (mut work, mut batch, mut gradient) = (q.work(plan), q.batch(plan), q.gradient_buffer());
-    let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
-    let mut curvature = vec![0.0; q.covariance_kind().n_entries(q.dim()) * q.n_blocks()];
+    let mut evaluations = Answer::new(q.dim(), batch.draws.len());
     let mut averages = Averages::new(n_values);
     for step in 0..600 {
         q.draw(13, Purpose::Draws, step, &mut work, &mut batch);
         assert!(q.weigh(&mut work, &batch));
-        curvature.fill(0.0);
-        let out = CurvatureMut::new(q.covariance_kind(), q.dim(), &mut curvature);
-        let draws = batch.draws.view();
-        if plan.curvature == Curvature::Hessian {
-            let contraction = q.contraction(&work);
-            target.evaluate_and_contract(draws, Rows::All, contraction, &mut evaluations, out).unwrap();
-        } else {
-            target.evaluate(draws, Rows::All, &mut evaluations).unwrap();
-        }
-        assert!(q.gradient(&evaluations, &curvature, &prior(), &mut work, &batch, &mut gradient));
+        evaluations.set_curvature(q.covariance_kind(), q.n_blocks());
+        let hessian = plan.curvature == Curvature::Hessian;
+        let want = if hessian { Want::Hessian(q.contraction(&work)) } else { Want::Gradients };
+        target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations).unwrap();
+        assert!(q.gradient(&evaluations, evaluations.curvature(), &prior(), &mut work, &batch, &mut gradient));
         averages.add(&q.gradient_entries(&gradient));
     }
     averages
@@ -131,7 +125,7 @@ fn silent_at_the_target<Q: Member>(q: &Q) {
         let (mut work, mut batch, mut gradient) = (q.work(&plan), q.batch(&plan), q.gradient_buffer());
         q.draw(17, Purpose::Draws, 0, &mut work, &mut batch);
         assert!(q.weigh(&mut work, &batch));
-        let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
+        let mut evaluations = Answer::new(q.dim(), batch.draws.len());
         for (log_p, z) in evaluations.log_p_mut().iter_mut().zip(batch.draws.view().iter()) {
             *log_p = q.log_density(z) + 3.0;
         }
@@ -154,7 +148,7 @@ fn closed_forms<Q: Member>(q: &Q) {
     let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
     q.draw(14, Purpose::Draws, 0, &mut work, &mut batch);
     assert!(q.weigh(&mut work, &batch));
-    let evaluations = Evaluations::new(q.dim(), batch.draws.len());
+    let evaluations = Answer::new(q.dim(), batch.draws.len());
     let curvature = vec![0.0; q.covariance_kind().n_entries(q.dim()) * q.n_blocks()];
     let mut direction = |prior: &Prior| {
         let mut gradient = q.gradient_buffer();

@@ -8,7 +8,7 @@ use elinvar::law::{Forms, Logistic, MixingLaw, ScaleLaw, VarianceGamma};
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Checkpoint, Stop};
-use elinvar::target::{Covariance, Evaluations, PointwiseSecondOrder, Prior, Rows, Target};
+use elinvar::target::{Answer, Ask, Covariance, PointwiseSecondOrder, Prior, Target, Want};
 use elinvar::{Error, Family, Plan, Posterior};
 
 use crate::subjects::{Member, logistic, numbers, open, resume};
@@ -71,8 +71,8 @@ fn a_product_at_its_target_has_no_noise() {
         let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
         q.draw(3, Purpose::Draws, 0, &mut work, &mut batch);
         assert!(q.weigh(&mut work, &batch));
-        let mut evaluations = Evaluations::new(3, batch.draws.len());
-        target.evaluate(batch.draws.view(), Rows::All, &mut evaluations).unwrap();
+        let mut evaluations = Answer::new(3, batch.draws.len());
+        target.evaluate(&Ask::all(batch.draws.view(), Want::Gradients), &mut evaluations).unwrap();
         let mut gradient = q.gradient_buffer();
         assert!(q.gradient(&evaluations, &[], &Prior::None, &mut work, &batch, &mut gradient));
         let size = q.block().scale().precision().iter().fold(0.0f64, |size, p| size.max(*p));
@@ -122,14 +122,14 @@ fn the_gradient_of_a_product_is_that_of_its_bound() {
         let target = elinvar::target::Pointwise(Separable);
         let plan = DrawPlan::independent(128);
         let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
-        let mut evaluations = Evaluations::new(2, batch.draws.len());
+        let mut evaluations = Answer::new(2, batch.draws.len());
         let mut gradient = q.gradient_buffer();
         let (mut sums, mut squares) = ([0.0; 4], [0.0; 4]);
         let n = 128;
         for index in 0..n {
             q.draw(11, Purpose::Draws, index, &mut work, &mut batch);
             assert!(q.weigh(&mut work, &batch));
-            target.evaluate(batch.draws.view(), Rows::All, &mut evaluations).unwrap();
+            target.evaluate(&Ask::all(batch.draws.view(), Want::Gradients), &mut evaluations).unwrap();
             assert!(q.gradient(&evaluations, &[], &prior, &mut work, &batch, &mut gradient));
             for (k, v) in gradient.b.iter().chain(&gradient.g).enumerate() {
                 sums[k] += v;

@@ -11,7 +11,7 @@ use elinvar::law::MixingLaw;
 use elinvar::random::Noise;
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Run, StopReason};
-use elinvar::target::{CurvatureMut, Evaluations, Prior, Rows, SecondOrder, Target};
+use elinvar::target::{Answer, Ask, Prior, Target, Want};
 use elinvar::{Plan, model};
 
 use crate::members::differences::close;
@@ -216,21 +216,13 @@ fn a_mixture_of_one_component_follows_the_gaussian() {
 }
 
 /// One step on `target` from draws that are already placed.
-fn step_from<A: Approximation, T: SecondOrder>(
-    q: &mut A,
-    target: &T,
-    rule: Rule,
-    work: &mut A::Work,
-    batch: &mut Batch,
-) {
-    let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
-    let mut curvature = vec![0.0; q.covariance_kind().n_entries(q.dim())];
+fn step_from<A: Approximation, T: Target>(q: &mut A, target: &T, rule: Rule, work: &mut A::Work, batch: &mut Batch) {
+    let mut evaluations = Answer::new(q.dim(), batch.draws.len()).with_curvature(q.covariance_kind(), 1);
     assert!(q.weigh(work, batch));
-    let out = CurvatureMut::new(q.covariance_kind(), q.dim(), &mut curvature);
-    let draws = batch.draws.view();
-    target.evaluate_and_contract(draws, Rows::All, q.contraction(work), &mut evaluations, out).unwrap();
+    let want = Want::Hessian(q.contraction(work));
+    target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations).unwrap();
     let mut gradient = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &curvature, &Prior::None, work, batch, &mut gradient));
+    assert!(q.gradient(&evaluations, evaluations.curvature(), &Prior::None, work, batch, &mut gradient));
     let taken = q.step(&gradient, StepRequest { rule, beta: 0.3, mixing_beta: 0.3, max_kl: None }, work).smallest;
     assert_eq!(taken, 0.3);
 }

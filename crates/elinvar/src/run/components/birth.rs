@@ -9,7 +9,7 @@ use crate::block::{LocationBlock, LogWeights, ScaleMatrix};
 use crate::family::{Approximation, MixtureOfGaussians};
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
-use crate::target::{DrawBuffer, Evaluations, Rows};
+use crate::target::DrawBuffer;
 
 /// Points that are looked at from far away each time.
 const SCOUTS: usize = 64;
@@ -33,7 +33,7 @@ impl Growth<'_, '_, '_> {
         judged: &Judged<S>,
         survivors: &mut Survivors<S>,
     ) -> Result<usize, Error> {
-        let d = self.target.dim();
+        let d = self.evaluator.dim();
         let (far, far_log_p) = self.scout(&judged.q)?;
         self.store.keep_all(&far, &far_log_p);
         let mut elbo = judged.elbo.value;
@@ -62,7 +62,7 @@ impl Growth<'_, '_, '_> {
             climbs += 1;
             idle += 1;
             let is_known = |z: &[f64], log_p: f64| log_p - q.log_density(z) < elbo + NEW;
-            let Some(mode) = climb(self.target, q, &from, is_known, &mut self.counts)? else { continue };
+            let Some(mode) = climb(&mut self.evaluator, q, &from, is_known)? else { continue };
             let log_mass =
                 mode.log_p + 0.5 * (d as f64 * std::f64::consts::TAU.ln() - mode.scale.log_det_precision()) - elbo;
             if log_mass < WORTHY.ln() || !log_mass.is_finite() || q.n_blocks() >= MOST_COMPONENTS {
@@ -101,14 +101,7 @@ impl Growth<'_, '_, '_> {
             }
             axpy(1.0, &centre, z);
         }
-        let mut evaluations = Evaluations::new(d, SCOUTS);
-        self.target.evaluate(points.view(), Rows::All, &mut evaluations)?;
-        self.counts.log_density += SCOUTS as u64;
-        self.counts.gradient += SCOUTS as u64;
-        let prior = self.target.prior();
-        let log_p: Vec<f64> =
-            evaluations.log_p().iter().enumerate().map(|(s, p)| p + prior.log_density(points.get(s))).collect();
-        self.counts.dropped += log_p.iter().filter(|p| !p.is_finite()).count() as u64;
+        let (log_p, _) = self.evaluator.gradients(points.view())?;
         Ok((points, log_p))
     }
 }

@@ -22,8 +22,8 @@ impl Growth<'_, '_, '_> {
         let stop = Stop { max_steps: steps, ..self.plan.stop };
         let n_draws = if short.is_some() { self.n_draws } else { self.plan.n_draws };
         let plan = Plan { seed: self.round_seed(), stop, n_draws, ..self.plan.clone() };
-        let mut run = Run::new(self.target, at.q.clone(), &plan)?;
-        run.counts = self.counts;
+        let mut run = Run::new(self.evaluator.target(), at.q.clone(), &plan)?;
+        run.evaluator.set_counts(self.evaluator.counts());
         run.seconds_before = self.seconds();
         run.longest = self.longest;
         // A round that a limit cuts short is another one without that limit: it is repeated from its beginning.
@@ -38,8 +38,8 @@ impl Growth<'_, '_, '_> {
                 break reason;
             }
             let mut step = run.step()?;
-            if run.minibatch.is_none() {
-                self.store.keep(&run.batch, run.evaluations.log_p(), &run.prior);
+            if !run.evaluator.has_minibatch() {
+                self.store.keep(&run.batch, run.evaluator.answer().log_p(), &run.evaluator.about().prior);
             }
             if short.is_none() && run.review_is_due() {
                 run.review()?;
@@ -54,7 +54,7 @@ impl Growth<'_, '_, '_> {
             if is_whole && (over || self.watch.is_due()) {
                 self.keep(at, Some(run.checkpoint()))?;
             }
-            if over && self.watch.is_kept() {
+            if over && self.watch.ends_with_error() {
                 return Err(Error::Interrupted);
             } else if over {
                 break StopReason::Interrupted;
@@ -63,7 +63,7 @@ impl Growth<'_, '_, '_> {
         if short.is_none() && reason != StopReason::Converged {
             run.close()?;
         }
-        self.counts = run.counts();
+        self.evaluator.set_counts(run.counts());
         at.q = if short.is_some() { run.average.value().unwrap_or(run.q) } else { run.best().clone() };
         self.n_fits += 1;
         Ok(if reason == StopReason::MaxSteps && steps < left { StopReason::Converged } else { reason })

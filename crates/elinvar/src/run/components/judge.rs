@@ -3,13 +3,13 @@
 use crate::Error;
 use crate::block::ScaleMatrix;
 use crate::estimate::Sampling;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, DrawPlan, MixtureOfGaussians};
 use crate::linalg::{axpy, dot};
 use crate::posterior::{Estimate, pareto_smooth};
 use crate::random::{Noise, Purpose};
-use crate::run::Counts;
 use crate::special::logistic::log_sum_exp;
-use crate::target::{DrawBuffer, Evaluations, Rows, Target};
+use crate::target::{DrawBuffer, Prior};
 
 /// Draws in all and of each component, at least.
 const DRAWS: usize = 1024;
@@ -37,39 +37,22 @@ pub(super) struct Judged<S> {
 }
 
 impl<S: ScaleMatrix> Judged<S> {
-    pub(super) fn new(
-        target: &dyn Target,
-        q: MixtureOfGaussians<S>,
-        seed: u64,
-        counts: &mut Counts,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(evaluator: &mut Evaluator<'_>, q: MixtureOfGaussians<S>, seed: u64) -> Result<Self, Error> {
         let (d, k) = (q.dim(), q.n_blocks());
         let m = OWN_DRAWS.max(DRAWS.div_ceil(k)).next_power_of_two();
         let n = k * m;
         let plan = DrawPlan { noise: Noise::QuasiMonteCarlo, sampling: Sampling::OwnDraws, ..DrawPlan::independent(m) };
         let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
         q.draw(seed, Purpose::Diagnostics, 0, &mut work, &mut batch);
-        let mut evaluations = Evaluations::new(d, n);
-        target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
-        counts.log_density += n as u64;
-        counts.gradient += n as u64;
-        let prior = target.prior();
-        let mut pull = evaluations.grads().to_vec();
-        for (pull, z) in pull.chunks_exact_mut(d).zip(batch.draws.view().iter()) {
-            prior.add_score(z, pull);
-        }
+        let (log_p, pull) = evaluator.gradients(batch.draws.view())?;
         for s in 0..n {
-            batch.kept[s] =
-                evaluations.log_p()[s].is_finite() && pull[s * d..(s + 1) * d].iter().all(|g| g.is_finite());
+            batch.kept[s] = log_p[s].is_finite() && pull[s * d..(s + 1) * d].iter().all(|g| g.is_finite());
         }
-        counts.dropped += (n - batch.n_kept()) as u64;
         // A component without a single good draw has no bound; files know no NaN.
-        let (elbo, error) = match q.elbo(evaluations.log_p(), &prior, &work, &batch) {
+        let (elbo, error) = match q.elbo(&log_p, &Prior::None, &work, &batch) {
             (elbo, _) if elbo.is_nan() => (-f64::MAX, f64::MAX),
             estimate => estimate,
         };
-        let log_p: Vec<f64> =
-            evaluations.log_p().iter().enumerate().map(|(s, p)| p + prior.log_density(batch.draws.get(s))).collect();
         let mut judged = Self {
             per_component: m,
             pull,

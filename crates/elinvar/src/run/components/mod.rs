@@ -20,6 +20,7 @@ use super::watch::{Place, Watch};
 use super::{Checkpoint, Counts, Plan, Spent, Step, StopReason};
 use crate::Error;
 use crate::block::ScaleMatrix;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, MixtureOfGaussians};
 use crate::posterior::{Estimate, pareto_k_threshold};
 use crate::target::Target;
@@ -113,11 +114,12 @@ pub(super) fn grow_watched<S: ScaleMatrix>(
 ) -> Result<Grown<S>, Error> {
     let plan = plan.resolve(target)?;
     let (place, content) = watch.open(|| journal::origin(&start.state(), &plan, spent.counts))?.unzip();
+    let mut evaluator = Evaluator::new(target, watch.interrupt());
+    evaluator.set_counts(spent.counts);
     let mut growth = Growth {
-        target,
+        evaluator,
         watch,
         place,
-        counts: spent.counts,
         seconds_before: spent.seconds,
         clock: Instant::now(),
         trace: Vec::new(),
@@ -139,15 +141,14 @@ pub(super) fn grow_watched<S: ScaleMatrix>(
     }
     let (q, reason) = growth.run(at)?;
     let seconds = growth.seconds();
-    Ok(Grown { q, rounds: growth.rounds, reason, counts: growth.counts, seconds, trace: growth.trace })
+    Ok(Grown { q, rounds: growth.rounds, reason, counts: growth.evaluator.counts(), seconds, trace: growth.trace })
 }
 
 struct Growth<'t, 'w, 'o> {
-    target: &'t dyn Target,
+    evaluator: Evaluator<'t>,
     plan: Plan,
     watch: &'w mut Watch<'o>,
     place: Option<Place>,
-    counts: Counts,
     seconds_before: f64,
     clock: Instant,
     trace: Vec<Step>,
@@ -286,7 +287,8 @@ impl Growth<'_, '_, '_> {
 
     /// What fresh draws say about `q`; ends a round.
     fn judge<S: ScaleMatrix>(&mut self, q: MixtureOfGaussians<S>) -> Result<Judged<S>, Error> {
-        let judged = Judged::new(self.target, q, self.round_seed(), &mut self.counts)?;
+        let seed = self.round_seed();
+        let judged = Judged::new(&mut self.evaluator, q, seed)?;
         self.store.keep_all(&judged.draws, &judged.log_p);
         if let Some(step) = self.trace.last_mut().filter(|step| step.remaining.is_none()) {
             step.remaining = Some((judged.gap.value, judged.gap.mcse));
@@ -296,7 +298,7 @@ impl Growth<'_, '_, '_> {
             elbo: judged.elbo,
             gap: judged.gap,
             pareto_k: judged.pareto_k,
-            counts: self.counts,
+            counts: self.evaluator.counts(),
         });
         Ok(judged)
     }

@@ -58,7 +58,7 @@ impl Growth<'_, '_, '_> {
         let Some(place) = &self.place else { return Ok(()) };
         let best = at.best.as_ref().map(|best| BestState { state: best.q.state(), seed: best.seed });
         let seconds = self.seconds_before + self.clock.elapsed().as_secs_f64();
-        let (counts, trace, rounds, store) = (self.counts, &self.trace, &self.rounds, &self.store);
+        let (counts, trace, rounds, store) = (self.evaluator.counts(), &self.trace, &self.rounds, &self.store);
         let content = || {
             Content::Growth(Box::new(GrowthState {
                 limits: self.plan.stop,
@@ -97,11 +97,12 @@ impl Growth<'_, '_, '_> {
             // What the same draws say was counted when they were made.
             Some(BestState { state, seed }) => {
                 let q = MixtureOfGaussians::from_state(state)?;
-                Some(Judged::new(self.target, q, *seed, &mut Counts::default())?)
+                Some(Judged::new(&mut self.evaluator, q, *seed)?)
             }
             None => None,
         };
-        (self.counts, self.trace, self.rounds) = (state.counts, state.trace, state.rounds);
+        self.evaluator.set_counts(state.counts);
+        (self.trace, self.rounds) = (state.trace, state.rounds);
         (self.store, self.n_fits, self.under_way) = (state.store, state.n_fits, state.run);
         (self.longest, self.boost, self.n_draws) = (state.longest, state.boost, state.n_draws);
         (self.seconds_before, self.clock) = (state.seconds, Instant::now());

@@ -1,8 +1,8 @@
 //! What a climb towards a mode hands back.
 
 use super::metric::Metric;
-use super::probe::Point;
 use super::{Mode, Region};
+use crate::evaluate::Point;
 use crate::linalg::dot;
 
 /// Predicted gain, in nats, below which a point is the mode to the accuracy that a fit can use.

@@ -5,8 +5,9 @@ use super::climb::{Climb, End, GOOD_ENOUGH, RUNAWAY, Waypoint, is_spike, keep_be
 use super::lbfgs::{Ascent, Reached, ascend};
 use super::metric::Metric;
 use super::newton;
-use super::probe::{Point, Probe};
+use super::probe::Probe;
 use crate::Error;
+use crate::evaluate::Point;
 use crate::target::Covariance;
 
 /// Up to this dimension the curvature at the end is measured by differences of gradients.

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use super::Mode;
 use super::climb::{GOOD_ENOUGH, RUNAWAY, is_known};
 use super::metric::Metric;
-use super::probe::{Point, Probe};
+use super::probe::Probe;
 use crate::Error;
+use crate::evaluate::Point;
 use crate::linalg::{axpy, dot};
 use crate::target::Covariance;
 

@@ -1,9 +1,9 @@
 //! Where climbs begin.
 
 use super::metric::Metric;
-use super::probe::Point;
 use super::{Mode, Search};
 use crate::Error;
+use crate::evaluate::Point;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
 
@@ -74,8 +74,8 @@ impl Search<'_> {
     /// A few climbs from further off, then more if they cost little, until there are two modes.
     pub(super) fn around(&mut self) -> Result<(), Error> {
         for (index, distance) in DISTANCES.into_iter().enumerate() {
-            let afford = !self.modes.is_empty() && self.probe.counts.gradient < BUDGET;
-            let too_much = self.rising > 1 || index > 0 && self.probe.counts.gradient > MOST_GRADIENTS;
+            let afford = !self.modes.is_empty() && self.probe.evaluator.counts().gradient < BUDGET;
+            let too_much = self.rising > 1 || index > 0 && self.probe.evaluator.counts().gradient > MOST_GRADIENTS;
             if self.modes.len() > 1 || index >= FEW && !afford || too_much {
                 break;
             }

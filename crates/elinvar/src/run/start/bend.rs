@@ -3,21 +3,19 @@
 use super::skewness::{most_skewed, shift};
 use crate::Error;
 use crate::block::ScaleMatrix;
+use crate::evaluate::Evaluator;
 use crate::family::{AnyApproximation, Approximation, BlockState, Family, Gaussian, Kind, State, by_factors};
 use crate::law::MixingLaw;
 use crate::linalg::axpy;
 use crate::random::{Purpose, SobolNormals, Stream};
-use crate::run::Counts;
-use crate::target::Target;
 
 /// The member of `family` with about the mean and covariance of `fitted`: a mixture spreads its components over it, a family with
 /// a shift points it along the direction in which the target is most skewed.
 pub(in crate::run) fn bend<S: ScaleMatrix>(
-    target: &dyn Target,
+    evaluator: &mut Evaluator<'_>,
     fitted: &Gaussian<S>,
     family: Family,
     seed: u64,
-    counts: &mut Counts,
 ) -> Result<AnyApproximation, Error> {
     let mut state = fitted.state();
     state.family = family;
@@ -27,7 +25,7 @@ pub(in crate::run) fn bend<S: ScaleMatrix>(
         Kind::Snig { lambda } => scale_precision(&mut state, 1.0 + 1.0 / lambda),
         Kind::ScaleMixture { law, .. } => scale_precision(&mut state, law.moments().s),
         Kind::Skew | Kind::Emg | Kind::Nig { .. } => {
-            let (direction, third) = most_skewed(target, fitted, seed, counts)?;
+            let (direction, third) = most_skewed(evaluator, fitted, seed)?;
             shift(&mut state, fitted, &direction, third);
         }
         Kind::RankK { rank } => add_factors(&mut state, fitted, rank, seed),

@@ -3,19 +3,19 @@
 
 use std::f64::consts::{PI, TAU};
 
-use super::free_scale::FreeScale;
 use super::over_modes::{gaussian_state, heavy, over_modes};
 use super::{Start, agreement, bend, start_watched};
 use crate::Error;
 use crate::block::{Diagonal, LogWeights};
 use crate::component::{Component, ComponentKind};
+use crate::evaluate::{Evaluator, Interrupt};
 use crate::family::{Approximation, EfMixture, Family, Gaussian, State};
 use crate::random::{Purpose, Stream};
+use crate::run::Plan;
 use crate::run::search::search_kept;
 use crate::run::watch::Watch;
-use crate::run::{Counts, Journal, Plan};
 use crate::special::normal_quantile::normal_quantile;
-use crate::target::{Covariance, Support, Target};
+use crate::target::{Covariance, FreeScale, Support, Target};
 
 /// Quantiles at which a Gaussian is mapped to the scale of the component.
 const NODES: usize = 64;
@@ -31,7 +31,7 @@ pub(super) fn ef_mixture(
     plan: &Plan,
     watch: &mut Watch<'_>,
 ) -> Result<Start, Error> {
-    if !target.has_gradient() {
+    if !target.about().offers.gradient {
         return Err(Error::Unsupported {
             wanted: format!("`{}` from values of the log density alone", Family::ef_mixture(component, components)),
             instead: "its steps need a gradient: give the target one, or put it on all real numbers and fit `mog`"
@@ -39,8 +39,8 @@ pub(super) fn ef_mixture(
         });
     }
     let free = FreeScale::new(target);
-    let gaussians = if target.support() == Support::Circle {
-        around_the_circle(&free, components, plan.seed, watch.journal())?
+    let gaussians = if target.about().support == Support::Circle {
+        around_the_circle(&free, components, plan.seed, watch.interrupt())?
     } else {
         // Rows cannot be left out where the prior is evaluated with them.
         start_watched(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() }, watch)?
@@ -77,9 +77,9 @@ fn around_the_circle(
     free: &FreeScale<'_>,
     components: usize,
     seed: u64,
-    journal: Option<&dyn Journal>,
+    interrupt: Option<&dyn Interrupt>,
 ) -> Result<Start, Error> {
-    let mut found = search_kept(free, Covariance::Diagonal, seed, journal)?;
+    let mut found = search_kept(free, Covariance::Diagonal, seed, interrupt)?;
     // A density of period 2π has every mode many times.
     let wrapped = |y: f64| PI - (PI - y).rem_euclid(TAU);
     found.region.centre.iter_mut().for_each(|y| *y = wrapped(*y));
@@ -100,7 +100,7 @@ fn around_the_circle(
         let gaussian = Gaussian::<Diagonal>::from_state(&gaussian_state::<Diagonal>(&found.region))?;
         let family = Family::mog(components).diagonal();
         let seed = Stream::open(seed, Purpose::Start, 3, 0).next_u64();
-        bend(free, &gaussian, family, seed, &mut Counts::default())?.state()
+        bend(&mut Evaluator::new(free, interrupt), &gaussian, family, seed)?.state()
     };
     Ok(Start {
         approximation: crate::family::AnyApproximation::from_state(&state)?,

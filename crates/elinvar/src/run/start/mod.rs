@@ -2,8 +2,7 @@
 
 mod bend;
 mod ef_mixture;
-mod free_scale;
-mod network;
+mod guess;
 mod over_modes;
 mod skewness;
 #[cfg(test)]
@@ -11,22 +10,22 @@ mod tests;
 
 use std::ops::ControlFlow;
 
+pub use guess::start_at_guess;
+
 pub(super) use bend::bend;
 use over_modes::{gaussian_state, heavy, over_modes};
 
 use super::search::{Found, Mode, search_kept};
 use super::values::not_from_values;
 use super::watch::Watch;
-use super::{Counts, Journal, Plan, Run, Stop, check_support};
+use super::{Counts, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::block::{Diagonal, Full, ScaleMatrix};
+use crate::evaluate::{Evaluator, Interrupt};
 use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind, State, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
-use crate::target::{
-    ByDifferences, Covariance, Draws, Evaluations, GaussNewton, ItemGradients, Prior, Rows, SecondOrder, Target,
-    TargetError, Values,
-};
+use crate::target::{ByDifferences, Covariance, Target, WithPrior};
 
 /// Where a fit begins, with what the search for it found.
 #[derive(Clone, Debug)]
@@ -65,30 +64,35 @@ pub(super) fn start_watched(
     watch: &mut Watch<'_>,
 ) -> Result<Start, Error> {
     family.check()?;
-    check_support(family, family.support(), target.support())?;
-    if !target.has_gradient() && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
+    let about = target.about();
+    check_support(family, family.support(), about.support)?;
+    if !about.offers.gradient && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
         return Err(not_from_values(family));
     }
     if let Kind::EfMixture { component, components } = family.kind {
         return ef_mixture::ef_mixture(target, component, components, plan, watch);
     }
+    if about.guess.is_some() && !matches!(family.kind, Kind::Auto | Kind::MogAuto) {
+        let approximation = start_at_guess(target, family, plan.seed)?;
+        return Ok(Start { approximation, counts: Counts::default(), agreement: Agreement::default() });
+    }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
-        if layout.total() != target.dim() {
+        if layout.total() != about.dim {
             let what = "coordinates of the layout of `matrix`";
-            return Err(Error::Shape { what, expected: target.dim(), found: layout.total() });
+            return Err(Error::Shape { what, expected: about.dim, found: layout.total() });
         }
         // The factors never see a matrix with all entries, and neither does their start.
         covariance = Covariance::Diagonal;
     }
-    let found = match target.has_gradient() {
-        true => search_kept(target, covariance, plan.seed, watch.journal())?,
-        false => search_by_values(target, covariance, plan.seed, watch.journal())?,
+    let found = match about.offers.gradient {
+        true => search_kept(target, covariance, plan.seed, watch.interrupt())?,
+        false => search_by_values(target, covariance, plan.seed, watch.interrupt())?,
     };
     let stand_in;
-    let target = if target.prior().shared().is_some() {
+    let target: &dyn Target = if about.prior.shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        stand_in = WithPrior { target, prior: target.prior().without_mixing(target.dim()) };
+        stand_in = WithPrior::new(target, about.prior.without_mixing(about.dim));
         &stand_in
     } else {
         target
@@ -117,10 +121,10 @@ fn search_by_values(
     target: &dyn Target,
     covariance: Covariance,
     seed: u64,
-    journal: Option<&dyn Journal>,
+    interrupt: Option<&dyn Interrupt>,
 ) -> Result<Found, Error> {
     let by_differences = ByDifferences::new(target);
-    let mut found = search_kept(&by_differences, covariance, seed, journal)?;
+    let mut found = search_kept(&by_differences, covariance, seed, interrupt)?;
     found.counts = as_values(found.counts, &by_differences);
     Ok(found)
 }
@@ -129,54 +133,6 @@ fn search_by_values(
 fn as_values(counts: Counts, by_differences: &ByDifferences<'_>) -> Counts {
     let log_density = counts.log_density + by_differences.n_values() * counts.gradient;
     Counts { log_density, gradient: 0, ..counts }
-}
-
-/// A target with another prior declared.
-struct WithPrior<'t> {
-    target: &'t dyn Target,
-    prior: Prior,
-}
-
-impl Target for WithPrior<'_> {
-    fn dim(&self) -> usize {
-        self.target.dim()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.target.evaluate(draws, rows, out)
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        self.target.n_rows()
-    }
-
-    fn prior(&self) -> Prior {
-        self.prior.clone()
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        self.target.second_order()
-    }
-
-    fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
-        self.target.gauss_newton()
-    }
-
-    fn has_gradient(&self) -> bool {
-        self.target.has_gradient()
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        self.target.values()
-    }
-
-    fn item_gradients(&self) -> Option<&dyn ItemGradients> {
-        self.target.item_gradients()
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        self.target.scratch_len(n_draws, n_contractions)
-    }
 }
 
 fn start_with<S: ScaleMatrix>(
@@ -220,18 +176,20 @@ fn start_with<S: ScaleMatrix>(
         ..plan.clone()
     };
     let mut run = Run::new(target, Gaussian::<S>::from_state(&gaussian)?, &short)?;
-    run.counts = found.counts;
+    run.evaluator.set_counts(found.counts);
     watch.set_silent(true);
     run.fit_watched(watch)?;
     watch.set_silent(false);
     let mut counts = run.counts();
-    if target.has_gradient() {
-        let approximation = bend(target, run.best(), family, plan.seed, &mut counts)?;
+    if run.evaluator.about().offers.gradient {
+        let mut evaluator = Evaluator::new(target, watch.interrupt());
+        let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
+        counts += evaluator.counts();
         return Ok((approximation, counts));
     }
     let by_differences = ByDifferences::new(target);
-    let mut bending = Counts::default();
-    let approximation = bend(&by_differences, run.best(), family, plan.seed, &mut bending)?;
-    counts += as_values(bending, &by_differences);
+    let mut evaluator = Evaluator::new(&by_differences, watch.interrupt());
+    let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
+    counts += as_values(evaluator.counts(), &by_differences);
     Ok((approximation, counts))
 }

@@ -2,21 +2,20 @@
 
 use crate::Error;
 use crate::block::ScaleMatrix;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Batch, DrawPlan, Gaussian, Kind, State};
 use crate::linalg::{axpy, dot};
 use crate::random::{Noise, Purpose, Stream};
-use crate::run::Counts;
-use crate::target::{Covariance, Evaluations, Rows, Target};
+use crate::target::Covariance;
 
 /// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third cumulant there.
 ///
 /// To first order in h = log q − log p the third cumulant tensor of the target is T = −E[∇³h], and by integration by parts
 /// T(u, u, ·) = E[((uᵀx)² − 1)(−∇h)], so that gradients suffice; u ← T(u, u, ·)/|T(u, u, ·)| climbs to a maximum of T(u, u, u).
 pub(super) fn most_skewed<S: ScaleMatrix>(
-    target: &dyn Target,
+    evaluator: &mut Evaluator<'_>,
     gaussian: &Gaussian<S>,
     seed: u64,
-    counts: &mut Counts,
 ) -> Result<(Vec<f64>, f64), Error> {
     const DRAWS: usize = 1024;
     const CLIMBS: usize = 8;
@@ -25,16 +24,10 @@ pub(super) fn most_skewed<S: ScaleMatrix>(
     let draw_plan = DrawPlan { noise: Noise::QuasiMonteCarlo, ..DrawPlan::independent(DRAWS) };
     let (mut work, mut batch): (_, Batch) = (gaussian.work(&draw_plan), gaussian.batch(&draw_plan));
     gaussian.draw(seed, Purpose::Start, 1, &mut work, &mut batch);
-    let mut evaluations = Evaluations::new(d, DRAWS);
-    target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
-    counts.log_density += DRAWS as u64;
-    counts.gradient += DRAWS as u64;
+    let (_, mut pull) = evaluator.gradients(batch.draws.view())?;
 
-    let scale = gaussian.block().scale();
-    let (mut x, mut pull) = (vec![0.0; d * DRAWS], evaluations.grads().to_vec());
+    let (scale, mut x) = (gaussian.block().scale(), vec![0.0; d * DRAWS]);
     let mut offset = batch.draws.view().as_slice().to_vec();
-    let prior = target.prior();
-    pull.chunks_exact_mut(d).zip(offset.chunks_exact(d)).for_each(|(pull, z)| prior.add_score(z, pull));
     offset.chunks_exact_mut(d).for_each(|z| axpy(-1.0, gaussian.block().column(0), z));
     scale.whiten(&offset, &mut x);
     scale.whiten_gradient(&mut pull);

@@ -61,7 +61,7 @@ fn gradients_are_those_of_the_bound() {
                 for step in 0..n {
                     q.draw(9, Purpose::Draws, step, &mut work, &mut batch);
                     assert!(q.weigh(&mut work, &batch));
-                    let mut out = Evaluations::new(1, batch.n);
+                    let mut out = Answer::new(1, batch.n);
                     for s in 0..batch.n {
                         let z = batch.draws.get(s)[0];
                         out.log_p_mut()[s] = p(z);

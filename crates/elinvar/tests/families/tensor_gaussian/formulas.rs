@@ -8,7 +8,7 @@ use elinvar::family::{
 };
 use elinvar::random::{Noise, Purpose};
 use elinvar::rule::Rule;
-use elinvar::target::{Covariance, Evaluations, Prior};
+use elinvar::target::{Answer, Covariance, Prior};
 
 use super::example::{SOURCES, divergence, member, times, transposed};
 use crate::members::differences::close;
@@ -23,7 +23,7 @@ fn evaluated<S: ScaleMatrix>(
     q: &TensorGaussian<S>,
     curvature: Curvature,
     prior: &Prior,
-) -> (TensorGradient, Batch, Evaluations, Vec<f64>) {
+) -> (TensorGradient, Batch, Answer, Vec<f64>) {
     const N: usize = 4;
     const ITEMS: usize = 5;
     let d = q.dim();
@@ -32,7 +32,7 @@ fn evaluated<S: ScaleMatrix>(
     q.draw(5, Purpose::Draws, 0, &mut work, &mut batch);
     batch.kept[1] = false;
     assert!(q.weigh(&mut work, &batch));
-    let mut evaluations = Evaluations::new(d, batch.draws.len());
+    let mut evaluations = Answer::new(d, batch.draws.len());
     for s in 0..batch.draws.len() {
         evaluations.grad_mut(s).copy_from_slice(&numbers(d, 60 + s as u64));
     }
@@ -185,7 +185,7 @@ fn from_values<S: ScaleMatrix>(groups: &[&[usize]]) {
     q.draw(5, Purpose::Draws, 0, &mut work, &mut batch);
     batch.kept[2] = false;
     assert!(q.weigh(&mut work, &batch));
-    let mut evaluations = Evaluations::new(d, n);
+    let mut evaluations = Answer::new(d, n);
     evaluations.log_p_mut().copy_from_slice(&numbers(n, 61));
     evaluations.log_p_mut()[2] = f64::NAN;
     let mut gradient = q.gradient_buffer();

@@ -4,7 +4,7 @@ use elinvar::block::{Full, ScaleMatrix};
 use elinvar::estimate::Curvature;
 use elinvar::family::{Approximation, DrawPlan, Group, MatrixUpdate, Multilinear, StepRequest, TensorGaussian};
 use elinvar::rule::Rule;
-use elinvar::target::{Evaluations, Prior};
+use elinvar::target::{Answer, Prior};
 use serde_json::Value;
 
 use super::compare::{CLOSED_FORM, STEP, close};
@@ -42,7 +42,7 @@ impl Step<'_> {
         let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
         q.draw(3, elinvar::random::Purpose::Draws, 0, &mut work, &mut batch);
         assert!(q.weigh(&mut work, &batch));
-        let mut evaluations = Evaluations::new(d, batch.draws.len());
+        let mut evaluations = Answer::new(d, batch.draws.len());
         let grad: Vec<f64> = if update == MatrixUpdate::PaperLiteral {
             // There G is ∇h = ∇log q − ∇log p at the draw.
             let mut score = vec![0.0; d];
