@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use elinvar::family::{Approximation, Kind};
 use elinvar::run::components::MOST_COMPONENTS;
-use elinvar::run::{Journal, Step, fit_from_journaled, fit_journaled};
+use elinvar::run::{Kept, Step, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
 use elinvar_data::RegressionData;
@@ -81,19 +81,19 @@ impl Job {
         self.diagnostic_draws
     }
 
-    /// Fits and judges, or goes on with what the journal has; `observe` sees every step.
+    /// Fits and judges, or goes on with what the journal of `kept` has; `observe` sees every step.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if the journal ends the fit; otherwise what the model or the library says.
-    pub fn fit(
+    /// [`Error::Interrupted`] if the interrupt of `kept` ends the fit; otherwise what the model or the library says.
+    pub fn fit<'k>(
         &self,
         observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-        journal: &dyn Journal,
+        kept: impl Into<Kept<'k>>,
     ) -> Result<Analysis, Error> {
         let (target, plan) = (self.target(), &self.plan);
         let fitted = match &self.start {
-            Some(start) => fit_from_journaled(target, start.clone(), plan, observe, journal),
-            None => fit_journaled(target, self.family, plan, observe, journal),
+            Some(start) => fit_from_journaled(target, start.clone(), plan, observe, kept),
+            None => fit_journaled(target, self.family, plan, observe, kept),
         };
         Analysis::new(self, fitted.map_err(Error::of_fit)?)
     }

@@ -40,7 +40,7 @@ impl Kept {
         let path = &self.path;
         let settings = self.settings.as_ref().ok_or_else(|| Error::NoModelBeside { path: path.clone() })?;
         let job = Job::new(settings)?;
-        if job.target().names() != self.posterior.names() {
+        if job.target().about().names != self.posterior.names() {
             return Err(Error::OtherSettings { path: path.clone() });
         }
         Ok(job)

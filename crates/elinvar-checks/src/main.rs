@@ -6,6 +6,7 @@ mod bits;
 mod calibrate;
 mod defaults;
 mod families;
+mod models;
 mod moved;
 mod page;
 mod pairs;

@@ -1,21 +1,19 @@
 //! A target in other coordinates: rescaled and rotated.
 
-use elinvar::target::{
-    Contraction, Covariance, CurvatureMut, DrawBuffer, Draws, Evaluations, Rows, Scratch, SecondOrder, Target,
-    TargetError, Values,
-};
+use elinvar::target::{About, Answer, Ask, Covariance, DrawBuffer, Draws, Offers, Parts, Target, TargetError};
 
 use crate::problems::linear_map::{LinearMap, congruence};
 
 /// The density of x when z = A x has the density of the target; the declared prior is part of what is evaluated.
 pub(crate) struct Moved<'a> {
     inner: &'a dyn Target,
+    about: About,
     map: &'a LinearMap,
 }
 
 impl<'a> Moved<'a> {
     pub(crate) fn new(inner: &'a dyn Target, map: &'a LinearMap) -> Self {
-        Self { inner, map }
+        Self { inner, about: inner.about(), map }
     }
 
     fn original(&self, draws: Draws<'_>) -> DrawBuffer {
@@ -28,17 +26,18 @@ impl<'a> Moved<'a> {
 }
 
 impl Target for Moved<'_> {
-    fn dim(&self) -> usize {
-        self.inner.dim()
+    fn about(&self) -> About {
+        let offers = self.about.offers;
+        About { offers: Offers { gauss_newton: false, item_gradients: false, ..offers }, ..About::new(self.about.dim) }
     }
 
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        let (d, n) = (draws.dim(), draws.len());
-        let z = self.original(draws);
-        let mut inner = Evaluations::new(d, n);
-        self.inner.evaluate(z.view(), rows, &mut inner)?;
-        let prior = self.inner.prior();
-        let (log_p, grad, _) = out.parts_mut();
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        let (d, n, prior) = (ask.draws.dim(), ask.draws.len(), &self.about.prior);
+        let z = self.original(ask.draws);
+        let mut inner = Answer::new(d, n);
+        inner.set_curvature(Covariance::Full, ask.contraction().map_or(0, |sums| sums.len()));
+        self.inner.evaluate(&Ask { draws: z.view(), ..*ask }, &mut inner)?;
+        let Parts { log_p, grad, mut curvature, .. } = answer.parts_mut();
         let mut slope = vec![0.0; d];
         for (s, grad) in grad.chunks_exact_mut(d).take(n).enumerate() {
             log_p[s] = inner.log_p()[s] + prior.log_density(z.get(s)) + self.map.log_det;
@@ -46,62 +45,13 @@ impl Target for Moved<'_> {
             prior.add_score(z.get(s), &mut slope);
             self.map.apply_transposed(&slope, grad);
         }
-        Ok(())
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        self.inner.second_order().map(|_| self as &dyn SecondOrder)
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        self.inner.values().map(|_| self as &dyn Values)
-    }
-}
-
-impl Values for Moved<'_> {
-    fn log_densities(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        let Some(values) = self.inner.values() else {
-            return Err(TargetError::fatal("the target has no values of its own"));
-        };
-        let z = self.original(draws);
-        values.log_densities(z.view(), rows, scratch, out)?;
-        for (s, log_p) in out.iter_mut().enumerate() {
-            *log_p += self.inner.prior().log_density(z.get(s)) + self.map.log_det;
-        }
-        Ok(())
-    }
-}
-
-impl SecondOrder for Moved<'_> {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        _scratch: &mut Scratch,
-        mut out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        let Some(second) = self.inner.second_order() else {
-            return Err(TargetError::fatal("the target has no second derivatives"));
-        };
-        let d = draws.dim();
-        let z = self.original(draws);
-        let mut sums = vec![0.0; contraction.len() * d * d];
-        let inner = CurvatureMut::new(Covariance::Full, d, &mut sums);
-        second.contract(z.view(), rows, contraction, &mut Scratch::default(), inner)?;
-        let prior = self.inner.prior();
+        let Some(contraction) = ask.contraction() else { return Ok(()) };
         let mut moved = vec![0.0; d * d];
-        for (k, sum) in sums.chunks_exact_mut(d * d).enumerate() {
+        for (k, sum) in inner.parts_mut().curvature.as_mut_slice().chunks_exact_mut(d * d).enumerate() {
             let weight: f64 = contraction.weights(k).iter().sum();
             sum.iter_mut().step_by(d + 1).enumerate().for_each(|(i, h)| *h -= prior.precision(i) * weight);
             congruence(d, &self.map.forward, sum, &mut moved);
-            out.add_matrix(k, 1.0, &moved);
+            curvature.add_matrix(k, 1.0, &moved);
         }
         Ok(())
     }
@@ -111,6 +61,7 @@ impl SecondOrder for Moved<'_> {
 mod tests {
     use super::*;
     use crate::problems::regressions::breast_cancer_model;
+    use elinvar::target::{Contraction, Want};
 
     /// Values, slopes and curvatures along a line are the same in both coordinates.
     #[test]
@@ -120,13 +71,10 @@ mod tests {
         let map = LinearMap::with_condition(d, 1e3, 3);
         let moved = Moved::new(&model, &map);
         let along = |x: &[f64], direction: &[f64], target: &dyn Target| {
-            let mut out = Evaluations::new(d, 1);
-            target.evaluate(Draws::new(d, x), Rows::All, &mut out).unwrap();
-            let mut hessian = vec![0.0; d * d];
-            let second = target.second_order().unwrap();
-            let (sum, place) = (Contraction::shared(&[1.0], 1), CurvatureMut::new(Covariance::Full, d, &mut hessian));
-            second.contract(Draws::new(d, x), Rows::All, sum, &mut Scratch::default(), place).unwrap();
-            let (prior, mut grad) = (target.prior(), out.grad(0).to_vec());
+            let mut out = Answer::new(d, 1).with_curvature(Covariance::Full, 1);
+            let want = Want::Hessian(Contraction::shared(&[1.0], 1));
+            target.evaluate(&Ask::all(Draws::new(d, x), want), &mut out).unwrap();
+            let (hessian, prior, mut grad) = (out.curvature(), target.about().prior, out.grad(0).to_vec());
             prior.add_score(x, &mut grad);
             let slope = grad.iter().zip(direction).map(|(g, v)| g * v).sum::<f64>();
             let mut bend = 0.0;

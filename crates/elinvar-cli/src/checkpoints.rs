@@ -8,30 +8,26 @@ use elinvar::Error;
 use elinvar::run::Journal;
 use elinvar::run::journal::{Entry, Folder, Part};
 
-use crate::signal::Interrupt;
-
-/// A journal in the run directory, or none for a fit that is not kept; it ends the fit when the user asks for it.
+/// A journal in the run directory.
 pub(crate) struct Checkpoints {
-    folder: Option<Folder>,
-    interrupt: Interrupt,
+    folder: Folder,
     warned: AtomicBool,
 }
 
 impl Checkpoints {
-    pub(crate) fn new(folder: Option<Folder>, interrupt: Interrupt) -> Self {
-        Self { folder, interrupt, warned: AtomicBool::new(false) }
+    pub(crate) fn new(folder: Folder) -> Self {
+        Self { folder, warned: AtomicBool::new(false) }
     }
 }
 
 impl Journal for Checkpoints {
     fn load(&self, part: Part) -> Result<Option<Entry>, Error> {
-        self.folder.as_ref().map_or(Ok(None), |folder| folder.load(part))
+        self.folder.load(part)
     }
 
     /// A full disk does not end a fit of hours: it goes on, and says once that it cannot be continued from here.
     fn store(&self, part: Part, entry: &Entry) -> Result<(), Error> {
-        let Some(folder) = &self.folder else { return Ok(()) };
-        if let Err(error) = folder.store(part, entry)
+        if let Err(error) = self.folder.store(part, entry)
             && !self.warned.swap(true, Ordering::Relaxed)
         {
             let _ = writeln!(std::io::stderr(), "warning: {error}; the fit goes on but could not be resumed from here");
@@ -40,10 +36,6 @@ impl Journal for Checkpoints {
     }
 
     fn is_due(&self, since: Duration, cost: Duration) -> bool {
-        self.folder.as_ref().is_some_and(|folder| folder.is_due(since, cost))
-    }
-
-    fn is_over(&self) -> bool {
-        self.interrupt.is_asked()
+        self.folder.is_due(since, cost)
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use elinvar::run::{Journal, Kept};
 use elinvar_analysis::settings::OutputSettings;
 use elinvar_analysis::{Analysis, Error, Job, RunFolder, shell};
 
@@ -75,14 +76,16 @@ pub(crate) fn outcome(fitted: &Analysis) -> Outcome {
 }
 
 fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Analysis, Failure> {
-    let folder = run_folder.map(RunFolder::checkpoints).transpose()?;
-    let checkpoints = Checkpoints::new(folder, Interrupt::new(quiet));
+    let checkpoints = run_folder.map(RunFolder::checkpoints).transpose()?.map(Checkpoints::new);
+    let asked = Interrupt::new(quiet);
+    let interrupt = move || asked.is_asked();
+    let kept = Kept { journal: checkpoints.as_ref().map(|kept| kept as &dyn Journal), interrupt: Some(&interrupt) };
     let mut progress = Progress::new(quiet, &job.plan().stop);
     let mut observe = |step: &_| {
         progress.show(step);
         ControlFlow::Continue(())
     };
-    let fitted = job.fit(&mut observe, &checkpoints);
+    let fitted = job.fit(&mut observe, kept);
     progress.clear();
     Ok(fitted?)
 }

@@ -8,7 +8,7 @@ use elinvar::family::{
 };
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::Rule;
-use elinvar::target::{CurvatureMut, Evaluations, Rows, Shape, Target};
+use elinvar::target::{Answer, Ask, Shape, Target, Want};
 
 /// Settings of the program.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,12 +36,13 @@ impl Program {
     /// Runs from `start`. One β for all components, halved until every precision stays positive definite; the weights keep
     /// the share 1 − ρ_t β_π, clamped to [0, 1], of their natural parameters (the program itself lets it be negative at first).
     pub(crate) fn run(&self, target: &dyn Target, start: Approximation, seed: u64) -> Result<Approximation, Error> {
-        let Some(second) = target.second_order() else {
+        let about = target.about();
+        if !about.offers.hessian {
             return Err(Error::Unsupported {
                 wanted: "the authors' program on a target without second derivatives".into(),
                 instead: "use a default fit".into(),
             });
-        };
+        }
         let mut q = start;
         let (d, k) = (q.dim(), q.locations().len());
         let plan = DrawPlan {
@@ -54,10 +55,10 @@ impl Program {
         };
         let mut estimator = GaussianMixtureEstimator::new(&q, &plan);
         let (mut scratch, mut batch) = (Scratch::new(&q), Batch::new(d, self.draws, 0, 0));
-        let mut evaluations = Evaluations::new(d, self.draws);
-        let (mut curvature, mut gradient) = (vec![0.0; k * d * d], q.zero_gradient());
+        let mut evaluations = Answer::new(d, self.draws);
+        let mut gradient = q.zero_gradient();
         let (mut labels, mut eps) = (vec![0u32; self.draws], vec![0.0; d * self.draws]);
-        let prior = target.prior();
+        let prior = &about.prior;
         let (mut next, mut baseline) = (q.clone(), None);
         for t in 1..=self.steps {
             let mut stream = Stream::open(seed, Purpose::Draws, t, 0);
@@ -68,15 +69,14 @@ impl Program {
             estimator.set_noise(&labels, &eps);
             estimator.place(&q, &mut batch);
             estimator.weigh(&q, &batch);
-            curvature.fill(0.0);
-            let out = CurvatureMut::new(q.family().covariance, d, &mut curvature);
-            let (draws, contraction) = (batch.draws.view(), estimator.contraction());
-            second.evaluate_and_contract(draws, Rows::All, contraction, &mut evaluations, out)?;
+            evaluations.set_curvature(q.family().covariance, k);
+            let want = Want::Hessian(estimator.contraction());
+            target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations)?;
             // The mean of the iteration before: unbiased, and without it the noise of the weights is that of h itself.
-            let (elbo, _) = estimator.elbo(&q, evaluations.log_p(), &prior, &batch);
+            let (elbo, _) = estimator.elbo(&q, evaluations.log_p(), prior, &batch);
             let subtracted = *baseline.get_or_insert(-elbo);
             baseline = Some(-elbo);
-            let seen = Seen { evaluations: &evaluations, curvature: &curvature, prior: &prior, batch: &batch };
+            let seen = Seen { evaluations: &evaluations, curvature: evaluations.curvature(), prior, batch: &batch };
             if !estimator.gradient(&q, &seen, subtracted, &mut gradient) {
                 continue;
             }

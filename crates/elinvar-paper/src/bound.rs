@@ -3,7 +3,7 @@
 use elinvar::Error;
 use elinvar::family::{Approximation, DrawPlan, NoiseKey};
 use elinvar::random::Purpose;
-use elinvar::target::{Evaluations, Rows, Target};
+use elinvar::target::{Answer, Ask, Target, Want};
 
 /// Draws that are held at once.
 const CHUNK: usize = 4_096;
@@ -26,24 +26,16 @@ pub(crate) fn bound(q: &Approximation, target: &dyn Target, n: usize, seed: u64)
     let plan = DrawPlan::independent(CHUNK.min(n).div_ceil(q.n_components()));
     let mut estimator = q.estimator(&plan);
     let mut batch = estimator.batch(q);
-    let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
-    let mut log_p = vec![0.0; batch.n];
-    let prior = target.prior();
+    let mut evaluations = Answer::new(q.dim(), batch.draws.len());
+    let about = target.about();
     let mut ratios = Vec::with_capacity(n + CHUNK);
     for chunk in 0.. {
         estimator.draw(q, NoiseKey { seed, purpose: Purpose::Diagnostics, step: chunk }, &mut batch);
-        let draws = batch.draws.view();
-        match target.values() {
-            Some(values) if draws.len() == batch.n => {
-                values.log_densities(draws, Rows::All, evaluations.scratch_mut(), &mut log_p)?;
-            }
-            _ => {
-                target.evaluate(draws, Rows::All, &mut evaluations)?;
-                log_p.copy_from_slice(&evaluations.log_p()[..batch.n]);
-            }
-        }
+        let want = if about.offers.values { Want::Values } else { Want::Gradients };
+        target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations)?;
+        let log_p = &evaluations.log_p()[..batch.n];
         let draws = log_p.iter().zip(&batch.log_q).enumerate();
-        ratios.extend(draws.map(|(s, (p, q))| p + prior.log_density(batch.draws.get(s)) - q));
+        ratios.extend(draws.map(|(s, (p, q))| p + about.prior.log_density(batch.draws.get(s)) - q));
         if ratios.len() >= n {
             break;
         }

@@ -56,7 +56,7 @@ mod tests {
             (breast_cancer().unwrap(), 11, 341),
             (sonar().unwrap(), 61, 100),
         ] {
-            assert_eq!((model.dim(), model.n_rows()), (d, Some(n)));
+            assert_eq!((model.dim(), model.about().n_rows), (d, Some(n)));
         }
     }
 }

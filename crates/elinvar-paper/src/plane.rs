@@ -1,15 +1,15 @@
 //! Posteriors of two parameters, exactly: by the trapezium rule on a grid that holds all of their mass.
 
 use elinvar::family::Approximation;
-use elinvar::target::{DrawBuffer, Draws, Evaluations, Rows, Target};
+use elinvar::target::{Answer, Ask, DrawBuffer, Draws, Target, Want};
 
 use crate::Error;
 
 /// log p at a point, unnormalised; for figures, NaN where the target cannot be evaluated.
 pub(crate) fn log_density(target: &dyn Target, z: [f64; 2]) -> f64 {
-    let mut out = Evaluations::new(2, 1);
-    match target.evaluate(Draws::new(2, &z), Rows::All, &mut out) {
-        Ok(()) => out.log_p()[0] + target.prior().log_density(&z),
+    let mut out = Answer::new(2, 1);
+    match target.evaluate(&Ask::all(Draws::new(2, &z), Want::Gradients), &mut out) {
+        Ok(()) => out.log_p()[0] + target.about().prior.log_density(&z),
         Err(_) => f64::NAN,
     }
 }
@@ -28,14 +28,14 @@ impl Plane {
     /// The target, unnormalised, on n × n points; the box must hold its mass and that of its approximations.
     pub(crate) fn of(target: &dyn Target, low: [f64; 2], high: [f64; 2], n: usize) -> Result<Self, Error> {
         let step = [0, 1].map(|i| (high[i] - low[i]) / (n - 1) as f64);
-        let (mut draws, mut out) = (DrawBuffer::zeros(2, n), Evaluations::new(2, n));
-        let prior = target.prior();
+        let (mut draws, mut out) = (DrawBuffer::zeros(2, n), Answer::new(2, n));
+        let prior = target.about().prior;
         let mut log_p = Vec::with_capacity(n * n);
         for i in 0..n {
             for j in 0..n {
                 draws.get_mut(j).copy_from_slice(&[low[0] + step[0] * i as f64, low[1] + step[1] * j as f64]);
             }
-            target.evaluate(draws.view(), Rows::All, &mut out).map_err(elinvar::Error::from)?;
+            target.evaluate(&Ask::all(draws.view(), Want::Gradients), &mut out).map_err(elinvar::Error::from)?;
             log_p.extend(draws.view().iter().zip(out.log_p()).map(|(z, value)| value + prior.log_density(z)));
         }
         let largest = log_p.iter().copied().fold(f64::NEG_INFINITY, f64::max);

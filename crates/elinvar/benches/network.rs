@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use elinvar::model::{Activation, Architecture, DesignMatrix, NeuralNetwork};
-use elinvar::target::{Draws, Evaluations, Rows, Target};
+use elinvar::target::{Answer, Ask, Draws, Target, Want};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -47,12 +47,14 @@ fn measure(n: usize, inputs: usize, hidden: &[usize], activation: Activation, n_
     let model = NeuralNetwork::regression(x, numbers(n), architecture, 1.0).expect("a regression");
     let d = model.dim();
     let z = numbers(n_draws * d);
-    let mut out = Evaluations::new(d, n_draws);
+    let mut out = Answer::new(d, n_draws);
     let mut bare = Bare::new(n, &model.layout());
     let (mut evaluation, mut products) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {
         let clock = Instant::now();
-        model.evaluate(Draws::new(d, &z), Rows::All, &mut out).expect("a network evaluates everywhere");
+        model
+            .evaluate(&Ask::all(Draws::new(d, &z), Want::Gradients), &mut out)
+            .expect("a network evaluates everywhere");
         evaluation = evaluation.min(clock.elapsed().as_secs_f64());
         let clock = Instant::now();
         z.chunks_exact(d).for_each(|z| bare.run(z));

@@ -38,9 +38,9 @@
 
 pub mod block;
 pub mod component;
-mod dispatch;
 mod error;
 pub mod estimate;
+mod evaluate;
 pub mod family;
 mod file;
 pub mod law;

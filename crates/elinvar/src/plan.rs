@@ -7,7 +7,7 @@ use crate::estimate::{Curvature, FEWEST_DRAWS, MixingWeights, Sampling, ShapeEst
 use crate::family::DrawPlan;
 use crate::random::Noise;
 use crate::rule::{Rule, StepSize};
-use crate::target::Target;
+use crate::target::{About, Offers, Target};
 
 /// Largest number of draws of a step and component.
 pub(crate) const MOST_DRAWS: usize = 1 << 20;
@@ -160,8 +160,8 @@ impl Plan {
 
     /// What follows for the curvature from a target without a gradient, and for the rest of the plan from such a
     /// curvature.
-    fn resolve_without_gradient(&mut self, target: &dyn Target) -> Result<(), Error> {
-        if !target.has_gradient() {
+    fn resolve_without_gradient(&mut self, offers: Offers) -> Result<(), Error> {
+        if !offers.gradient {
             if !matches!(self.curvature, Curvature::Auto | Curvature::GradientFree) {
                 return Err(Error::Unsupported {
                     wanted: format!("curvature `{}` for a target without a gradient", self.curvature),
@@ -222,40 +222,40 @@ impl Plan {
                 reason: "the bound is a positive number of nats",
             });
         }
-        let has_hessian = target.second_order().is_some();
-        plan.resolve_without_gradient(target)?;
+        let About { offers, n_rows, .. } = target.about();
+        plan.resolve_without_gradient(offers)?;
         match plan.curvature {
             Curvature::Auto if matches!(plan.rule, Rule::AdamLike(_)) => {
-                let has_items = target.item_gradients().is_some() && target.n_rows().is_some();
+                let has_items = offers.item_gradients && n_rows.is_some();
                 plan.curvature = if has_items { Curvature::ItemGradients } else { Curvature::SquaredMean };
             }
-            Curvature::Auto if has_hessian => plan.curvature = Curvature::Hessian,
+            Curvature::Auto if offers.hessian => plan.curvature = Curvature::Hessian,
             Curvature::Auto => plan.curvature = Curvature::Stein { control_variate: true },
-            Curvature::Hessian if !has_hessian => {
+            Curvature::Hessian if !offers.hessian => {
                 return Err(Error::Unsupported {
                     wanted: "curvature `hessian` for a target without second derivatives".into(),
                     instead: "use `stein`, which needs gradients only, or give the target a Hessian".into(),
                 });
             }
-            Curvature::GaussNewton if target.gauss_newton().is_none() => {
+            Curvature::GaussNewton if !offers.gauss_newton => {
                 return Err(Error::Unsupported {
                     wanted: "curvature `gauss_newton` for a target without a Gauss–Newton matrix".into(),
-                    instead: "use `hessian` or `stein`, or implement `Target::gauss_newton`".into(),
+                    instead: "use `hessian` or `stein`, or set `Offers::gauss_newton`".into(),
                 });
             }
-            Curvature::ItemGradients if target.item_gradients().is_none() || target.n_rows().is_none() => {
+            Curvature::ItemGradients if !offers.item_gradients || n_rows.is_none() => {
                 return Err(Error::Unsupported {
                     wanted: "curvature `item_gradients` for a target without gradients of single items".into(),
-                    instead: "use `squared_mean`, or implement `Target::item_gradients`".into(),
+                    instead: "use `squared_mean`, or set `Offers::item_gradients`".into(),
                 });
             }
             _ => {}
         }
         if let Some(size) = plan.minibatch {
-            let Some(n_rows) = target.n_rows() else {
+            let Some(n_rows) = n_rows else {
                 return Err(Error::Unsupported {
                     wanted: "a mini-batch of a target that is not a sum over data items".into(),
-                    instead: "leave `minibatch` out, or implement `Target::n_rows`".into(),
+                    instead: "leave `minibatch` out, or set `About::n_rows`".into(),
                 });
             };
             if size == 0 || size > n_rows || n_rows > u32::MAX as usize {

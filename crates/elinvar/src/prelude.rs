@@ -4,7 +4,7 @@ pub use crate::family::Approximation;
 pub use crate::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary, Verdict};
 pub use crate::run::{Run, Step, Stop, StopReason};
 pub use crate::target::{
-    Covariance, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, SecondOrder, Target, TargetError,
-    from_fn, from_fns,
+    Covariance, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, Target, TargetError, from_fn,
+    from_fns,
 };
 pub use crate::{Error, Family, Plan, Posterior, fit, fit_from, fit_observed};

@@ -14,11 +14,8 @@ use elinvar::family::{Approximation, Family, Kind, MatrixUpdate};
 use elinvar::model::{Activation, Architecture, Banana, BetaBinomial, DesignMatrix, NeuralNetwork};
 use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule};
-use elinvar::run::{Run, start};
-use elinvar::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, ItemGradients, Rows, Scratch, Target,
-    from_fn, from_values,
-};
+use elinvar::run::{Run, start, start_at_guess};
+use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Target, Want, from_fn, from_values};
 
 use subjects::{families, label, logistic, numbers};
 
@@ -235,26 +232,22 @@ fn networks_allocate_nothing_once_they_have_their_scratch() {
     for model in &models {
         let dim = model.dim();
         let z = numbers(4 * dim, 4);
-        let (mut out, mut scratch) = (Evaluations::new(dim, 4), Scratch::default());
-        out.scratch_mut().take(model.scratch_len(4, 1));
-        scratch.take(model.scratch_len(4, 1));
-        let (mut full, mut diagonal) = (vec![0.0; dim * dim], vec![0.0; dim]);
-        let (mut items, mut log_p) = (vec![0.0; n * dim], vec![0.0; 4]);
+        let mut out = Answer::new(dim, 4).with_curvature(Covariance::Full, 1);
+        out.set_items(n);
         let weights = [0.25; 4];
         let mut once = || {
-            let (draws, rows) = (Draws::new(dim, &z), Rows::All);
             let contraction = Contraction::shared(&weights, 4);
-            model.evaluate(draws, rows, &mut out).unwrap();
-            model.values().unwrap().log_densities(draws, rows, &mut scratch, &mut log_p).unwrap();
-            ItemGradients::item_gradients(model, &z[..dim], rows, &mut scratch, &mut items).unwrap();
-            for (covariance, entries) in [(Covariance::Full, &mut full), (Covariance::Diagonal, &mut diagonal)] {
-                let view = CurvatureMut::new(covariance, dim, entries);
-                model.contract_gauss_newton(draws, rows, contraction, &mut scratch, view).unwrap();
+            for want in [Want::Gradients, Want::Values, Want::ItemGradients { draw: 0 }] {
+                model.evaluate(&Ask::all(Draws::new(dim, &z), want), &mut out).unwrap();
+            }
+            for covariance in [Covariance::Full, Covariance::Diagonal] {
+                out.set_curvature(covariance, 1);
+                model.evaluate(&Ask::all(Draws::new(dim, &z), Want::GaussNewton(contraction)), &mut out).unwrap();
             }
         };
         once();
         assert_eq!(allocations(|| (0..10).for_each(|_| once())), 0);
-        let start = model.start(Family::skew().diagonal(), 1).unwrap();
+        let start = start_at_guess(model, Family::skew().diagonal(), 1).unwrap();
         let plan = Plan { minibatch: Some(32), ..Plan::default() };
         assert_eq!(of_steps(model, &start, &plan), 0);
     }

@@ -3,6 +3,7 @@
 use elinvar::Family;
 use elinvar::family::Approximation;
 use elinvar::model::{Architecture, DesignMatrix, NeuralNetwork};
+use elinvar::run::start_at_guess;
 use elinvar::target::{DrawBuffer, Target};
 use elinvar_data::{ColumnTransform, Outcome, RegressionData, rmse};
 
@@ -140,6 +141,6 @@ impl Model for Network {
     }
 
     fn start(&self, family: Family, seed: u64) -> Result<Option<Approximation>, elinvar::Error> {
-        self.target.start(family, seed).map(Some)
+        start_at_guess(&self.target, family, seed).map(Some)
     }
 }

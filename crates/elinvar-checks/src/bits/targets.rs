@@ -1,15 +1,15 @@
 //! The targets of the fits: small, and made of numbers that no change of the library can move.
 
 use elinvar::model::{
-    Activation, Architecture, Arma11, Autoregression, Banana, BetaBinomial, DesignMatrix, Direction, EightSchools,
-    Funnel, Gaussian, GaussianMixture, GaussianProcessPoisson, LinearRegression, NeuralNetwork, OrderedMixture,
-    Parametrisation, PoissonRate, PoissonRegression, Proportion,
+    Activation, Architecture, Banana, BetaBinomial, DesignMatrix, Direction, EightSchools, Funnel, Gaussian,
+    GaussianMixture, LinearRegression, NeuralNetwork, Parametrisation, PoissonRate, PoissonRegression, Proportion,
 };
 use elinvar::target::{
-    Draws, Dual, DualDensity, DualNum, Evaluations, Pointwise, PointwiseSecondOrder, PointwiseTarget, Prior, Rows,
-    Support, Target, TargetError, from_fn, from_fns, from_values,
+    About, Answer, Ask, Dual, DualDensity, DualNum, Pointwise, PointwiseSecondOrder, PointwiseTarget, Prior, Support,
+    Target, TargetError, from_fn, from_fns, from_values,
 };
 
+use crate::models::{Arma11, Autoregression, GaussianProcessPoisson, OrderedMixture};
 use crate::problems::regressions::breast_cancer_model;
 
 pub(super) type Boxed = Box<dyn Target>;
@@ -112,7 +112,7 @@ pub(super) fn mixture() -> Boxed {
 }
 
 pub(super) fn arma() -> Boxed {
-    Box::new(Arma11::new(series()).expect(VALID))
+    Box::new(PointwiseSecondOrder(Arma11::new(series()).expect(VALID)))
 }
 
 pub(super) fn autoregression() -> Boxed {
@@ -130,12 +130,14 @@ fn series() -> Vec<f64> {
 
 pub(super) fn process() -> Boxed {
     let x = (0..8).map(|i| -1.0 + 0.25 * f64::from(i)).collect();
-    Box::new(GaussianProcessPoisson::new(x, vec![2.0, 3.0, 5.0, 4.0, 6.0, 9.0, 7.0, 12.0]).expect(VALID))
+    Box::new(PointwiseSecondOrder(
+        GaussianProcessPoisson::new(x, vec![2.0, 3.0, 5.0, 4.0, 6.0, 9.0, 7.0, 12.0]).expect(VALID),
+    ))
 }
 
 pub(super) fn ordered_mixture() -> Boxed {
     let y = numbers(60, 30).into_iter().enumerate().map(|(i, e)| e + if i % 3 == 0 { 2.5 } else { -1.5 }).collect();
-    Box::new(OrderedMixture::new(y).expect(VALID))
+    Box::new(PointwiseSecondOrder(OrderedMixture::new(y).expect(VALID)))
 }
 
 /// On the positive numbers.
@@ -234,19 +236,13 @@ pub(super) fn dual() -> Boxed {
 struct SharedScale(Vec<f64>);
 
 impl Target for SharedScale {
-    fn dim(&self) -> usize {
-        2
+    fn about(&self) -> About {
+        let prior = Prior::StudentT { precision: 0.5, a: 3.0 };
+        About { prior, n_rows: Some(self.0.len()), ..About::new(2) }
     }
 
-    fn n_rows(&self) -> Option<usize> {
-        Some(self.0.len())
-    }
-
-    fn prior(&self) -> Prior {
-        Prior::StudentT { precision: 0.5, a: 3.0 }
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+    fn evaluate(&self, ask: &Ask<'_>, out: &mut Answer) -> Result<(), TargetError> {
+        let Ask { draws, rows, .. } = *ask;
         for (s, z) in draws.iter().enumerate() {
             let (mut log_p, mut slope) = (0.0, 0.0);
             for i in 0..rows.len(self.0.len()) {

@@ -1,12 +1,10 @@
 //! The twelve posteriors as targets of the library.
 
-use elinvar::model::{
-    Arma11, Autoregression, DesignMatrix, EightSchools, GaussianProcessPoisson, LinearRegression, NoisePrior,
-    OrderedMixture, Parametrisation, Whitening,
-};
-use elinvar::target::{Draws, Evaluations, Prior, Rows, Target};
+use elinvar::model::{DesignMatrix, EightSchools, LinearRegression, NoisePrior, Parametrisation};
+use elinvar::target::{Answer, Ask, Draws, PointwiseSecondOrder, Prior, Target, Want};
 
 use super::reference::Reference;
+use crate::models::{Arma11, Autoregression, GaussianProcessPoisson, OrderedMixture, Whitening};
 
 /// How the parameters of the reference follow from a point of the target.
 enum Report {
@@ -19,7 +17,7 @@ enum Report {
         /// The target.
         fitted: GaussianProcessPoisson,
         /// The same in the coordinates of the check point.
-        whitened: GaussianProcessPoisson,
+        whitened: PointwiseSecondOrder<GaussianProcessPoisson>,
     },
 }
 
@@ -42,14 +40,16 @@ impl Problem {
                 // α, β ~ N(0, 10²).
                 Self::of(Autoregression::new(&reference.list("y")?, order, 0.01).map_err(text)?, 1)
             }
-            "arma-arma11" => Self::of(Arma11::new(reference.list("y")?).map_err(text)?, 1),
+            "arma-arma11" => Self::of(PointwiseSecondOrder(Arma11::new(reference.list("y")?).map_err(text)?), 1),
             "low_dim_gauss_mix-low_dim_gauss_mix" => {
-                Self::of(OrderedMixture::new(reference.list("y")?).map_err(text)?, 2)
+                Self::of(PointwiseSecondOrder(OrderedMixture::new(reference.list("y")?).map_err(text)?), 2)
             }
             "gp_pois_regr-gp_pois_regr" => {
                 let whitened = GaussianProcessPoisson::new(reference.list("x")?, reference.list("k")?).map_err(text)?;
                 let fitted = whitened.clone().with_whitening(Whitening::Posterior);
-                Self { report: Report::Process { fitted: fitted.clone(), whitened }, ..Self::of(fitted, 1) }
+                let whitened = PointwiseSecondOrder(whitened);
+                let target = Self::of(PointwiseSecondOrder(fitted.clone()), 1);
+                Self { report: Report::Process { fitted, whitened }, ..target }
             }
             _ => regression(name, reference)?,
         };
@@ -66,13 +66,13 @@ impl Problem {
     }
 
     fn n_parameters(&self) -> usize {
-        self.target.transforms().n_constrained()
+        self.target.about().transforms.n_constrained()
     }
 
     /// Writes the parameters of the reference at z; false where they do not exist.
     pub(crate) fn parameters(&self, z: &[f64], out: &mut [f64]) -> bool {
         match &self.report {
-            Report::Constrained => self.target.transforms().constrain(z, out),
+            Report::Constrained => self.target.about().transforms.constrain(z, out),
             Report::Schools => {
                 let (mu, tau, n) = (z[0], z[1].exp(), z.len() - 2);
                 out[..n].iter_mut().zip(&z[2..]).for_each(|(theta, eta)| *theta = mu + tau * eta);
@@ -90,7 +90,7 @@ impl Problem {
     ///
     /// `point` holds the parameters of the reference, for the Gaussian process with f̃ in the place of f.
     pub(crate) fn log_joint(&self, point: &[f64]) -> Result<f64, String> {
-        let transforms = self.target.transforms();
+        let transforms = self.target.about().transforms;
         let (mut x, mut volume) = (point.to_vec(), 0.0);
         if let Report::Schools = self.report {
             let n = point.len() - 2;
@@ -106,9 +106,9 @@ impl Problem {
         let d = target.dim();
         let mut z = vec![0.0; d];
         transforms.unconstrain(&x, &mut z).map_err(text)?;
-        let mut out = Evaluations::new(d, 1);
-        target.evaluate(Draws::new(d, &z), Rows::All, &mut out).map_err(|e| e.to_string())?;
-        let log_p = out.log_p()[0] + target.prior().log_density(&z);
+        let mut out = Answer::new(d, 1);
+        target.evaluate(&Ask::all(Draws::new(d, &z), Want::Gradients), &mut out).map_err(|e| e.to_string())?;
+        let log_p = out.log_p()[0] + target.about().prior.log_density(&z);
         Ok(log_p - transforms.log_jacobian(&z) - volume - f64::from(self.half_priors) * std::f64::consts::LN_2)
     }
 }

@@ -1,6 +1,6 @@
 //! Normalisers and moments by the trapezium rule, which is exact to rounding for smooth densities that vanish at the ends.
 
-use elinvar::target::{DrawBuffer, Evaluations, Rows, Target};
+use elinvar::target::{Answer, Ask, DrawBuffer, Target, Want};
 
 use super::Moments;
 
@@ -8,15 +8,17 @@ use super::Moments;
 pub(crate) fn moments_2d(target: &dyn Target, low: [f64; 2], high: [f64; 2], n: usize) -> (f64, Moments) {
     let step = [0, 1].map(|i| (high[i] - low[i]) / (n - 1) as f64);
     let mut draws = DrawBuffer::zeros(2, n);
-    let mut out = Evaluations::new(2, n);
-    let prior = target.prior();
+    let mut out = Answer::new(2, n);
+    let prior = target.about().prior;
     let mut sums = Sums::new(2);
     for i in 0..n {
         let first = low[0] + step[0] * i as f64;
         for j in 0..n {
             draws.get_mut(j).copy_from_slice(&[first, low[1] + step[1] * j as f64]);
         }
-        target.evaluate(draws.view(), Rows::All, &mut out).expect("a density that can be evaluated on a grid");
+        target
+            .evaluate(&Ask::all(draws.view(), Want::Gradients), &mut out)
+            .expect("a density that can be evaluated on a grid");
         for (z, log_p) in draws.view().iter().zip(out.log_p()) {
             sums.add(log_p + prior.log_density(z), z, &[z[0] * z[0], z[1] * z[1]]);
         }

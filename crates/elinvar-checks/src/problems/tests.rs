@@ -2,12 +2,12 @@ use super::*;
 use crate::problems::grid::moments_2d;
 use crate::problems::mixed::{Law, mixed};
 use elinvar::model::Parametrisation;
-use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch};
+use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Want};
 
 /// log p at z, the declared prior included, and its gradient without it.
 fn evaluate(problem: &Problem, z: &[f64]) -> (f64, Vec<f64>) {
-    let mut out = Evaluations::new(z.len(), 1);
-    problem.target.evaluate(Draws::new(z.len(), z), Rows::All, &mut out).unwrap();
+    let mut out = Answer::new(z.len(), 1);
+    problem.target.evaluate(&Ask::all(Draws::new(z.len(), z), Want::Gradients), &mut out).unwrap();
     (out.log_p()[0], out.grad(0).to_vec())
 }
 
@@ -17,11 +17,10 @@ fn check_derivatives(problem: &Problem) {
     let d = moments.mean.len();
     let z: Vec<f64> = (0..d).map(|i| moments.mean[i] + (0.9 + i as f64).cos() * moments.sd[i]).collect();
     let (_, grad) = evaluate(problem, &z);
-    let mut hessian = vec![0.0; d * d];
-    let second = problem.target.second_order().unwrap();
-    let out = CurvatureMut::new(Covariance::Full, d, &mut hessian);
-    let contraction = Contraction::shared(&[1.0], 1);
-    second.contract(Draws::new(d, &z), Rows::All, contraction, &mut Scratch::default(), out).unwrap();
+    let mut out = Answer::new(d, 1).with_curvature(Covariance::Full, 1);
+    let want = Want::HessianAlone(Contraction::shared(&[1.0], 1));
+    problem.target.evaluate(&Ask::all(Draws::new(d, &z), want), &mut out).unwrap();
+    let hessian = out.curvature();
     for i in 0..d {
         let h = 1e-4 * moments.sd[i];
         let at = |step: f64| {
@@ -117,7 +116,7 @@ fn the_forms_of_eight_schools_agree() {
 #[test]
 fn data_and_references_belong_together() {
     for (problem, rows) in [(regressions::breast_cancer(), 341), (regressions::sonar(), 100)] {
-        assert_eq!(problem.target.n_rows(), Some(rows));
+        assert_eq!(problem.target.about().n_rows, Some(rows));
         let moments = problem.moments.as_ref().unwrap();
         let (_, grad) = evaluate(&problem, &moments.mean);
         let precision = if rows == 341 { 1.0 } else { 0.204 };

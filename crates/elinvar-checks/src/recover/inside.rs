@@ -3,10 +3,7 @@
 use elinvar::block::Scale;
 use elinvar::family::{Approximation, Family, Kind};
 use elinvar::random::{Purpose, Stream};
-use elinvar::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Shape, Support, Target,
-    TargetError, Values,
-};
+use elinvar::target::{About, Answer, Ask, Covariance, Offers, Parts, Shape, Support, Target, TargetError, Want};
 
 /// A member of a family, to be found by a fit of the same family.
 pub(crate) struct Inside {
@@ -67,62 +64,26 @@ pub(crate) fn plain(family: Family, dim: usize) -> Result<Approximation, String>
 }
 
 impl Target for Inside {
-    fn dim(&self) -> usize {
-        self.member.dim()
+    fn about(&self) -> About {
+        let offers = Offers { values: true, hessian: self.support == Support::Real, ..Offers::GRADIENT };
+        About { support: self.support, offers, ..About::new(self.member.dim()) }
     }
 
-    fn evaluate(&self, draws: Draws<'_>, _rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        for (s, z) in draws.iter().enumerate() {
-            out.log_p_mut()[s] = self.member.log_density(z);
-            self.member.score(z, out.grad_mut(s));
-        }
-        Ok(())
-    }
-
-    fn support(&self) -> Support {
-        self.support
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        (self.support == Support::Real).then_some(self)
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        Some(self)
-    }
-}
-
-impl Values for Inside {
-    fn log_densities(
-        &self,
-        draws: Draws<'_>,
-        _rows: Rows<'_>,
-        _scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        out.iter_mut().zip(draws.iter()).for_each(|(value, z)| *value = self.member.log_density(z));
-        Ok(())
-    }
-}
-
-impl SecondOrder for Inside {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        _rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        _scratch: &mut Scratch,
-        mut out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        let d = self.dim();
-        let mut hessian = vec![0.0; d * d];
-        for (s, z) in draws.iter().enumerate() {
-            let mut asked = contraction.of_draw(s).filter(|(_, weight)| *weight != 0.0).peekable();
-            if asked.peek().is_none() {
-                continue;
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        let d = self.member.dim();
+        let Parts { log_p, grad, mut curvature, .. } = answer.parts_mut();
+        let mut hessian = vec![0.0; if ask.contraction().is_some() { d * d } else { 0 }];
+        for (s, z) in ask.draws.iter().enumerate() {
+            log_p[s] = self.member.log_density(z);
+            if !matches!(ask.want, Want::Values) {
+                self.member.score(z, &mut grad[s * d..(s + 1) * d]);
             }
-            self.member.hessian(z, &mut hessian);
-            asked.for_each(|(k, weight)| out.add_matrix(k, weight, &hessian));
+            let Some(sums) = ask.contraction() else { continue };
+            let mut asked = sums.of_draw(s).filter(|(_, weight)| *weight != 0.0).peekable();
+            if asked.peek().is_some() {
+                self.member.hessian(z, &mut hessian);
+                asked.for_each(|(k, weight)| curvature.add_matrix(k, weight, &hessian));
+            }
         }
         Ok(())
     }

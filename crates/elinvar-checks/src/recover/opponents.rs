@@ -84,7 +84,7 @@ fn best_opponent(
 ) -> Result<Option<(u64, String)>, Error> {
     let budget = ours.map_or(BUDGET, |n| BUDGET.min(n.max(1_000).saturating_mul(MOST_RATIO)));
     let mut winner: Option<(u64, Opponent)> = None;
-    for opponent in Opponent::all(target.second_order().is_some()) {
+    for opponent in Opponent::all(target.about().offers.hessian) {
         // No need to carry on an opponent that is worse than another.
         let budget = winner.as_ref().map_or(budget, |(n, _)| *n);
         let mut runs = Vec::new();

@@ -5,7 +5,7 @@ use elinvar::family::{Approximation, Batch, DrawPlan, Estimator, NoiseKey};
 use elinvar::random::Purpose;
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Run;
-use elinvar::target::{Evaluations, Rows, Target};
+use elinvar::target::{Answer, Ask, Target, Want};
 use elinvar::{Error, Plan};
 
 /// Draws of the first look at a state, and of the second where the first is promising.
@@ -20,14 +20,14 @@ const QUICKLY_WITHIN: f64 = 0.1;
 struct Look {
     estimator: Box<dyn Estimator>,
     batch: Batch,
-    evaluations: Evaluations,
+    evaluations: Answer,
 }
 
 impl Look {
     fn new(q: &Approximation, n: usize) -> Self {
         let estimator = q.estimator(&DrawPlan::independent(n));
         let batch = estimator.batch(q);
-        let evaluations = Evaluations::new(q.dim(), batch.draws.len());
+        let evaluations = Answer::new(q.dim(), batch.draws.len());
         Self { estimator, batch, evaluations }
     }
 
@@ -35,12 +35,12 @@ impl Look {
     fn elbo(&mut self, q: &Approximation, target: &dyn Target) -> Result<(f64, f64), Error> {
         let Self { estimator, batch, evaluations } = self;
         estimator.draw(q, NoiseKey { seed: 4_242, purpose: Purpose::Diagnostics, step: 0 }, batch);
-        target.evaluate(batch.draws.view(), Rows::All, evaluations)?;
+        target.evaluate(&Ask::all(batch.draws.view(), Want::Gradients), evaluations)?;
         for s in 0..batch.n {
             batch.kept[s] = evaluations.log_p()[s].is_finite();
         }
         estimator.weigh(q, batch);
-        Ok(estimator.elbo(q, evaluations.log_p(), &target.prior(), batch))
+        Ok(estimator.elbo(q, evaluations.log_p(), &target.about().prior, batch))
     }
 }
 

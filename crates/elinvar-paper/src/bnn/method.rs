@@ -7,6 +7,7 @@ use elinvar::family::Approximation;
 use elinvar::model::{Architecture, NeuralNetwork};
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule, StepSize};
 use elinvar::run::Stop;
+use elinvar::run::start_at_guess;
 use elinvar::{Family, Plan};
 
 use crate::Error;
@@ -110,7 +111,7 @@ pub(super) fn fit(split: &Split, method: Method, beta: f64, course: Course, seed
     let (x, y) = (split.train_x.clone(), split.train_y.clone());
     let model = NeuralNetwork::regression(x, y, Architecture::default(), 1.0)?;
     let family = if method.skew { Family::skew() } else { Family::gaussian() }.diagonal();
-    let start = model.start(family, seed)?;
+    let start = start_at_guess(&model, family, seed)?;
     let mut looks = Vec::new();
     let settings = Watch { growth: course.growth, reviews: false, steps: course.steps };
     let seconds_per_step = watch(&model, &start, &method.plan(beta, seed), settings, &mut |seen, moment| {

@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn the_stand_in_has_the_shape_of_the_forest() {
         let data = Data::stand_in(500, 200, 1).unwrap();
-        assert_eq!((data.model.dim(), data.model.n_rows(), data.n_test()), (DIM, Some(500), 200));
+        assert_eq!((data.model.dim(), data.model.about().n_rows, data.n_test()), (DIM, Some(500), 200));
         for i in 0..500 {
             let row = data.model.design().row(i);
             assert!(row[0] == 1.0 && row[1..11].iter().all(|v| (0.0..1.0).contains(v)));

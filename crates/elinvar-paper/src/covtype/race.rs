@@ -4,13 +4,10 @@ use std::ops::ControlFlow;
 
 use elinvar::estimate::Curvature;
 use elinvar::family::{Approximation, Kind};
-use elinvar::model::LogisticRegression;
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Stop;
-use elinvar::target::{
-    Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
-};
+use elinvar::target::{Prior, Target, WithPrior};
 use elinvar::{Family, Plan};
 
 use super::data::{DIM, Data, PRIOR_PRECISION};
@@ -20,59 +17,6 @@ use crate::watch::{Watch, watch};
 
 /// a of the t prior and, at first, of the Student-t approximation: five degrees of freedom.
 const SHAPE: f64 = 2.5;
-
-/// The regression under the t prior that shares w with a Student-t approximation (mathematics §2.2).
-struct UnderTPrior<'m>(&'m LogisticRegression);
-
-impl Target for UnderTPrior<'_> {
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.0.evaluate(draws, rows, out)
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        self.0.n_rows()
-    }
-
-    fn prior(&self) -> Prior {
-        Prior::StudentT { precision: PRIOR_PRECISION, a: SHAPE }
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        self.0.scratch_len(n_draws, n_contractions)
-    }
-}
-
-impl SecondOrder for UnderTPrior<'_> {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.0.contract(draws, rows, contraction, scratch, out)
-    }
-
-    fn evaluate_and_contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        out: &mut Evaluations,
-        curvature: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.0.evaluate_and_contract(draws, rows, contraction, out, curvature)
-    }
-}
 
 /// Who takes part.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,7 +123,8 @@ fn plan(method: Method, course: &Course, seed: u64) -> Plan {
 
 /// Runs an entry over the course, one repetition after the other.
 pub(super) fn run(data: &Data, entry: Entry, course: &Course) -> Result<Ran, Error> {
-    let under_t = UnderTPrior(&data.model);
+    // The t prior shares w with a Student-t approximation (mathematics §2.2).
+    let under_t = WithPrior::new(&data.model, Prior::StudentT { precision: PRIOR_PRECISION, a: SHAPE });
     let target: &dyn Target = if matches!(entry.family.kind, Kind::StudentT { .. }) { &under_t } else { &data.model };
     let per_epoch = data.model.design().n_rows() as f64 / course.minibatch as f64;
     let mut ran = Ran { entry, looks: Vec::new(), last: Vec::new(), seconds_per_epoch: f64::INFINITY, shortened: 0.0 };

@@ -4,6 +4,7 @@ use elinvar::estimate::Curvature;
 use elinvar::model::{Architecture, NeuralNetwork};
 use elinvar::rule::StepSize;
 use elinvar::run::Stop;
+use elinvar::run::start_at_guess;
 use elinvar::{Family, Plan};
 
 use crate::bnn_data::{Split, TableOfSplits};
@@ -73,7 +74,7 @@ fn fit_both(split: &Split, settings: &Settings, seed: u64) -> Result<Vec<Fit>, E
     };
     let n_draws = if settings.quick { 300 } else { 2_000 };
     let fit = |family: Family| {
-        let start = model.start(family, seed)?;
+        let start = start_at_guess(&model, family, seed)?;
         let mut fit = elinvar::fit_from(&model, start, &plan, &mut |_| std::ops::ControlFlow::Continue(()))?;
         let predictions = model.predict(fit.sample(n_draws.min(500), seed).view(), &split.test_x)?;
         Ok(Fit {

@@ -37,11 +37,6 @@ pub enum Curvature {
 }
 
 impl Curvature {
-    /// Whether the target contracts a matrix over the draws.
-    pub(crate) fn is_contracted(self) -> bool {
-        matches!(self, Curvature::Hessian | Curvature::GaussNewton | Curvature::ItemGradients | Curvature::SquaredMean)
-    }
-
     /// Whether P(z − Bũ) of each draw is wanted.
     pub(crate) fn reads_residuals(self) -> bool {
         matches!(self, Curvature::Stein { .. } | Curvature::GradientFree)

@@ -2,7 +2,7 @@
 
 use super::{Approximation, Batch, Gradient};
 use crate::random::Purpose;
-use crate::target::{Contraction, CurvatureMut, Evaluations, Prior};
+use crate::target::{Answer, Contraction, CurvatureMut, Prior};
 
 /// Which random numbers a batch is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct NoiseKey {
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// log p and ∇log p at the points of the batch, without the declared prior.
-    pub evaluations: &'a Evaluations,
+    pub evaluations: &'a Answer,
     /// The contracted Hessians, where the plan asks for them.
     pub curvature: &'a [f64],
     /// The declared prior.

@@ -1,8 +1,9 @@
 //! A bent Gaussian.
 
 use crate::Error;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError};
+use crate::target::{
+    About, Answer, Ask, PointwiseHessian, PointwiseTarget, PointwiseValue, Target, TargetError, by_point,
+};
 
 /// z₁ ~ N(0, σ²), z₂ | z₁ ~ N(b(z₁² − σ²), 1): a Rosenbrock-type density with mean zero, normalised (log Z = 0).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,4 +75,12 @@ impl PointwiseHessian for Banana {
     }
 }
 
-second_order_target!([] Banana, this => this);
+impl Target for Banana {
+    fn about(&self) -> About {
+        by_point::about_second_order(self)
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        by_point::evaluate_second_order(self, ask, answer)
+    }
+}

@@ -2,8 +2,10 @@
 
 use super::rising_factorial::{log_ratio, polygamma_rises};
 use crate::Error;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
+use crate::target::{
+    About, Answer, Ask, PointwiseHessian, PointwiseTarget, PointwiseValue, Target, TargetError, Transform, Transforms,
+    by_point,
+};
 
 /// Deaths y_j ~ BetaBinomial(n_j; Kη, K(1−η)) with prior ∝ 1/{η(1−η)(1+K)²}; z = (logit η, log K) (mathematics §9.1).
 ///
@@ -153,7 +155,15 @@ impl PointwiseHessian for BetaBinomial {
     }
 }
 
-second_order_target!([] BetaBinomial, this => this);
+impl Target for BetaBinomial {
+    fn about(&self) -> About {
+        by_point::about_second_order(self)
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        by_point::evaluate_second_order(self, ask, answer)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,9 @@
 use std::f64::consts::TAU;
 
 use crate::Error;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, Support, TargetError};
+use crate::target::{
+    About, Answer, Ask, PointwiseHessian, PointwiseTarget, PointwiseValue, Support, Target, TargetError, by_point,
+};
 
 /// x_n ~ von Mises(z, κ) with known concentration κ, z ~ von Mises(m, κ₀); z is the mean direction, an angle.
 ///
@@ -106,4 +107,12 @@ impl PointwiseHessian for Direction {
     }
 }
 
-second_order_target!([] Direction, this => this);
+impl Target for Direction {
+    fn about(&self) -> About {
+        by_point::about_second_order(self)
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        by_point::evaluate_second_order(self, ask, answer)
+    }
+}

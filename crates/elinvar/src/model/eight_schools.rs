@@ -1,8 +1,10 @@
 //! The eight-schools hierarchical model.
 
 use super::half_cauchy::log_half_cauchy;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
+use crate::target::{
+    About, Answer, Ask, PointwiseHessian, PointwiseTarget, PointwiseValue, Target, TargetError, Transform, Transforms,
+    by_point,
+};
 
 /// Estimated effects of coaching (Rubin, Estimation in parallel randomized experiments, J. Educ. Stat. 6, 1981).
 const EFFECTS: [f64; N] = [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0];
@@ -159,7 +161,15 @@ impl PointwiseHessian for EightSchools {
     }
 }
 
-second_order_target!([] EightSchools, this => this);
+impl Target for EightSchools {
+    fn about(&self) -> About {
+        by_point::about_second_order(self)
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        by_point::evaluate_second_order(self, ask, answer)
+    }
+}
 
 #[cfg(test)]
 mod tests {

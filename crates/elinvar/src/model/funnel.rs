@@ -1,8 +1,9 @@
 //! Neal's funnel.
 
 use crate::Error;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError};
+use crate::target::{
+    About, Answer, Ask, PointwiseHessian, PointwiseTarget, PointwiseValue, Target, TargetError, by_point,
+};
 
 /// z₁ ~ N(0, 3²), z_i | z₁ ~ N(0, e^{z₁}) for i = 2…d: a scale that varies by orders of magnitude, normalised (log Z = 0).
 ///
@@ -74,4 +75,12 @@ impl PointwiseHessian for Funnel {
     }
 }
 
-second_order_target!([] Funnel, this => this);
+impl Target for Funnel {
+    fn about(&self) -> About {
+        by_point::about_second_order(self)
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        by_point::evaluate_second_order(self, ask, answer)
+    }
+}

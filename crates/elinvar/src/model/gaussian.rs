@@ -2,9 +2,7 @@
 
 use crate::Error;
 use crate::linalg::{cholesky, dot, products};
-use crate::target::{
-    Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError, Values,
-};
+use crate::target::{About, Answer, Ask, Draws, Offers, Parts, Target, TargetError};
 
 /// N(m, P⁻¹), times a constant: log p(z) = log Z + ½ log|P| − (d/2) log 2π − ½ (z−m)ᵀP(z−m).
 #[derive(Clone, Debug, PartialEq)]
@@ -84,56 +82,17 @@ pub(super) fn factor(d: usize, matrix: &[f64], what: &'static str) -> Result<Vec
 }
 
 impl Target for Gaussian {
-    fn dim(&self) -> usize {
-        self.mean.len()
+    fn about(&self) -> About {
+        About { offers: Offers { values: true, hessian: true, ..Offers::GRADIENT }, ..About::new(self.mean.len()) }
     }
 
-    fn evaluate(&self, draws: Draws<'_>, _rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        let n = draws.as_slice().len();
-        let (log_p, grad, scratch) = out.parts_mut();
-        self.scores(draws, scratch.take(n), &mut grad[..n], log_p);
-        Ok(())
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        Some(self)
-    }
-
-    fn scratch_len(&self, n_draws: usize, _n_contractions: usize) -> usize {
-        2 * n_draws * self.dim()
-    }
-}
-
-impl Values for Gaussian {
-    fn log_densities(
-        &self,
-        draws: Draws<'_>,
-        _rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        let n = draws.as_slice().len();
-        let (deviation, score) = scratch.take(2 * n).split_at_mut(n);
-        self.scores(draws, deviation, score, out);
-        Ok(())
-    }
-}
-
-impl SecondOrder for Gaussian {
-    fn contract(
-        &self,
-        _draws: Draws<'_>,
-        _rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        _scratch: &mut Scratch,
-        mut out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        let n = ask.draws.as_slice().len();
+        let Parts { log_p, grad, mut curvature, scratch, .. } = answer.parts_mut();
+        self.scores(ask.draws, scratch.take(n), &mut grad[..n], log_p);
+        let Some(contraction) = ask.contraction() else { return Ok(()) };
         for k in 0..contraction.len() {
-            out.add_matrix(k, -contraction.weights(k).iter().sum::<f64>(), &self.prec);
+            curvature.add_matrix(k, -contraction.weights(k).iter().sum::<f64>(), &self.prec);
         }
         Ok(())
     }
@@ -142,12 +101,13 @@ impl SecondOrder for Gaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Want;
 
     #[test]
     fn the_peak_is_the_known_constant_and_bad_precisions_are_refused() {
         let target = Gaussian::new(vec![1.0, -1.0], vec![4.0, 0.0, 0.0, 9.0]).unwrap().with_log_normaliser(2.0);
-        let mut out = Evaluations::new(2, 1);
-        target.evaluate(Draws::new(2, &[1.0, -1.0]), Rows::All, &mut out).unwrap();
+        let mut out = Answer::new(2, 1);
+        target.evaluate(&Ask::all(Draws::new(2, &[1.0, -1.0]), Want::Gradients), &mut out).unwrap();
         assert!((out.log_p()[0] - (2.0 + 6f64.ln() - std::f64::consts::TAU.ln())).abs() < 1e-14);
         assert!(Gaussian::new(vec![0.0; 2], vec![1.0, 2.0, 2.0, 1.0]).is_err());
         assert!(Gaussian::new(vec![0.0; 2], vec![1.0, 0.2, 0.1, 1.0]).is_err());

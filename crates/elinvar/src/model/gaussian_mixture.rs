@@ -3,9 +3,7 @@
 use super::gaussian::factor;
 use crate::Error;
 use crate::linalg::{axpy, cholesky, dot, products};
-use crate::target::{
-    Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError, Values,
-};
+use crate::target::{About, Answer, Ask, Offers, Parts, Target, TargetError, Want};
 
 /// p(z) = Σ_c π_c N(z | m_c, Σ_c), normalised (log Z = 0).
 ///
@@ -108,85 +106,37 @@ impl GaussianMixture {
     }
 
     fn memory_len(&self) -> usize {
-        self.n_components() * (self.dim + 1) + 2 * self.dim
+        self.n_components() * (self.dim + 1) + self.dim
     }
 
-    /// (responsibilities, scores, deviation, gradient).
-    fn split<'a>(&self, memory: &'a mut [f64]) -> [&'a mut [f64]; 4] {
+    /// (responsibilities, scores, deviation).
+    fn split<'a>(&self, memory: &'a mut [f64]) -> [&'a mut [f64]; 3] {
         let (responsibilities, memory) = memory.split_at_mut(self.n_components());
-        let (scores, memory) = memory.split_at_mut(self.n_components() * self.dim);
-        let (deviation, grad) = memory.split_at_mut(self.dim);
-        [responsibilities, scores, deviation, grad]
+        let (scores, deviation) = memory.split_at_mut(self.n_components() * self.dim);
+        [responsibilities, scores, deviation]
     }
 }
 
 impl Target for GaussianMixture {
-    fn dim(&self) -> usize {
-        self.dim
+    fn about(&self) -> About {
+        About { offers: Offers { values: true, hessian: true, ..Offers::GRADIENT }, ..About::new(self.dim) }
     }
 
-    fn evaluate(&self, draws: Draws<'_>, _rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        let (log_p, grad, scratch) = out.parts_mut();
-        let [responsibilities, scores, deviation, _] = self.split(scratch.take(self.memory_len()));
-        for ((z, log_p), grad) in draws.iter().zip(log_p).zip(grad.chunks_exact_mut(self.dim)) {
-            *log_p = self.components(z, responsibilities, scores, deviation);
-            grad.fill(0.0);
-            for (r, score) in responsibilities.iter().zip(scores.chunks_exact(self.dim)) {
-                axpy(*r, score, grad);
-            }
-        }
-        Ok(())
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        Some(self)
-    }
-
-    fn scratch_len(&self, _n_draws: usize, _n_contractions: usize) -> usize {
-        self.memory_len()
-    }
-}
-
-impl Values for GaussianMixture {
-    fn log_densities(
-        &self,
-        draws: Draws<'_>,
-        _rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        let [responsibilities, scores, deviation, _] = self.split(scratch.take(self.memory_len()));
-        for (z, log_p) in draws.iter().zip(out) {
-            *log_p = self.components(z, responsibilities, scores, deviation);
-        }
-        Ok(())
-    }
-}
-
-impl SecondOrder for GaussianMixture {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        _rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        mut out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
         let d = self.dim;
-        let [responsibilities, scores, deviation, grad] = self.split(scratch.take(self.memory_len()));
-        for (s, z) in draws.iter().enumerate() {
-            if contraction.of_draw(s).all(|(_, weight)| weight == 0.0) {
+        let Parts { log_p, grad, curvature: mut out, scratch, .. } = answer.parts_mut();
+        let [responsibilities, scores, deviation] = self.split(scratch.take(self.memory_len()));
+        for (s, (z, log_p)) in ask.draws.iter().zip(log_p).enumerate() {
+            *log_p = self.components(z, responsibilities, scores, deviation);
+            if matches!(ask.want, Want::Values) {
                 continue;
             }
-            self.components(z, responsibilities, scores, deviation);
+            let grad = &mut grad[s * d..(s + 1) * d];
             grad.fill(0.0);
             for (r, score) in responsibilities.iter().zip(scores.chunks_exact(d)) {
                 axpy(*r, score, grad);
             }
+            let Some(contraction) = ask.contraction() else { continue };
             scores.chunks_exact_mut(d).for_each(|score| axpy(-1.0, grad, score));
             for (k, weight) in contraction.of_draw(s).filter(|(_, weight)| *weight != 0.0) {
                 for (c, (r, score)) in responsibilities.iter().zip(scores.chunks_exact(d)).enumerate() {
@@ -211,6 +161,7 @@ impl SecondOrder for GaussianMixture {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Draws;
 
     #[test]
     fn unit_covariances_written_out_agree_with_the_isotropic_mixture() {
@@ -219,9 +170,10 @@ mod tests {
         let a = GaussianMixture::isotropic(2, centres.clone()).unwrap();
         let b = GaussianMixture::new(&[2.0, 2.0, 2.0], centres, &unit).unwrap();
         let z = [0.3, 0.2, 40.0, -3.0];
-        let (mut out_a, mut out_b) = (Evaluations::new(2, 2), Evaluations::new(2, 2));
-        a.evaluate(Draws::new(2, &z), Rows::All, &mut out_a).unwrap();
-        b.evaluate(Draws::new(2, &z), Rows::All, &mut out_b).unwrap();
+        let (mut out_a, mut out_b) = (Answer::new(2, 2), Answer::new(2, 2));
+        let ask = Ask::all(Draws::new(2, &z), Want::Gradients);
+        a.evaluate(&ask, &mut out_a).unwrap();
+        b.evaluate(&ask, &mut out_b).unwrap();
         assert!(out_a.log_p().iter().zip(out_b.log_p()).all(|(a, b)| (a - b).abs() < 1e-13 * a.abs()));
         assert!(out_a.grads().iter().zip(out_b.grads()).all(|(a, b)| (a - b).abs() < 1e-12));
         assert!(GaussianMixture::new(&[1.0, -1.0], vec![0.0; 4], &unit[..8]).is_err());

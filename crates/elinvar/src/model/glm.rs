@@ -14,8 +14,8 @@ use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, ItemGradients, Prior, Rows, Scratch,
-    SecondOrder, Target, TargetError, Transforms, Values,
+    About, Answer, Ask, Contraction, Covariance, Draws, Offers, Parts, Prior, Rows, Scratch, Target, TargetError,
+    Transforms, Want,
 };
 
 /// Chunks of rows of a large problem.
@@ -71,140 +71,42 @@ struct Sums<'a> {
 }
 
 impl<L: Likelihood> Target for Glm<L> {
-    fn dim(&self) -> usize {
-        self.x.n_cols()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        let (log_p, grad, scratch) = out.parts_mut();
-        let pass = Pass { draws, rows, order: Order::Gradient, contraction: None };
-        self.run(pass, scratch, Sums { log_p, grad, curvature: &mut [] });
-        Ok(())
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        Some(self.x.n_rows())
-    }
-
-    fn prior(&self) -> Prior {
-        self.prior.clone()
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-
-    fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
-        Some(self)
-    }
-
-    fn item_gradients(&self) -> Option<&dyn ItemGradients> {
-        Some(self)
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        Some(self)
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        let d = self.x.n_cols();
-        let chunks = n_chunks(self.x.n_rows(), d, n_draws);
-        let partial = if chunks > 1 { n_draws * (d + 1) + n_contractions * d * d } else { 0 };
-        chunks * (work_len(d, n_draws, true, n_contractions > 0) + partial)
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.x.names().to_vec()
-    }
-
-    fn transforms(&self) -> Transforms {
+    fn about(&self) -> About {
         let columns = self.x.scales().to_vec();
-        Transforms::identity(self.dim()).with_columns(columns).expect("the scales of a design matrix were checked")
-    }
-}
-
-impl<L: Likelihood> Values for Glm<L> {
-    fn log_densities(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        let pass = Pass { draws, rows, order: Order::Value, contraction: None };
-        self.run(pass, scratch, Sums { log_p: out, grad: &mut [], curvature: &mut [] });
-        Ok(())
-    }
-}
-
-impl<L: Likelihood> GaussNewton for Glm<L> {
-    /// The Hessian: η is linear in z.
-    fn contract_gauss_newton(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.contract(draws, rows, contraction, scratch, out)
-    }
-}
-
-impl<L: Likelihood> ItemGradients for Glm<L> {
-    /// ℓ′(y_n, x_nᵀz) x_n.
-    fn item_gradients(
-        &self,
-        z: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        let (d, total) = (self.x.n_cols(), rows.len(self.x.n_rows()));
-        // The smallest block of a pass, so that the memory of any pass is enough.
-        let block = SMALLEST_BLOCK;
-        let (eta, work) = scratch.take(block * (3 + d + 1)).split_at_mut(block);
-        let (value, work) = work.split_at_mut(block);
-        let (curvature, gathered) = work.split_at_mut(block);
-        for (start, out) in (0..total).step_by(block).zip(out.chunks_mut(block * d)) {
-            let n = block.min(total - start);
-            let (x, y, _) = self.gather(rows, start..start + n, gathered);
-            products::rows_times(x, d, z, &mut eta[..n]);
-            L::block(y, &mut eta[..n], &mut value[..n], &mut curvature[..n]);
-            for ((out, row), slope) in out.chunks_exact_mut(d).zip(x.chunks_exact(d)).zip(&*eta) {
-                out.iter_mut().zip(row).for_each(|(out, x)| *out = slope * x);
-            }
+        let transforms = Transforms::identity(self.x.n_cols()).with_columns(columns);
+        About {
+            names: self.x.names().to_vec(),
+            parameters: self.x.names().to_vec(),
+            transforms: transforms.expect("the scales of a design matrix were checked"),
+            prior: self.prior.clone(),
+            n_rows: Some(self.x.n_rows()),
+            offers: Offers { gradient: true, values: true, hessian: true, gauss_newton: true, item_gradients: true },
+            ..About::new(self.x.n_cols())
         }
-        Ok(())
-    }
-}
-
-impl<L: Likelihood> SecondOrder for Glm<L> {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        mut out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        let pass = Pass { draws, rows, order: Order::None, contraction: Some((contraction, out.covariance())) };
-        self.run(pass, scratch, Sums { log_p: &mut [], grad: &mut [], curvature: out.as_mut_slice() });
-        Ok(())
     }
 
-    fn evaluate_and_contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        out: &mut Evaluations,
-        mut curvature: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        let (log_p, grad, scratch) = out.parts_mut();
-        let pass =
-            Pass { draws, rows, order: Order::Gradient, contraction: Some((contraction, curvature.covariance())) };
-        self.run(pass, scratch, Sums { log_p, grad, curvature: curvature.as_mut_slice() });
+    /// The Gauss–Newton matrix is the Hessian: η is linear in z.
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        let Ask { draws, rows, want } = *ask;
+        let Parts { log_p, grad, mut curvature, items, scratch } = answer.parts_mut();
+        let mut pass = Pass { draws, rows, order: Order::Gradient, contraction: None };
+        match want {
+            Want::Values => {
+                pass.order = Order::Value;
+                self.run(pass, scratch, Sums { log_p, grad: &mut [], curvature: &mut [] });
+            }
+            Want::Gradients => self.run(pass, scratch, Sums { log_p, grad, curvature: &mut [] }),
+            Want::HessianAlone(contraction) => {
+                pass.order = Order::None;
+                pass.contraction = Some((contraction, curvature.covariance()));
+                self.run(pass, scratch, Sums { log_p: &mut [], grad: &mut [], curvature: curvature.as_mut_slice() });
+            }
+            Want::Hessian(contraction) | Want::GaussNewton(contraction) => {
+                pass.contraction = Some((contraction, curvature.covariance()));
+                self.run(pass, scratch, Sums { log_p, grad, curvature: curvature.as_mut_slice() });
+            }
+            Want::ItemGradients { draw } => self.write_item_gradients(draws.get(draw), rows, scratch, items),
+        }
         Ok(())
     }
 }
@@ -242,6 +144,25 @@ impl<L: Likelihood> Glm<L> {
     /// The responses: labels −1 or +1, or counts.
     pub fn responses(&self) -> &[f64] {
         &self.y
+    }
+
+    /// ℓ′(y_n, x_nᵀz) x_n for each row.
+    fn write_item_gradients(&self, z: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        let (d, total) = (self.x.n_cols(), rows.len(self.x.n_rows()));
+        // The smallest block of a pass, so that the memory of any pass is enough.
+        let block = SMALLEST_BLOCK;
+        let (eta, work) = scratch.take(block * (3 + d + 1)).split_at_mut(block);
+        let (value, work) = work.split_at_mut(block);
+        let (curvature, gathered) = work.split_at_mut(block);
+        for (start, out) in (0..total).step_by(block).zip(out.chunks_mut(block * d)) {
+            let n = block.min(total - start);
+            let (x, y, _) = self.gather(rows, start..start + n, gathered);
+            products::rows_times(x, d, z, &mut eta[..n]);
+            L::block(y, &mut eta[..n], &mut value[..n], &mut curvature[..n]);
+            for ((out, row), slope) in out.chunks_exact_mut(d).zip(x.chunks_exact(d)).zip(&*eta) {
+                out.iter_mut().zip(row).for_each(|(out, x)| *out = slope * x);
+            }
+        }
     }
 
     fn run(&self, pass: Pass<'_>, scratch: &mut Scratch, sums: Sums<'_>) {

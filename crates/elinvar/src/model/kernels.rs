@@ -2,9 +2,11 @@
 //!
 //! Every function is one straight line of arithmetic and selections, so that a loop over slices vectorises. `FMA` says
 //! whether a fused multiply–add is an instruction (then it is used) or a library call (then it must not be): the two
-//! readings agree to a few units in the last place, not bit by bit. [`crate::dispatch`] chooses once per machine.
+//! readings agree to a few units in the last place, not bit by bit. The functions at the end choose once per machine.
 
 use std::f64::consts::{LN_2, LOG2_E, SQRT_2};
+
+use crate::special::simd::best_instructions;
 
 /// 1.5·2⁵²: adding it rounds to an integer, which then sits in the low bits of the sum.
 const ROUND: f64 = 6755399441055744.0;
@@ -189,10 +191,29 @@ pub(crate) fn sum(values: &[f64]) -> f64 {
     (((a + e) + (b + f)) + ((c + g) + (d + h))) + rest
 }
 
+best_instructions! {
+    /// [`logistic`] with the best instructions of this machine.
+    logistic_block = logistic(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64])
+}
+
+best_instructions! {
+    /// [`poisson`] with the best instructions of this machine.
+    poisson_block = poisson(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64])
+}
+
+best_instructions! {
+    /// [`tanh`] with the best instructions of this machine.
+    tanh_block = tanh(values: &mut [f64])
+}
+
+best_instructions! {
+    /// [`softmax`] with the best instructions of this machine.
+    softmax_block = softmax(labels: &[f64], eta: &mut [f64], value: &mut [f64], spare: &mut [f64])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch;
 
     const BOUND: f64 = 1e-15;
 
@@ -234,7 +255,7 @@ mod tests {
         let counts: Vec<f64> = (0..n).map(|i| (i % 7) as f64).collect();
         let (mut value, mut curvature) = (vec![0.0; n], vec![0.0; n]);
         let mut slope = eta.clone();
-        dispatch::logistic_block(&y, &mut slope, &mut value, &mut curvature);
+        logistic_block(&y, &mut slope, &mut value, &mut curvature);
         for i in 0..n {
             let t = y[i] * eta[i];
             let e = (-t.abs()).exp();
@@ -246,7 +267,7 @@ mod tests {
             assert!((curvature[i] + upper * lower).abs() <= BOUND * upper * lower, "curvature at {t}");
         }
         let mut slope = eta.clone();
-        dispatch::poisson_block(&counts, &mut slope, &mut value, &mut curvature);
+        poisson_block(&counts, &mut slope, &mut value, &mut curvature);
         for i in 0..n {
             let e = eta[i].exp();
             let size = BOUND * (e + (counts[i] * eta[i]).abs()).max(1.0);
@@ -260,12 +281,12 @@ mod tests {
         let tiny = (0..300).map(|k| 0.5f64.powi(k));
         let x: Vec<f64> = grid(-25.0, 25.0, 100_000).chain(grid(-1.0, 1.0, 100_000)).chain(tiny).collect();
         let mut found = x.clone();
-        dispatch::tanh_block(&mut found);
+        tanh_block(&mut found);
         for (x, found) in x.iter().zip(&found) {
             assert!((found - x.tanh()).abs() <= 2.0 * BOUND * x.tanh().abs(), "tanh {x}: {found}");
         }
         let mut odd = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
-        dispatch::tanh_block(&mut odd);
+        tanh_block(&mut odd);
         assert!(odd[..4] == [0.0, 0.0, 1.0, -1.0] && odd[4].is_nan(), "{odd:?}");
     }
 
@@ -275,7 +296,7 @@ mod tests {
         let eta: Vec<f64> = grid(-40.0, 40.0, n * classes - 1).map(|v| (7.0 * v).sin() * v).collect();
         let labels: Vec<f64> = (0..n).map(|i| (i % classes) as f64).collect();
         let (mut p, mut value, mut spare) = (eta.clone(), vec![0.0; n], vec![0.0; 2 * n]);
-        dispatch::softmax_block(&labels, &mut p, &mut value, &mut spare);
+        softmax_block(&labels, &mut p, &mut value, &mut spare);
         for i in 0..n {
             let of = |c: usize| eta[c * n + i];
             let top = (0..classes).map(of).fold(f64::MIN, f64::max);
@@ -291,7 +312,7 @@ mod tests {
     #[test]
     fn a_nan_predictor_gives_nan() {
         let (mut eta, mut value, mut curvature) = ([f64::NAN, 1.0], [0.0; 2], [0.0; 2]);
-        dispatch::logistic_block(&[1.0, 1.0], &mut eta, &mut value, &mut curvature);
+        logistic_block(&[1.0, 1.0], &mut eta, &mut value, &mut curvature);
         assert!(value[0].is_nan() && eta[0].is_nan() && curvature[0].is_nan());
         assert!(value[1].is_finite() && eta[1].is_finite() && curvature[1].is_finite());
     }

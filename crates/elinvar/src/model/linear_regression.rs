@@ -3,14 +3,13 @@
 mod curvature;
 mod statistics;
 
+use curvature::Curving;
+
 use super::glm::check_precision;
 use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
-use crate::target::{
-    Draws, Evaluations, GaussNewton, Prior, Rows, Scratch, SecondOrder, Target, TargetError, Transform, Transforms,
-    Values,
-};
+use crate::target::{About, Answer, Ask, Offers, Parts, Prior, Rows, Target, TargetError, Transform, Transforms, Want};
 
 /// y_n ~ N(x_nᵀβ, σ²) with a [`Prior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
 ///
@@ -108,63 +107,51 @@ impl LinearRegression {
 }
 
 impl Target for LinearRegression {
-    fn dim(&self) -> usize {
-        self.n_coefficients() + 1
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        let p = self.n_coefficients();
-        let (n, share) = self.share(rows);
-        let (log_p, grad, scratch) = out.parts_mut();
-        let (statistics, deviation) = self.statistics(rows, scratch.take(self.memory_len()));
-        for ((z, log_p), grad) in draws.iter().zip(log_p).zip(grad.chunks_exact_mut(p + 1)) {
-            let squares = self.scores(z, statistics, deviation);
-            let prec = (-2.0 * z[p]).exp();
-            let [value, slope, _] = self.noise_prior.log_density(z[p]);
-            *log_p = log_normals(n, z[p], squares) + share * value;
-            grad[..p].iter_mut().zip(&deviation[p..]).for_each(|(g, a)| *g = prec * a);
-            grad[p] = prec * squares - n + share * slope;
-        }
-        Ok(())
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        Some(self.x.n_rows())
-    }
-
-    fn prior(&self) -> Prior {
-        self.coefficient_prior.clone()
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-
-    fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
-        Some(self)
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        Some(self)
-    }
-
-    fn scratch_len(&self, _n_draws: usize, _n_contractions: usize) -> usize {
-        self.memory_len()
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.x.names().iter().cloned().chain(["log_sigma".to_owned()]).collect()
-    }
-
-    fn transforms(&self) -> Transforms {
-        let mut blocks = vec![Transform::Identity; self.dim()];
+    fn about(&self) -> About {
+        let with = |last: &str| self.x.names().iter().cloned().chain([last.to_owned()]).collect();
+        let mut blocks = vec![Transform::Identity; self.n_coefficients() + 1];
         blocks[self.n_coefficients()] = Transform::Log;
         let transforms = Transforms::new(blocks).expect("identity and log need no constants");
-        transforms.with_columns(self.x.scales().to_vec()).expect("the scales of a design matrix were checked")
+        About {
+            names: with("log_sigma"),
+            parameters: with("sigma"),
+            transforms: transforms
+                .with_columns(self.x.scales().to_vec())
+                .expect("the scales of a design matrix were checked"),
+            prior: self.coefficient_prior.clone(),
+            n_rows: Some(self.x.n_rows()),
+            offers: Offers { values: true, hessian: true, gauss_newton: true, ..Offers::GRADIENT },
+            ..About::new(self.n_coefficients() + 1)
+        }
     }
 
-    fn constrained_names(&self) -> Vec<String> {
-        self.x.names().iter().cloned().chain(["sigma".to_owned()]).collect()
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        let p = self.n_coefficients();
+        let (n, share) = self.share(ask.rows);
+        let Parts { log_p, grad, mut curvature, scratch, .. } = answer.parts_mut();
+        let (statistics, deviation) = self.statistics(ask.rows, scratch.take(self.memory_len()));
+        for (s, ((z, log_p), grad)) in ask.draws.iter().zip(log_p).zip(grad.chunks_exact_mut(p + 1)).enumerate() {
+            let squares = self.scores(z, statistics, deviation);
+            let noise = self.noise_prior.log_density(z[p]);
+            *log_p = log_normals(n, z[p], squares) + share * noise[0];
+            if matches!(ask.want, Want::Values) {
+                continue;
+            }
+            let prec = (-2.0 * z[p]).exp();
+            grad[..p].iter_mut().zip(&deviation[p..]).for_each(|(g, a)| *g = prec * a);
+            grad[p] = prec * squares - n + share * noise[1];
+            let (sums, squares, cross) = match ask.want {
+                Want::Hessian(sums) | Want::HessianAlone(sums) => (sums, squares, 2.0),
+                Want::GaussNewton(sums) => (sums, n / prec, 0.0),
+                _ => continue,
+            };
+            let at = Curving { prec, squares, cross, noise: noise[2], share };
+            for (k, weight) in sums.of_draw(s).filter(|(_, weight)| *weight != 0.0) {
+                let kind = curvature.covariance();
+                at.add(weight, &statistics[..p * p], &deviation[p..], kind, curvature.entries_mut(k));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -173,29 +160,11 @@ fn log_normals(n: f64, log_sigma: f64, squares: f64) -> f64 {
     -n * (log_sigma + HALF_LOG_TWO_PI) - 0.5 * (-2.0 * log_sigma).exp() * squares
 }
 
-impl Values for LinearRegression {
-    fn log_densities(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        let p = self.n_coefficients();
-        let (n, share) = self.share(rows);
-        let (statistics, deviation) = self.statistics(rows, scratch.take(self.memory_len()));
-        for (z, log_p) in draws.iter().zip(out) {
-            let squares = self.scores(z, statistics, deviation);
-            *log_p = log_normals(n, z[p], squares) + share * self.noise_prior.log_density(z[p])[0];
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::linalg::dot;
+    use crate::target::Draws;
 
     #[test]
     fn the_sufficient_statistics_agree_with_the_rows_even_far_from_zero() {
@@ -205,8 +174,8 @@ mod tests {
         let x = DesignMatrix::new(rows.clone(), 3, vec!["a".into(), "b".into(), "c".into()]).unwrap();
         let model = LinearRegression::new(x, y.clone(), 1.0).unwrap();
         let z = [1e6 + 0.1, 2.9, -0.2, 0.3];
-        let mut out = Evaluations::new(4, 1);
-        model.evaluate(Draws::new(4, &z), Rows::All, &mut out).unwrap();
+        let mut out = Answer::new(4, 1);
+        model.evaluate(&Ask::all(Draws::new(4, &z), Want::Gradients), &mut out).unwrap();
         let sigma = 0.3f64.exp();
         let mut expected = NoisePrior::HalfCauchy { scale: 2.5 }.log_density(0.3)[0];
         for i in 0..n {
@@ -214,7 +183,7 @@ mod tests {
             expected -= 0.5 * (t * t + std::f64::consts::TAU.ln()) + 0.3;
         }
         assert!((out.log_p()[0] - expected).abs() < 1e-9 * expected.abs(), "{} {expected}", out.log_p()[0]);
-        assert_eq!(model.constrained_names()[3], "sigma");
+        assert_eq!(model.about().parameters[3], "sigma");
     }
 
     #[test]
@@ -228,9 +197,9 @@ mod tests {
             .and_then(|m| m.with_coefficient_prior(Prior::None))
             .unwrap();
         let value = |model: &LinearRegression| {
-            let mut out = Evaluations::new(3, 1);
-            model.evaluate(Draws::new(3, &z), Rows::All, &mut out).unwrap();
-            out.log_p()[0] + model.prior().log_density(&z)
+            let mut out = Answer::new(3, 1);
+            model.evaluate(&Ask::all(Draws::new(3, &z), Want::Gradients), &mut out).unwrap();
+            out.log_p()[0] + model.about().prior.log_density(&z)
         };
         let density = |t: f64, mean: f64, sd: f64| {
             ((-(t - mean).powi(2) / (2.0 * sd * sd)).exp() / (sd * std::f64::consts::TAU.sqrt())).ln()

@@ -2,7 +2,8 @@
 
 use super::DesignMatrix;
 use super::glm::{Glm, Likelihood};
-use crate::{Error, dispatch};
+use super::kernels;
+use crate::Error;
 
 /// Labels y_n = ±1 with p(y_n | z) = σ(y_n x_nᵀz), and the prior z ~ N(0, I/δ) on every coefficient (mathematics §9.1).
 ///
@@ -26,7 +27,7 @@ pub struct Bernoulli;
 impl Likelihood for Bernoulli {
     #[inline]
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
-        dispatch::logistic_block(y, eta, value, curvature);
+        kernels::logistic_block(y, eta, value, curvature);
     }
 }
 
@@ -63,7 +64,7 @@ fn check_labels(labels: &[f64], allowed: [f64; 2]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{Draws, Evaluations, Rows, Target};
+    use crate::target::{Answer, Ask, Draws, Target, Want};
 
     #[test]
     fn labels_are_checked_and_both_codings_agree() {
@@ -82,8 +83,8 @@ mod tests {
     fn a_far_draw_keeps_a_finite_density() {
         let x = DesignMatrix::new(vec![1.0, -1.0], 1, vec!["x".into()]).unwrap();
         let model = LogisticRegression::new(x, vec![1.0, 1.0], 1.0).unwrap();
-        let mut out = Evaluations::new(1, 1);
-        model.evaluate(Draws::new(1, &[1e5]), Rows::All, &mut out).unwrap();
+        let mut out = Answer::new(1, 1);
+        model.evaluate(&Ask::all(Draws::new(1, &[1e5]), Want::Gradients), &mut out).unwrap();
         assert!((out.log_p()[0] + 1e5).abs() < 1e-9 && (out.grad(0)[0] + 1.0).abs() < 1e-12);
     }
 }

@@ -1,7 +1,5 @@
 //! Ready-made targets, one per file: value, gradient and Hessian of each are written out.
 
-mod arma11;
-mod autoregression;
 mod banana;
 mod beta_binomial;
 mod design_matrix;
@@ -10,24 +8,19 @@ mod eight_schools;
 mod funnel;
 mod gaussian;
 mod gaussian_mixture;
-mod gaussian_process_poisson;
 mod glm;
 mod half_cauchy;
 mod join;
-mod kernel_jet;
 pub(crate) mod kernels;
 mod linear_regression;
 mod logistic_regression;
 mod neural_network;
 mod noise_prior;
-mod ordered_mixture;
 mod poisson_rate;
 mod poisson_regression;
 mod proportion;
 mod rising_factorial;
 
-pub use arma11::Arma11;
-pub use autoregression::Autoregression;
 pub use banana::Banana;
 pub use beta_binomial::BetaBinomial;
 pub use design_matrix::DesignMatrix;
@@ -36,13 +29,11 @@ pub use eight_schools::{EightSchools, Parametrisation};
 pub use funnel::Funnel;
 pub use gaussian::Gaussian;
 pub use gaussian_mixture::GaussianMixture;
-pub use gaussian_process_poisson::{GaussianProcessPoisson, Whitening};
 pub use glm::{Glm, Likelihood};
 pub use linear_regression::LinearRegression;
 pub use logistic_regression::{Bernoulli, LogisticRegression};
 pub use neural_network::{Activation, Architecture, NetworkLikelihood, NetworkNoise, NeuralNetwork, Predictions};
 pub use noise_prior::NoisePrior;
-pub use ordered_mixture::OrderedMixture;
 pub use poisson_rate::PoissonRate;
 pub use poisson_regression::{Poisson, PoissonRegression};
 pub use proportion::Proportion;

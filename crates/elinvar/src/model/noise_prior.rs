@@ -40,7 +40,7 @@ impl NoisePrior {
     }
 
     /// log density of ℓ = log σ, the Jacobian included; then its first and second derivative.
-    pub(super) fn log_density(&self, log_sigma: f64) -> [f64; 3] {
+    pub fn log_density(&self, log_sigma: f64) -> [f64; 3] {
         match *self {
             Self::Flat => [log_sigma, 1.0, 0.0],
             Self::HalfCauchy { scale } => log_half_cauchy(log_sigma, scale),

@@ -2,8 +2,9 @@
 
 use crate::Error;
 use crate::special::gamma::ln_gamma;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, Support, TargetError};
+use crate::target::{
+    About, Answer, Ask, PointwiseHessian, PointwiseTarget, PointwiseValue, Support, Target, TargetError, by_point,
+};
 
 /// y_n ~ Poisson(z e_n) with exposures e_n, log z ~ N(m, s²); z is the rate, a positive number.
 ///
@@ -107,7 +108,15 @@ impl PointwiseHessian for PoissonRate {
     }
 }
 
-second_order_target!([] PoissonRate, this => this);
+impl Target for PoissonRate {
+    fn about(&self) -> About {
+        by_point::about_second_order(self)
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        by_point::evaluate_second_order(self, ask, answer)
+    }
+}
 
 /// Whether N(mean, sd²) exists.
 pub(super) fn check_normal(mean: f64, sd: f64) -> Result<(), Error> {

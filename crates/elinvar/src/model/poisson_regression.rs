@@ -2,7 +2,8 @@
 
 use super::DesignMatrix;
 use super::glm::{Glm, Likelihood};
-use crate::{Error, dispatch};
+use super::kernels;
+use crate::Error;
 
 /// Counts y_n ~ Poisson(e^{x_nᵀz}), and the prior z ~ N(0, I/δ) on every coefficient.
 ///
@@ -17,7 +18,7 @@ pub struct Poisson;
 impl Likelihood for Poisson {
     #[inline]
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
-        dispatch::poisson_block(y, eta, value, curvature);
+        kernels::poisson_block(y, eta, value, curvature);
     }
 }
 
@@ -42,9 +43,7 @@ impl PoissonRegression {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{
-        Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target,
-    };
+    use crate::target::{Answer, Ask, Contraction, Covariance, Draws, Target, Want};
 
     #[test]
     fn an_overflowing_draw_does_not_touch_the_others() {
@@ -52,24 +51,21 @@ mod tests {
             DesignMatrix::new((0..40).map(|i| (i as f64).sin()).collect(), 2, vec!["a".into(), "b".into()]).unwrap();
         let model = PoissonRegression::new(x, (0..20).map(|i| f64::from(i % 4)).collect(), 1.0).unwrap();
         let (good, both) = ([0.3, -0.2], [0.3, -0.2, 2000.0, 100.0]);
-        let (mut alone, mut pair) = (Evaluations::new(2, 1), Evaluations::new(2, 2));
-        model.evaluate(Draws::new(2, &good), Rows::All, &mut alone).unwrap();
-        model.evaluate(Draws::new(2, &both), Rows::All, &mut pair).unwrap();
+        let (mut alone, mut pair) = (Answer::new(2, 1), Answer::new(2, 2).with_curvature(Covariance::Full, 1));
+        model.evaluate(&Ask::all(Draws::new(2, &good), Want::Gradients), &mut alone).unwrap();
+        let want = Want::Hessian(Contraction::shared(&[1.0, 0.0], 2));
+        model.evaluate(&Ask::all(Draws::new(2, &both), want), &mut pair).unwrap();
         assert!((alone.log_p()[0] - pair.log_p()[0]).abs() < 1e-12 && !pair.log_p()[1].is_finite());
         assert!(pair.grad(0).iter().zip(alone.grad(0)).all(|(a, b)| (a - b).abs() < 1e-12));
-        let mut entries = [0.0; 4];
-        let curvature = CurvatureMut::new(Covariance::Full, 2, &mut entries);
-        let contraction = Contraction::shared(&[1.0, 0.0], 2);
-        model.contract(Draws::new(2, &both), Rows::All, contraction, &mut Scratch::default(), curvature).unwrap();
-        assert!(entries.iter().all(|v| v.is_finite() && *v != 0.0));
+        assert!(pair.curvature().iter().all(|v| v.is_finite() && *v != 0.0));
     }
 
     #[test]
     fn the_density_at_zero_is_known() {
         let x = DesignMatrix::new(vec![1.0, 2.0], 1, vec!["x".into()]).unwrap();
         let model = PoissonRegression::new(x.clone(), vec![0.0, 3.0], 1.0).unwrap();
-        let mut out = Evaluations::new(1, 1);
-        model.evaluate(Draws::new(1, &[0.0]), Rows::All, &mut out).unwrap();
+        let mut out = Answer::new(1, 1);
+        model.evaluate(&Ask::all(Draws::new(1, &[0.0]), Want::Gradients), &mut out).unwrap();
         assert!((out.log_p()[0] - (-2.0 - 6f64.ln())).abs() < 1e-14);
         assert!((out.grad(0)[0] - (-1.0 + 2.0 * 2.0)).abs() < 1e-14);
         assert!(PoissonRegression::new(x, vec![0.5, 1.0], 1.0).unwrap_err().to_string().contains("row 1"));

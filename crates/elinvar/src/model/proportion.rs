@@ -2,8 +2,9 @@
 
 use super::poisson_rate::check_normal;
 use crate::Error;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, Support, TargetError};
+use crate::target::{
+    About, Answer, Ask, PointwiseHessian, PointwiseTarget, PointwiseValue, Support, Target, TargetError, by_point,
+};
 
 /// y_n ~ Bernoulli(z) with logit z ~ N(m, s²); z is the proportion, a number between 0 and 1.
 ///
@@ -95,4 +96,12 @@ impl PointwiseHessian for Proportion {
     }
 }
 
-second_order_target!([] Proportion, this => this);
+impl Target for Proportion {
+    fn about(&self) -> About {
+        by_point::about_second_order(self)
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        by_point::evaluate_second_order(self, ask, answer)
+    }
+}

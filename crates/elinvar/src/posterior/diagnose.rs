@@ -4,13 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::verdict::assess;
 use super::{
-    CHUNK, Evidence, Judgement, Posterior, Shift, WideDraws, Widened, judge, limits, log_mean_exp, pareto_k_threshold,
-    pareto_smooth, resample, shift,
+    Evidence, Judgement, Posterior, Shift, WideDraws, Widened, judge, limits, log_mean_exp, pareto_k_threshold,
+    pareto_smooth, shift,
 };
 use crate::Error;
-use crate::random::{Purpose, Stream};
+use crate::evaluate::Evaluator;
+use crate::random::Purpose;
 use crate::record::{Counts, Estimate};
-use crate::target::{DrawBuffer, Evaluations, Rows, Scratch, Target};
+use crate::target::{DrawBuffer, Target};
 
 /// What fresh draws say about a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,20 +103,29 @@ impl Posterior {
     /// # Errors
     /// The target's own error; [`Error::Domain`] if log p is finite at no draw.
     pub fn importance(&self, target: &dyn Target, n: usize, seed: u64) -> Result<WeightedDraws, Error> {
-        let d = self.dim();
-        if target.dim() != d {
-            return Err(Error::Shape { what: "dimension of the target", expected: d, found: target.dim() });
+        self.importance_by(&mut Evaluator::new(target, None), n, seed)
+    }
+
+    /// [`Posterior::importance`] by one who may be interrupted.
+    pub(crate) fn importance_by(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        n: usize,
+        seed: u64,
+    ) -> Result<WeightedDraws, Error> {
+        let (d, before) = (self.dim(), evaluator.counts());
+        if evaluator.dim() != d {
+            return Err(Error::Shape { what: "dimension of the target", expected: d, found: evaluator.dim() });
         }
         if n < 2 {
             let reason = "a standard error needs at least two draws";
             return Err(Error::Domain { parameter: "number of draws", value: n as f64, reason });
         }
         let (draws, log_q) = self.draw(n, seed, Purpose::Diagnostics);
-        let (log_p, mut counts) = log_density_at(target, &draws)?;
+        let log_p = evaluator.values(&draws)?;
         let ratios: Vec<f64> =
             log_p.iter().zip(&log_q).map(|(p, q)| if p.is_finite() { p - q } else { f64::NEG_INFINITY }).collect();
         let finite: Vec<f64> = ratios.iter().copied().filter(|r| r.is_finite()).collect();
-        counts.dropped = (n - finite.len()) as u64;
         let count = finite.len().max(1) as f64;
         let mean = finite.iter().sum::<f64>() / count;
         let variance = finite.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / (count - 1.0).max(1.0);
@@ -134,7 +144,7 @@ impl Posterior {
             effective_sample_size: smoothed.effective_sample_size,
             shifts: shift::shifts(names, &draws, &weights, &vec![1.0 / n as f64; n]),
             wide: None,
-            counts,
+            counts: evaluator.counts().since(before),
         };
         Ok(WeightedDraws { draws, log_p, log_q, log_weights: smoothed.log_weights, diagnostics, widened: None })
     }
@@ -181,8 +191,17 @@ impl Posterior {
     /// # Errors
     /// As [`Posterior::importance`].
     pub fn importance_widened(&self, target: &dyn Target, n: usize, seed: u64) -> Result<WeightedDraws, Error> {
-        let mut weighted = self.importance(target, n, seed)?;
-        self.look_wider(target, seed, &mut weighted)?;
+        self.importance_widened_by(&mut Evaluator::new(target, None), n, seed)
+    }
+
+    fn importance_widened_by(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        n: usize,
+        seed: u64,
+    ) -> Result<WeightedDraws, Error> {
+        let mut weighted = self.importance_by(evaluator, n, seed)?;
+        self.look_wider(evaluator, seed, &mut weighted)?;
         Ok(weighted)
     }
 
@@ -196,6 +215,16 @@ impl Posterior {
         n: usize,
         seed: u64,
     ) -> Result<(Judgement, WeightedDraws), Error> {
+        self.judge_by(&mut Evaluator::new(target, None), n, seed)
+    }
+
+    /// [`Posterior::judge_with_draws`] by one who may be interrupted.
+    pub(crate) fn judge_by(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        n: usize,
+        seed: u64,
+    ) -> Result<(Judgement, WeightedDraws), Error> {
         /// Draws of q times dimension beyond which none are added: 256 MiB, and as much for the wide ones.
         const MOST_NUMBERS: usize = 1 << 25;
         if let Some(mode) = self.agreement().modes.iter().find(|mode| mode.centre.len() != self.dim()) {
@@ -203,11 +232,10 @@ impl Posterior {
             return Err(Error::Shape { what: "coordinates of a mode", expected, found });
         }
         let log_q: Vec<f64> = self.agreement().modes.iter().map(|mode| self.log_density(&mode.centre)).collect();
-        let mut spent = Counts::default();
+        let before = evaluator.counts();
         let mut n_draws = n;
         loop {
-            let mut weighted = self.importance_widened(target, n_draws, seed)?;
-            spent += weighted.diagnostics.counts;
+            let mut weighted = self.importance_widened_by(evaluator, n_draws, seed)?;
             let evidence = Evidence {
                 diagnostics: &weighted.diagnostics,
                 stop_reason: self.stop_reason(),
@@ -224,54 +252,10 @@ impl Posterior {
                 continue;
             }
             let judgement = judge(&evidence);
-            weighted.diagnostics.counts = spent;
+            weighted.diagnostics.counts = evaluator.counts().since(before);
             self.record.diagnostics = Some(weighted.diagnostics.clone());
             self.record.judgement = Some(judgement.clone());
             return Ok((judgement, weighted));
         }
     }
-
-    /// `n` draws of z resampled by their smoothed importance weights from `pool` draws of q.
-    ///
-    /// # Errors
-    /// As [`Posterior::importance`].
-    pub fn sample_resampled(&self, target: &dyn Target, n: usize, pool: usize, seed: u64) -> Result<DrawBuffer, Error> {
-        let weighted = self.importance(target, pool, seed)?;
-        let mut stream = Stream::open(seed, Purpose::Diagnostics, u64::MAX, 0);
-        let mut out = DrawBuffer::zeros(self.dim(), n);
-        for (s, index) in resample(&weighted.log_weights, n, &mut stream).into_iter().enumerate() {
-            out.get_mut(s).copy_from_slice(weighted.draws.get(index));
-        }
-        Ok(out)
-    }
-}
-
-/// log p at each draw, the declared prior included, and what it took.
-///
-/// # Errors
-/// The target's own error.
-pub fn log_density_at(target: &dyn Target, draws: &DrawBuffer) -> Result<(Vec<f64>, Counts), Error> {
-    let prior = target.prior();
-    let n = draws.len();
-    let mut log_p = vec![0.0; n];
-    let mut counts = Counts { log_density: n as u64, ..Counts::default() };
-    let parts = (0..n).step_by(CHUNK).map(|start| start..n.min(start + CHUNK));
-    if let Some(values) = target.values() {
-        let mut scratch = Scratch::default();
-        for part in parts {
-            values.log_densities(draws.view().range(part.clone()), Rows::All, &mut scratch, &mut log_p[part])?;
-        }
-    } else {
-        counts.gradient = n as u64;
-        let mut evaluations = Evaluations::new(target.dim(), CHUNK.min(n));
-        for part in parts {
-            if part.len() != evaluations.len() {
-                evaluations = Evaluations::new(target.dim(), part.len());
-            }
-            target.evaluate(draws.view().range(part.clone()), Rows::All, &mut evaluations)?;
-            log_p[part].copy_from_slice(evaluations.log_p());
-        }
-    }
-    log_p.iter_mut().zip(draws.view().iter()).for_each(|(p, z)| *p += prior.log_density(z));
-    Ok((log_p, counts))
 }

@@ -10,9 +10,10 @@ mod tail_index;
 mod verdict;
 mod wide;
 
+pub use crate::evaluate::log_density_at;
 pub use crate::record::{Agreement, Estimate, ModeRecord, Rung};
 pub use comparison::{Comparison, compare};
-pub use diagnose::{Diagnostics, WeightedDraws, log_density_at};
+pub use diagnose::{Diagnostics, WeightedDraws};
 pub use pareto::{
     LogMeanExp, ParetoTail, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct,
 };
@@ -27,15 +28,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::evaluate::CHUNK;
 use crate::family::{Approximation, DrawPlan, Family, NoiseKey};
 use crate::file::{self, Format, Header};
 use crate::plan::Plan;
 use crate::random::Purpose;
 use crate::record::{Counts, Step, StopReason};
-use crate::target::{DrawBuffer, Target, Transforms};
-
-/// Draws are made this many at a time.
-const CHUNK: usize = 1024;
+use crate::target::{About, DrawBuffer, Transforms};
 
 /// A fitted approximation with the record of how it came about.
 #[derive(Clone, Debug)]
@@ -75,7 +74,7 @@ impl Posterior {
 
     /// What a run has reached, and what it found to be left to gain; its record comes later.
     pub(crate) fn of_run(
-        target: &dyn Target,
+        about: &About,
         approximation: Approximation,
         plan: &Plan,
         stop_reason: StopReason,
@@ -84,9 +83,9 @@ impl Posterior {
         let record = Record {
             header: Header::new(Self::FORMAT),
             state: approximation,
-            names: target.names(),
-            constrained_names: target.constrained_names(),
-            transforms: target.transforms(),
+            names: about.names.clone(),
+            constrained_names: about.parameters.clone(),
+            transforms: about.transforms.clone(),
             plan: plan.clone(),
             stop_reason,
             counts: Counts::default(),

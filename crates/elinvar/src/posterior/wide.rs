@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Posterior, WeightedDraws, shift};
 use crate::Error;
+use crate::evaluate::Evaluator;
 use crate::linalg::cholesky::{self, Workspace};
 use crate::random::{Purpose, Stream};
 use crate::special::gamma::ln_gamma;
-use crate::target::{DrawBuffer, Support, Target};
+use crate::target::{DrawBuffer, Support};
 
 /// Degrees of freedom of the wide laws: their tails are heavier than those of any law that has standard deviations.
 const DEGREES: f64 = 2.0;
@@ -112,12 +113,18 @@ impl Posterior {
     ///
     /// A wide draw outside the domain of the model has no weight: that is no fault of the approximation, and only the draws
     /// of q count as dropped.
-    pub(super) fn look_wider(&self, target: &dyn Target, seed: u64, weighted: &mut WeightedDraws) -> Result<(), Error> {
+    pub(super) fn look_wider(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        seed: u64,
+        weighted: &mut WeightedDraws,
+    ) -> Result<(), Error> {
         let Some(wide) = Wide::around(self) else { return Ok(()) };
         let (d, n) = (self.dim(), weighted.draws.len());
         let beyond = wide.draw(n, seed);
-        let (log_p, mut counts) = super::diagnose::log_density_at(target, &beyond)?;
-        counts.dropped = log_p.iter().filter(|p| !p.is_finite()).count() as u64;
+        let before = evaluator.counts();
+        let log_p = evaluator.values(&beyond)?;
+        weighted.diagnostics.counts += evaluator.counts().since(before);
         let mut draws = DrawBuffer::zeros(d, 2 * n);
         let (ours, theirs) = draws.as_mut_slice().split_at_mut(d * n);
         ours.copy_from_slice(weighted.draws.view().as_slice());
@@ -139,7 +146,6 @@ impl Posterior {
         let names = (self.transforms(), self.names(), self.constrained_names());
         weighted.diagnostics.shifts = shift::shifts(names, &draws, &to_p, &to_q);
         weighted.diagnostics.wide = Some(WideDraws { n_draws: n, effective_sample_size });
-        weighted.diagnostics.counts += counts;
         weighted.widened = Some(Widened { draws, weights: to_p });
         Ok(())
     }

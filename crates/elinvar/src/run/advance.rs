@@ -127,9 +127,9 @@ impl Run<'_> {
                 q.advance(gradient, request, scratch)
             }
             (Rule::AdamLike(rule), Memory::AdamLike(memory)) => {
-                let n_items = self.target.n_rows().unwrap_or(1).max(1) as f64;
+                let n_items = self.evaluator.about().n_rows.unwrap_or(1).max(1) as f64;
                 let request = AdamLikeRequest { rule, beta: request.beta, n_items };
-                q.adam_like_step(gradient, &self.prior, request, memory, scratch)
+                q.adam_like_step(gradient, &self.evaluator.about().prior, request, memory, scratch)
             }
             (Rule::EuclideanAdam(rule), Memory::EuclideanAdam(memory)) => {
                 q.chart_gradient(gradient, scratch, memory.gradient_mut());

@@ -111,7 +111,7 @@ impl<'t> Run<'t> {
         Checkpoint {
             header: Header::new(Checkpoint::FORMAT),
             plan: self.plan.clone(),
-            counts: self.counts,
+            counts: self.evaluator.counts(),
             trace: self.trace.clone(),
             seconds: self.seconds(),
             run: self.state(),
@@ -125,7 +125,8 @@ impl<'t> Run<'t> {
     pub fn resume(target: &'t dyn Target, checkpoint: &Checkpoint) -> Result<Self, Error> {
         let mut run = Self::new(target, checkpoint.state().clone(), &checkpoint.plan)?;
         run.restore(&checkpoint.run)?;
-        (run.counts, run.trace) = (checkpoint.counts, checkpoint.trace.clone());
+        run.evaluator.set_counts(checkpoint.counts);
+        run.trace = checkpoint.trace.clone();
         run.clock = Clock::at(checkpoint.seconds);
         Ok(run)
     }

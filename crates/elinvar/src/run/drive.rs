@@ -21,7 +21,7 @@ pub(super) fn drive(run: &mut Run<'_>, fit: &mut Fitting<'_>) -> Result<StopReas
         if run.review_is_due()
             && let Some(remaining) = run.review()?
         {
-            (step.remaining, step.counts) = (Some(remaining), run.counts);
+            (step.remaining, step.counts) = (Some(remaining), run.evaluator.counts());
         }
         let over = fit.record(step).is_break();
         if over || fit.entry_is_due() {

@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::components;
-use super::fitting::Fitting;
-use super::journal::Journal;
+use super::fitting::{Fitting, Kept};
 use super::start::start_in;
 use super::{Plan, Run, Step, ladder, restarts};
 use crate::Error;
@@ -39,7 +38,7 @@ pub fn fit_observed(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    fit_kept(target, family, plan, observe, None)
+    fit_kept(target, family, plan, observe, Kept::default())
 }
 
 /// [`fit_observed`], kept in a journal from which the same call continues it, to the bits of one that was never
@@ -71,15 +70,15 @@ pub fn fit_observed(
 /// ```
 ///
 /// # Errors
-/// As [`fit`]; those of the journal; [`Error::Interrupted`] if `observe` or the journal has ended the fit.
-pub fn fit_journaled(
+/// As [`fit`]; those of the journal; [`Error::Interrupted`] if `observe` or the interrupt has ended the fit.
+pub fn fit_journaled<'k>(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-    journal: &dyn Journal,
+    kept: impl Into<Kept<'k>>,
 ) -> Result<Posterior, Error> {
-    fit_kept(target, family, plan, observe, Some(journal))
+    fit_kept(target, family, plan, observe, kept.into())
 }
 
 fn fit_kept(
@@ -87,12 +86,12 @@ fn fit_kept(
     family: Family,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-    journal: Option<&dyn Journal>,
+    kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     if plan.restarts > 1 {
-        restarts::best_of(target, family, plan, observe, journal)
+        restarts::best_of(target, family, plan, observe, kept)
     } else {
-        fit_once(target, family, plan, &mut Fitting::new(observe, journal, 0))
+        fit_once(target, family, plan, &mut Fitting::new(observe, kept, 0))
     }
 }
 
@@ -126,21 +125,21 @@ pub fn fit_from(
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    fit_from_kept(target, start, plan, observe, None)
+    fit_from_kept(target, start, plan, observe, Kept::default())
 }
 
 /// [`fit_from`], kept in a journal as [`fit_journaled`] is.
 ///
 /// # Errors
 /// As [`fit_journaled`].
-pub fn fit_from_journaled(
+pub fn fit_from_journaled<'k>(
     target: &dyn Target,
     start: Approximation,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-    journal: &dyn Journal,
+    kept: impl Into<Kept<'k>>,
 ) -> Result<Posterior, Error> {
-    fit_from_kept(target, start, plan, observe, Some(journal))
+    fit_from_kept(target, start, plan, observe, kept.into())
 }
 
 fn fit_from_kept(
@@ -148,9 +147,9 @@ fn fit_from_kept(
     start: Approximation,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-    journal: Option<&dyn Journal>,
+    kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
-    let mut fit = Fitting::new(observe, journal, 0);
+    let mut fit = Fitting::new(observe, kept, 0);
     let mut posterior = run_from(target, start, plan, &mut fit)?;
     fit.finish(&mut posterior);
     Ok(posterior)
@@ -177,5 +176,5 @@ pub(super) fn grow(
 ) -> Result<Posterior, Error> {
     let plan = plan.resolve(target)?;
     let components::Grown { q, reason, .. } = components::grow_in(target, start, &plan, fit)?;
-    Ok(Posterior::of_run(target, q, &plan, reason, fit.remaining()))
+    Ok(Posterior::of_run(&target.about(), q, &plan, reason, fit.remaining()))
 }

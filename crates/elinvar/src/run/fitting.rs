@@ -9,10 +9,29 @@ use super::drive::drive;
 use super::journal::{Content, Entry, Journal, Part};
 use super::{Counts, Run, Step, Stop, StopReason, journal};
 use crate::Error;
+use crate::evaluate::Interrupt;
 use crate::posterior::Posterior;
 
 /// Sees each step of a fit and may end it.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
+
+/// Where a fit is kept, and who may interrupt it; by default nowhere and nobody.
+///
+/// An interrupt ends the fit with [`Error::Interrupted`] before its next batch of evaluations, whatever it is about: the
+/// search for a start, a step, or the verdict. With a journal the same call continues it.
+#[derive(Clone, Copy, Default)]
+pub struct Kept<'k> {
+    /// Keeps the state of the fit.
+    pub journal: Option<&'k dyn Journal>,
+    /// Says when the fit should end.
+    pub interrupt: Option<&'k dyn Interrupt>,
+}
+
+impl<'k, J: Journal> From<&'k J> for Kept<'k> {
+    fn from(journal: &'k J) -> Self {
+        Self { journal: Some(journal), interrupt: None }
+    }
+}
 
 /// Seconds that have passed, those before a fit was continued included.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +65,7 @@ pub(super) struct Fitting<'f> {
     trace: Vec<Step>,
     observe: Option<Observer<'f>>,
     journal: Option<&'f dyn Journal>,
+    interrupt: Option<&'f dyn Interrupt>,
     restart: usize,
     n_parts: usize,
     /// The place of the present part in the journal.
@@ -68,13 +88,14 @@ struct Place {
 }
 
 impl<'f> Fitting<'f> {
-    pub(super) fn new(observe: Observer<'f>, journal: Option<&'f dyn Journal>, restart: usize) -> Self {
+    pub(super) fn new(observe: Observer<'f>, kept: Kept<'f>, restart: usize) -> Self {
         Self {
             counts: Counts::default(),
             clock: Clock::at(0.0),
             trace: Vec::new(),
             observe: Some(observe),
-            journal,
+            journal: kept.journal,
+            interrupt: kept.interrupt,
             restart,
             n_parts: 0,
             place: None,
@@ -88,7 +109,7 @@ impl<'f> Fitting<'f> {
 
     /// One that keeps nothing.
     pub(super) fn unkept(observe: Observer<'f>) -> Self {
-        Self::new(observe, None, 0)
+        Self::new(observe, Kept::default(), 0)
     }
 
     /// One that goes on with the record of a run that somebody drives by hand.
@@ -120,9 +141,13 @@ impl<'f> Fitting<'f> {
         (self.trace.len() - self.steps_before_part) as u64
     }
 
-    /// Where the fit is kept, if it is.
-    pub(super) fn journal(&self) -> Option<&'f dyn Journal> {
-        self.journal
+    /// Who may interrupt the fit.
+    pub(super) fn interrupt(&self) -> Option<&'f dyn Interrupt> {
+        self.interrupt
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(Interrupt::is_raised)
     }
 
     /// Drives a run as a piece of the fit.
@@ -201,7 +226,8 @@ impl<'f> Fitting<'f> {
                 run.restore(&state)?;
             }
         }
-        (run.counts, run.clock) = (self.counts, self.clock);
+        run.evaluator.set_counts(self.counts);
+        run.clock = self.clock;
         // What the journal held of the run is in the trace already.
         self.steps_before_run = (self.trace.len() as u64).saturating_sub(run.pace.step());
         Ok(())
@@ -214,8 +240,7 @@ impl<'f> Fitting<'f> {
         if let Some(observe) = &mut self.observe {
             observe(&step)?;
         }
-        let is_over = self.journal.is_some_and(Journal::is_over);
-        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Whether it is time for another entry in the journal.
@@ -233,7 +258,7 @@ impl<'f> Fitting<'f> {
             Some(growth) => Content::Growth(Box::new(growth.within(run))),
             None => Content::Run(Box::new(run.state())),
         };
-        self.store(run.counts, content)
+        self.store(run.evaluator.counts(), content)
     }
 
     fn store(&mut self, counts: Counts, content: Content) -> Result<(), Error> {
@@ -247,9 +272,9 @@ impl<'f> Fitting<'f> {
         Ok(())
     }
 
-    /// Ends a run before its time; what is kept can be continued, and is not judged.
+    /// Ends a run before its time; what is kept can be continued, and what was interrupted is to end at once: neither is judged.
     pub(super) fn end_early(&self, run: &mut Run<'_>) -> Result<StopReason, Error> {
-        if self.journal.is_some() {
+        if self.journal.is_some() || self.is_interrupted() {
             return Err(Error::Interrupted);
         }
         run.close()?;

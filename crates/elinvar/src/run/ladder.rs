@@ -5,6 +5,7 @@ use super::fitting::{Clock, Fitting};
 use super::start::bend;
 use super::{Counts, Plan, Start, Stop, StopReason};
 use crate::Error;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
 use crate::random::{Purpose, Stream};
@@ -22,7 +23,7 @@ const SEED_BLOCK: u32 = 1 << 18;
 pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Posterior, Error> {
     let several = start.agreement.modes.len() > 1;
     // A t prior shares its w with no other family of the ladder.
-    let shared = target.prior().shared().is_some();
+    let shared = target.about().prior.shared().is_some();
     let covariance = start.approximation.family().covariance;
     let of = |kind| Family { kind, covariance };
     let ladder = Ladder {
@@ -37,10 +38,12 @@ pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fi
     };
     let mut ladder = ladder.step_onto(start.approximation.clone(), fit)?;
     let fitted = ladder.top()?.approximation().clone();
+    let mut evaluator = Evaluator::new(target, fit.interrupt());
     if !several && !shared {
         for kind in [Kind::Skew, Kind::StudentT { a: tuning::ladder::STUDENT_T_SHAPE, learn: false }] {
             if ladder.goes_on(fit) {
-                let start = bend(target, &fitted, of(kind), ladder.seed(), &mut fit.counts)?;
+                let start = bend(&mut evaluator, &fitted, of(kind), ladder.seed())?;
+                fit.counts += evaluator.take_counts();
                 ladder = ladder.step_onto(start, fit)?;
             }
         }
@@ -49,7 +52,9 @@ pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fi
         let mixture = if several {
             start.of_family(target, of(Kind::MogAuto), plan, fit)?
         } else {
-            bend(target, &fitted, of(Kind::MogAuto), ladder.seed(), &mut fit.counts)?
+            let mixture = bend(&mut evaluator, &fitted, of(Kind::MogAuto), ladder.seed())?;
+            fit.counts += evaluator.take_counts();
+            mixture
         };
         ladder = ladder.step_onto(mixture, fit)?;
     }
@@ -128,7 +133,8 @@ impl Ladder<'_> {
         };
         self.over = posterior.stop_reason() == StopReason::Interrupted;
         posterior.set_agreement(self.agreement.clone());
-        posterior.judge(self.target, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+        let mut evaluator = Evaluator::new(self.target, fit.interrupt());
+        posterior.judge_by(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
         let Some(diagnostics) = posterior.diagnostics() else { return Ok(self) };
         let (elbo, pareto_k) = (diagnostics.elbo, diagnostics.pareto_k);
         fit.counts += diagnostics.counts;

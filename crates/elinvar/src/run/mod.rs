@@ -8,7 +8,6 @@ mod drive;
 mod evaluate;
 mod fit;
 mod fitting;
-mod items;
 pub mod journal;
 mod ladder;
 mod pace;
@@ -20,12 +19,14 @@ mod start;
 mod support;
 mod values;
 
+pub use crate::evaluate::Interrupt;
 pub use crate::plan::{Plan, Stop};
 pub use crate::record::{Counts, Step, StopReason};
 pub use checkpoint::Checkpoint;
 pub use fit::{fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};
+pub use fitting::Kept;
 pub use journal::Journal;
-pub use start::{Start, start};
+pub use start::{Start, start, start_at_guess};
 pub(crate) use support::check_support;
 
 use std::ops::ControlFlow;
@@ -36,7 +37,6 @@ use components::Store;
 use drive::drive;
 use evaluate::Outcome;
 use fitting::{Clock, Fitting};
-use items::Items;
 use pace::Pace;
 use prior::check_prior;
 use review::{Best, Closing};
@@ -44,32 +44,27 @@ use values::check_values;
 
 use crate::Error;
 use crate::estimate::Curvature;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Batch, Estimator, Gradient, Scratch};
 use crate::posterior::Posterior;
 use crate::random::Purpose;
-use crate::target::{Evaluations, Minibatch, Prior, Target};
+use crate::target::Target;
 use crate::tuning::pace::REVIEW_BATCHES;
 
 /// A fit in progress: owns the state, borrows the target.
 pub struct Run<'t> {
-    target: &'t dyn Target,
-    prior: Prior,
+    evaluator: Evaluator<'t>,
     plan: Plan,
     q: Approximation,
     estimator: Box<dyn Estimator>,
     /// Memory for steps.
     scratch: Scratch,
     batch: Batch,
-    evaluations: Evaluations,
-    curvature: Vec<f64>,
     gradient: Gradient,
     /// What the rule remembers of earlier steps.
     memory: Memory,
     /// The gradients of a review.
     checks: Vec<Gradient>,
-    rows: Vec<u32>,
-    items: Items,
-    minibatch: Option<Minibatch>,
     /// What decides about steps, reviews and the end.
     pace: Pace,
     average: Average,
@@ -78,17 +73,8 @@ pub struct Run<'t> {
     closing: Option<Closing>,
     /// The draws of all steps, where somebody wants them.
     store: Option<Store>,
-    counts: Counts,
     clock: Clock,
     trace: Vec<Step>,
-}
-
-/// Memory for the evaluations of a batch.
-fn room_for(batch: &Batch, target: &dyn Target, q: &Approximation) -> Evaluations {
-    let n_points = batch.draws.len();
-    let mut evaluations = Evaluations::new(q.dim(), n_points);
-    evaluations.scratch_mut().take(target.scratch_len(n_points, q.n_components()));
-    evaluations
 }
 
 impl<'t> Run<'t> {
@@ -97,48 +83,33 @@ impl<'t> Run<'t> {
     /// # Errors
     /// A sentence about the first thing that does not fit together.
     pub fn new(target: &'t dyn Target, start: Approximation, plan: &Plan) -> Result<Self, Error> {
+        let about = target.about();
         let mut plan = plan.resolve(target)?;
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
         }
-        check_support(start.family(), start.support(), target.support())?;
-        check_values(target, &start, plan.curvature)?;
-        if start.dim() != target.dim() {
-            return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
+        check_support(start.family(), start.support(), about.support)?;
+        check_values(&about, &start, plan.curvature)?;
+        if start.dim() != about.dim {
+            return Err(Error::Shape { what: "dimension of the start", expected: about.dim, found: start.dim() });
         }
-        let prior = target.prior();
-        check_prior(&start, &prior)?;
+        check_prior(&start, &about.prior)?;
         let mut start = start;
-        let memory = Memory::new(&plan, &prior, &mut start)?;
-        let (names, transforms) = (target.names(), target.transforms());
-        for (what, expected, found) in [
-            ("names of coordinates", target.dim(), names.len()),
-            ("coordinates under transforms", target.dim(), transforms.dim()),
-            ("names of parameters", transforms.n_constrained(), target.constrained_names().len()),
-        ] {
-            if expected != found {
-                return Err(Error::Shape { what, expected, found });
-            }
-        }
+        let memory = Memory::new(&plan, &about.prior, &mut start)?;
+        about.check()?;
         let draw_plan = plan.draw_plan(plan.n_draws);
         let estimator = start.estimator(&draw_plan);
         let batch = estimator.batch(&start);
-        let evaluations = room_for(&batch, target, &start);
-        let minibatch = plan.minibatch.zip(target.n_rows()).map(|(size, n_rows)| Minibatch::new(n_rows, size));
+        let mut evaluator = Evaluator::of_run(target, plan.curvature, plan.minibatch);
+        evaluator.make_room(&start, &batch);
         Ok(Self {
-            target,
-            prior,
+            evaluator,
             estimator,
             scratch: Scratch::new(&start),
             batch,
-            evaluations,
-            curvature: vec![0.0; if plan.curvature.is_contracted() { start.curvature_len(plan.curvature) } else { 0 }],
             gradient: start.zero_gradient(),
             memory,
             checks: (0..REVIEW_BATCHES).map(|_| start.zero_gradient()).collect(),
-            rows: vec![0; plan.minibatch.unwrap_or(0)],
-            items: Items::new(plan.curvature, start.dim()),
-            minibatch,
             pace: Pace::new(&plan, start.n_components(), start.dim(), start.variances()),
             average: Average::new(start.clone()),
             best: None,
@@ -146,7 +117,6 @@ impl<'t> Run<'t> {
             store: None,
             q: start,
             plan,
-            counts: Counts::default(),
             clock: Clock::at(0.0),
             trace: Vec::new(),
         })
@@ -170,7 +140,7 @@ impl<'t> Run<'t> {
 
     /// Evaluations so far.
     pub fn counts(&self) -> Counts {
-        let mut counts = self.counts;
+        let mut counts = self.evaluator.counts();
         counts += self.closing.as_ref().map(|closing| closing.counts).unwrap_or_default();
         counts
     }
@@ -195,7 +165,7 @@ impl<'t> Run<'t> {
         let draw_plan = self.plan.draw_plan(n_draws);
         self.estimator = self.q.estimator(&draw_plan);
         self.batch = self.estimator.batch(&self.q);
-        self.evaluations = room_for(&self.batch, self.target, &self.q);
+        self.evaluator.make_room(&self.q, &self.batch);
     }
 
     /// One iteration: draw, ask, differentiate, move; allocates nothing.
@@ -205,7 +175,7 @@ impl<'t> Run<'t> {
     pub fn step(&mut self) -> Result<Step, Error> {
         self.closing = None;
         let (index, beta) = (self.pace.step(), self.pace.beta(&self.plan));
-        let dropped_before = self.counts.dropped;
+        let before = self.evaluator.counts();
         let (mut taken, mut kl, mut bound) = (0.0, None, None);
         let noise = self.pace.noise(&self.plan);
         match self.estimate(Purpose::Draws, noise)? {
@@ -221,8 +191,8 @@ impl<'t> Run<'t> {
             Outcome::TooManyBad(bad) if index == 0 => return Err(self.bad_start(bad)),
             Outcome::TooManyBad(_) | Outcome::NotFinite => self.pace.skip(),
         }
-        if let Some(store) = self.store.as_mut().filter(|_| self.minibatch.is_none()) {
-            store.keep(&self.batch, self.evaluations.log_p(), &self.prior);
+        if let Some(store) = self.store.as_mut().filter(|_| !self.evaluator.has_minibatch()) {
+            store.keep(&self.batch, self.evaluator.answer().log_p(), &self.evaluator.about().prior);
         }
         Ok(Step {
             index,
@@ -232,10 +202,10 @@ impl<'t> Run<'t> {
             taken,
             kl,
             remaining: None,
-            dropped: self.counts.dropped - dropped_before,
+            dropped: self.evaluator.counts().since(before).dropped,
             n_draws: self.pace.n_draws(),
             components: self.q.n_components(),
-            counts: self.counts,
+            counts: self.evaluator.counts(),
             seconds: self.seconds(),
         })
     }
@@ -246,7 +216,7 @@ impl<'t> Run<'t> {
     /// As [`Run::step`].
     pub fn fit(&mut self, observe: &mut dyn FnMut(&Step) -> ControlFlow<()>) -> Result<StopReason, Error> {
         let trace = std::mem::take(&mut self.trace);
-        let mut fit = Fitting::unkept(observe).with_record(self.counts, self.clock, trace);
+        let mut fit = Fitting::unkept(observe).with_record(self.evaluator.counts(), self.clock, trace);
         let reason = drive(self, &mut fit);
         self.trace = fit.into_trace();
         reason
@@ -290,6 +260,6 @@ impl Run<'_> {
 
     /// The posterior that the run has reached, without a record.
     fn posterior(&self, reason: StopReason, remaining: Option<(f64, f64)>) -> Posterior {
-        Posterior::of_run(self.target, self.best().clone(), &self.plan, reason, remaining)
+        Posterior::of_run(self.evaluator.about(), self.best().clone(), &self.plan, reason, remaining)
     }
 }

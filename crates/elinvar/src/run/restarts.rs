@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::fit::fit_once;
-use super::fitting::{Fitting, Observer};
-use super::journal::Journal;
+use super::fitting::{Fitting, Kept, Observer};
 use super::{Counts, Plan};
 use crate::Error;
+use crate::evaluate::Evaluator;
 use crate::family::Family;
 use crate::posterior::{Agreement, Estimate, Posterior};
 use crate::random::{Purpose, Stream};
@@ -27,7 +27,7 @@ pub(super) fn best_of(
     family: Family,
     plan: &Plan,
     observe: Observer<'_>,
-    journal: Option<&dyn Journal>,
+    kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     let clock = Instant::now();
     let plans: Vec<Plan> =
@@ -40,7 +40,7 @@ pub(super) fn best_of(
         let (plans, ended) = (&plans, &ended);
         // Without its journal no restart is of use, and the others need not go on.
         let fit = move |r: usize, observe: Observer<'_>| {
-            let outcome = Fitted::new(target, family, &plans[r], &mut Fitting::new(observe, journal, r));
+            let outcome = Fitted::new(target, family, &plans[r], &mut Fitting::new(observe, kept, r));
             if matches!(&outcome, Err(error) if is_of_journal(error)) {
                 ended.store(true, Ordering::Relaxed);
             }
@@ -101,7 +101,9 @@ struct Fitted {
 impl Fitted {
     fn new(target: &dyn Target, family: Family, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Self, Error> {
         let posterior = fit_once(target, family, plan, fit)?;
-        let diagnostics = posterior.importance(target, tuning::restarts::JUDGED_DRAWS, plan.seed)?.diagnostics;
+        let mut evaluator = Evaluator::new(target, fit.interrupt());
+        let diagnostics =
+            posterior.importance_by(&mut evaluator, tuning::restarts::JUDGED_DRAWS, plan.seed)?.diagnostics;
         let mut counts = posterior.counts();
         counts += diagnostics.counts;
         Ok(Self { posterior, elbo: diagnostics.elbo, counts })

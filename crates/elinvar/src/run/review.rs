@@ -82,10 +82,10 @@ impl Run<'_> {
             return Ok(());
         }
         let mut candidate = self.candidate();
-        let before = self.counts;
+        let before = self.evaluator.counts();
         let found = self.findings_at(&mut candidate)?;
-        let counts = self.counts.since(before);
-        self.counts = before;
+        let counts = self.evaluator.counts().since(before);
+        self.evaluator.set_counts(before);
         let best = self.best.as_ref().map(|best| (best.elbo, best.elbo_se));
         let is_good = found.is_some_and(|found| !best.is_some_and(|best| found.is_worse_than(best)));
         let remaining = found.map(|found| (found.remaining.mean, found.remaining.error));

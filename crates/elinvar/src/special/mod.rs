@@ -15,3 +15,4 @@ pub mod normal;
 pub mod normal_quantile;
 pub mod quadrature;
 pub mod radial;
+pub(crate) mod simd;

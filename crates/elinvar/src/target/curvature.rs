@@ -58,6 +58,11 @@ impl<'a> Contraction<'a> {
         self.weights.is_empty()
     }
 
+    /// How many draws the sums run over.
+    pub fn n_draws(&self) -> usize {
+        if self.stride == 0 { self.per_row } else { self.weights.len() }
+    }
+
     /// The draws of sum `k`.
     pub fn draws(&self, k: usize) -> std::ops::Range<usize> {
         k * self.stride..k * self.stride + self.per_row
@@ -118,6 +123,11 @@ impl<'a> CurvatureMut<'a> {
 
     /// The entries of all matrices, one after the other.
     pub fn as_mut_slice(&mut self) -> &mut [f64] {
+        self.entries
+    }
+
+    /// The entries of all matrices, for as long as they are borrowed.
+    pub fn into_slice(self) -> &'a mut [f64] {
         self.entries
     }
 

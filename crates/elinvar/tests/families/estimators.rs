@@ -3,7 +3,7 @@
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
 use elinvar::family::{Approximation, DrawPlan, NoiseKey, Seen};
 use elinvar::random::{Noise, Purpose};
-use elinvar::target::{CurvatureMut, Evaluations, Prior, Rows, SecondOrder, Target};
+use elinvar::target::{Answer, Ask, Prior, Target, Want};
 use elinvar::theory::Mcef;
 
 use crate::averages::Averages;
@@ -55,24 +55,18 @@ fn estimate(q: &Approximation, plan: &DrawPlan, n_values: usize) -> Averages {
     let target = bent_target(q.dim());
     let mut work = q.estimator(plan);
     let (mut batch, mut gradient) = (work.batch(&q), q.zero_gradient());
-    let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
-    let mut curvature = vec![0.0; q.family().covariance.n_entries(q.dim()) * q.n_components()];
+    let mut evaluations = Answer::new(q.dim(), batch.draws.len());
     let mut averages = Averages::new(n_values);
     for step in 0..600 {
         work.draw(&q, NoiseKey { seed: 13, purpose: Purpose::Draws, step: step }, &mut batch);
         assert!(work.weigh(&q, &batch));
-        curvature.fill(0.0);
-        let out = CurvatureMut::new(q.family().covariance, q.dim(), &mut curvature);
-        let draws = batch.draws.view();
-        if plan.curvature == Curvature::Hessian {
-            let contraction = work.contraction();
-            target.evaluate_and_contract(draws, Rows::All, contraction, &mut evaluations, out).unwrap();
-        } else {
-            target.evaluate(draws, Rows::All, &mut evaluations).unwrap();
-        }
+        evaluations.set_curvature(q.family().covariance, q.n_components());
+        let hessian = plan.curvature == Curvature::Hessian;
+        let want = if hessian { Want::Hessian(work.contraction()) } else { Want::Gradients };
+        target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations).unwrap();
         assert!(work.gradient(
             &q,
-            &Seen { evaluations: &evaluations, curvature: &curvature, prior: &prior(), batch: &batch },
+            &Seen { evaluations: &evaluations, curvature: evaluations.curvature(), prior: &prior(), batch: &batch },
             0.0,
             &mut gradient
         ));
@@ -139,7 +133,7 @@ fn silent_at_the_target(q: &Approximation) {
         let (mut batch, mut gradient) = (work.batch(&q), q.zero_gradient());
         work.draw(&q, NoiseKey { seed: 17, purpose: Purpose::Draws, step: 0 }, &mut batch);
         assert!(work.weigh(&q, &batch));
-        let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
+        let mut evaluations = Answer::new(q.dim(), batch.draws.len());
         for (log_p, z) in evaluations.log_p_mut().iter_mut().zip(batch.draws.view().iter()) {
             *log_p = q.log_density(z) + 3.0;
         }
@@ -167,7 +161,7 @@ fn closed_forms(q: &Approximation) {
     let mut batch = work.batch(&q);
     work.draw(&q, NoiseKey { seed: 14, purpose: Purpose::Draws, step: 0 }, &mut batch);
     assert!(work.weigh(&q, &batch));
-    let evaluations = Evaluations::new(q.dim(), batch.draws.len());
+    let evaluations = Answer::new(q.dim(), batch.draws.len());
     let curvature = vec![0.0; q.family().covariance.n_entries(q.dim()) * q.n_components()];
     let mut direction = |prior: &Prior| {
         let mut gradient = q.zero_gradient();

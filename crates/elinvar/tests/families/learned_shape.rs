@@ -5,15 +5,13 @@ use elinvar::block::{Location, Scale};
 use elinvar::estimate::{Curvature, ShapeEstimator, shape_slope_by_traces};
 use elinvar::family::{Approximation, DrawPlan, Kind, NoiseKey, Scratch, Seen, StepRequest};
 use elinvar::law::{Forms, InverseGamma, MixingLaw};
-use elinvar::model::LogisticRegression;
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Checkpoint, Run, StopReason};
 use elinvar::special::gamma::trigamma_minus_inv;
 use elinvar::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, PointwiseSecondOrder, Prior, Rows, Shape,
+    Answer, Ask, Contraction, Covariance, Draws, PointwiseSecondOrder, Prior, Shape, Target, Want, WithPrior,
 };
-use elinvar::target::{Scratch as TargetScratch, SecondOrder, Target, TargetError};
 use elinvar::{Family, Plan, Posterior};
 
 use crate::subjects::{Member, logistic, numbers};
@@ -43,53 +41,22 @@ fn divergence(q: &Posterior, p: &Approximation) -> (f64, f64) {
     (mean, (variance / n).sqrt())
 }
 
-/// A logistic regression under another declared prior.
-struct Under(LogisticRegression, Prior);
-
-impl Target for Under {
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        self.0.n_rows()
-    }
-
-    fn prior(&self) -> Prior {
-        self.1.clone()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.0.evaluate(draws, rows, out)
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        self.0.second_order()
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        self.0.scratch_len(n_draws, n_contractions)
-    }
-}
-
 /// w and tr(Σ∇²f) of 2¹⁴ draws, f the negative log likelihood.
-fn traces(q: &Approximation, target: &LogisticRegression, seed: u64) -> Vec<(f64, f64)> {
+fn traces(q: &Approximation, target: &dyn Target, seed: u64) -> Vec<(f64, f64)> {
     let dim = q.dim();
     let mut sigma = vec![0.0; dim * dim];
     q.locations()[0].scale().covariance_into(&mut sigma);
     let mut stream = Stream::open(seed, Purpose::Check, 0, 0);
-    let (mut hessian, mut z) = (vec![0.0; dim * dim], vec![0.0; dim]);
-    let mut scratch = TargetScratch::default();
+    let (mut answer, mut z) = (Answer::new(dim, 1), vec![0.0; dim]);
     let draw = |_| {
         let w = q.law().sample(&mut stream);
         stream.fill_normal(&mut z);
         q.locations()[0].scale().unwhiten(&mut z);
         z.iter_mut().zip(q.locations()[0].column(0)).for_each(|(z, mu)| *z = mu + w.sqrt() * *z);
-        hessian.fill(0.0);
-        let view = CurvatureMut::new(Covariance::Full, dim, &mut hessian);
-        let one = Draws::new(dim, &z);
-        target.contract(one, Rows::All, Contraction::shared(&[1.0], 1), &mut scratch, view).unwrap();
-        (w, -sigma.iter().zip(&hessian).map(|(s, h)| s * h).sum::<f64>())
+        answer.set_curvature(Covariance::Full, 1);
+        let want = Want::HessianAlone(Contraction::shared(&[1.0], 1));
+        target.evaluate(&Ask::all(Draws::new(dim, &z), want), &mut answer).unwrap();
+        (w, -sigma.iter().zip(answer.curvature()).map(|(s, h)| s * h).sum::<f64>())
     };
     (0..1 << 14).map(draw).collect()
 }
@@ -156,7 +123,7 @@ fn the_slope_is_unbiased_under_every_prior() {
     let traces = traces(&q, &logistic(40, dim), 5);
     let parts: Vec<f64> = traces.chunks(256).map(|part| shape_slope_by_traces(a, part)).collect();
     for prior in priors {
-        let target = Under(logistic(40, dim), prior.clone());
+        let target = WithPrior::new(logistic(40, dim), prior.clone());
         for (estimator, kind) in [
             (ShapeEstimator::Exact, Curvature::Hessian),
             (ShapeEstimator::Ratio, Curvature::Hessian),
@@ -165,22 +132,19 @@ fn the_slope_is_unbiased_under_every_prior() {
             let plan = DrawPlan { shape: estimator, curvature: kind, ..DrawPlan::independent(256) };
             let mut work = q.estimator(&plan);
             let mut batch = work.batch(&q);
-            let mut evaluations = Evaluations::new(dim, batch.draws.len());
-            let mut curvature = vec![0.0; dim * dim];
+            let mut evaluations = Answer::new(dim, batch.draws.len());
             let mut gradient = q.zero_gradient();
             let mut found = Vec::new();
             for index in 0..64 {
                 work.draw(&q, NoiseKey { seed: 7, purpose: Purpose::Draws, step: index }, &mut batch);
                 assert!(work.weigh(&q, &batch));
-                curvature.fill(0.0);
-                let view = CurvatureMut::new(Covariance::Full, dim, &mut curvature);
-                let second = target.second_order().unwrap();
-                second
-                    .evaluate_and_contract(batch.draws.view(), Rows::All, work.contraction(), &mut evaluations, view)
-                    .unwrap();
+                evaluations.set_curvature(Covariance::Full, 1);
+                let want = Want::Hessian(work.contraction());
+                target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations).unwrap();
+                let curvature = evaluations.curvature();
                 assert!(work.gradient(
                     &q,
-                    &Seen { evaluations: &evaluations, curvature: &curvature, prior: &prior, batch: &batch },
+                    &Seen { evaluations: &evaluations, curvature, prior: &prior, batch: &batch },
                     0.0,
                     &mut gradient
                 ));
@@ -213,12 +177,12 @@ fn the_slope_is_unbiased_under_every_prior() {
 #[test]
 fn a_t_prior_that_shares_w_pulls_the_shape() {
     let (dim, a0) = (2, 4.0);
-    let target = Under(logistic(30, dim), Prior::StudentT { precision: 0.5, a: a0 });
+    let target = WithPrior::new(logistic(30, dim), Prior::StudentT { precision: 0.5, a: a0 });
     let posterior = elinvar::fit(&target, Family::student_t_learned(), &Plan::thorough()).unwrap();
     assert_eq!(posterior.stop_reason(), StopReason::Converged);
     let q = posterior.approximation();
     let a = q.law().parameter().unwrap();
-    let direction = a0 - a - shape_slope_by_traces(a, &traces(q, &target.0, 6)) / trigamma_minus_inv(a);
+    let direction = a0 - a - shape_slope_by_traces(a, &traces(q, &target, 6)) / trigamma_minus_inv(a);
     assert!(direction.abs() < 0.3, "a = {a}: the natural gradient is {direction}");
 }
 
@@ -265,7 +229,7 @@ fn no_step_leaves_the_domain() {
         }
     }
     for step in [1.0, 1e3] {
-        let target = Under(logistic(30, 2), Prior::None);
+        let target = WithPrior::new(logistic(30, 2), Prior::None);
         let plan = Plan {
             step_size: StepSize::Constant(step),
             mixing_step_size: StepSize::Constant(step),

@@ -7,7 +7,7 @@ use elinvar::law::{Forms, Law, Logistic, VarianceGamma};
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Checkpoint, Run, Stop};
-use elinvar::target::{Covariance, Evaluations, PointwiseSecondOrder, Prior, Rows, Shape, Target};
+use elinvar::target::{Answer, Ask, Covariance, PointwiseSecondOrder, Prior, Shape, Target, Want};
 use elinvar::theory::Mcef;
 use elinvar::{Error, Family, Plan, Posterior};
 
@@ -70,8 +70,8 @@ fn a_product_at_its_target_has_no_noise() {
         let mut batch = work.batch(&q);
         work.draw(&q, NoiseKey { seed: 3, purpose: Purpose::Draws, step: 0 }, &mut batch);
         assert!(work.weigh(&q, &batch));
-        let mut evaluations = Evaluations::new(3, batch.draws.len());
-        target.evaluate(batch.draws.view(), Rows::All, &mut evaluations).unwrap();
+        let mut evaluations = Answer::new(3, batch.draws.len());
+        target.evaluate(&Ask::all(batch.draws.view(), Want::Gradients), &mut evaluations).unwrap();
         let mut gradient = q.zero_gradient();
         assert!(work.gradient(
             &q,
@@ -131,14 +131,14 @@ fn the_gradient_of_a_product_is_that_of_its_bound() {
         let plan = DrawPlan::independent(128);
         let mut work = q.estimator(&plan);
         let mut batch = work.batch(&q);
-        let mut evaluations = Evaluations::new(2, batch.draws.len());
+        let mut evaluations = Answer::new(2, batch.draws.len());
         let mut gradient = q.zero_gradient();
         let (mut sums, mut squares) = ([0.0; 4], [0.0; 4]);
         let n = 128;
         for index in 0..n {
             work.draw(&q, NoiseKey { seed: 11, purpose: Purpose::Draws, step: index }, &mut batch);
             assert!(work.weigh(&q, &batch));
-            target.evaluate(batch.draws.view(), Rows::All, &mut evaluations).unwrap();
+            target.evaluate(&Ask::all(batch.draws.view(), Want::Gradients), &mut evaluations).unwrap();
             assert!(work.gradient(
                 &q,
                 &Seen { evaluations: &evaluations, curvature: &[], prior: &prior, batch: &batch },

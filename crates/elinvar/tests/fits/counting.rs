@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use elinvar::target::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Target, TargetError};
+use elinvar::target::{About, Answer, Ask, Offers, Target, TargetError, Want};
 
 /// Another target, and how often it was asked for gradients and for Hessians.
 pub(crate) struct Counting<T> {
@@ -22,31 +22,20 @@ impl<T> Counting<T> {
     }
 }
 
-impl<T: SecondOrder> Target for Counting<T> {
-    fn dim(&self) -> usize {
-        self.inner.dim()
+impl<T: Target> Target for Counting<T> {
+    /// As a plain density, with nothing but first and second derivatives.
+    fn about(&self) -> About {
+        About { offers: Offers { hessian: true, ..Offers::GRADIENT }, ..About::new(self.inner.dim()) }
     }
 
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.gradients.fetch_add(draws.len() as u64, Ordering::Relaxed);
-        self.inner.evaluate(draws, rows, out)
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-}
-
-impl<T: SecondOrder> SecondOrder for Counting<T> {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.hessians.fetch_add(draws.len() as u64, Ordering::Relaxed);
-        self.inner.contract(draws, rows, contraction, scratch, out)
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        let n = ask.draws.len() as u64;
+        if !matches!(ask.want, Want::HessianAlone(_)) {
+            self.gradients.fetch_add(n, Ordering::Relaxed);
+        }
+        if ask.contraction().is_some() {
+            self.hessians.fetch_add(n, Ordering::Relaxed);
+        }
+        self.inner.evaluate(ask, answer)
     }
 }

@@ -6,7 +6,7 @@ use crate::state::Stated;
 use elinvar::family::{Approximation, Family};
 use elinvar::model::Banana;
 use elinvar::run::{Checkpoint, Run, Step, Stop, start};
-use elinvar::target::{Draws, Evaluations, Rows, Target, TargetError};
+use elinvar::target::{About, Answer, Ask, Target, TargetError};
 use elinvar::{Plan, Posterior};
 
 use crate::subjects::{self, families, label, logistic};
@@ -153,15 +153,12 @@ fn a_shorter_run_is_the_beginning_of_a_longer_one() {
 struct Recorder(std::sync::Mutex<Vec<f64>>);
 
 impl Target for Recorder {
-    fn dim(&self) -> usize {
-        3
+    fn about(&self) -> About {
+        About { n_rows: Some(100), ..About::new(3) }
     }
 
-    fn n_rows(&self) -> Option<usize> {
-        Some(100)
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+    fn evaluate(&self, ask: &Ask<'_>, out: &mut Answer) -> Result<(), TargetError> {
+        let Ask { draws, rows, .. } = *ask;
         self.0.lock().unwrap().extend_from_slice(draws.as_slice());
         let n = rows.len(100) as f64;
         for (s, z) in draws.iter().enumerate() {

@@ -12,7 +12,7 @@ use elinvar::model::{Banana, BetaBinomial, GaussianMixture, PoissonRate};
 use elinvar::posterior::Rung;
 use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
 use elinvar::run::journal::{Entry, Folder, Part};
-use elinvar::run::{Journal, Step, Stop, StopReason, fit_from_journaled, fit_journaled};
+use elinvar::run::{Interrupt, Journal, Kept, Step, Stop, StopReason, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
 use elinvar::{Error, Plan, Posterior, fit};
 
@@ -62,11 +62,18 @@ impl Journal for Notes {
     fn is_due(&self, _: Duration, _: Duration) -> bool {
         self.period != 0 && self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(self.period)
     }
+}
 
-    fn is_over(&self) -> bool {
+impl Interrupt for Notes {
+    fn is_raised(&self) -> bool {
         let patience = self.patience.load(Ordering::Relaxed);
         patience != 0 && self.steps.fetch_add(1, Ordering::Relaxed) + 1 >= patience
     }
+}
+
+/// Notes that end the fit, too.
+fn ended_by(notes: &Notes) -> Kept<'_> {
+    Kept { journal: Some(notes), interrupt: Some(notes) }
 }
 
 fn go_on(_: &Step) -> ControlFlow<()> {
@@ -121,7 +128,7 @@ fn check_interrupted(target: &dyn Target, family: Family, plan: &Plan, patience:
     let (posterior, sessions) = to_the_end(|session| {
         // Of a search nothing is kept: patience has to grow until it outlasts one.
         notes.begin(patience + 5 * session, 0);
-        fit_journaled(target, family, plan, &mut go_on, &notes)
+        fit_journaled(target, family, plan, &mut go_on, ended_by(&notes))
     });
     assert!(sessions > 1 || posterior.trace().len() < patience as usize, "{}", label(family));
     assert_eq!(everything(&posterior), straight, "{}, after {patience} steps", label(family));
@@ -255,7 +262,7 @@ fn a_given_start_is_continued() {
     let notes = Notes::default();
     let (posterior, sessions) = to_the_end(|_| {
         notes.begin(10, 0);
-        fit_from_journaled(&target, from.clone(), &plan, &mut go_on, &notes)
+        fit_from_journaled(&target, from.clone(), &plan, &mut go_on, ended_by(&notes))
     });
     assert!(sessions > 3);
     assert_eq!(everything(&posterior), everything(&straight));

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use elinvar::model::{BetaBinomial, Gaussian, GaussianMixture};
 use elinvar::posterior::{Rung, Verdict};
 use elinvar::run::{Counts, Step, Stop, StopReason};
-use elinvar::target::{Covariance, Draws, Evaluations, Prior, Rows, Target, TargetError};
+use elinvar::target::{About, Answer, Ask, Covariance, Prior, Target, TargetError};
 use elinvar::{Family, Plan, Posterior, fit, fit_observed};
 
 fn names(posterior: &Posterior) -> Vec<&'static str> {
@@ -173,16 +173,12 @@ fn an_observer_ends_all_rungs() {
 struct WithTPrior;
 
 impl Target for WithTPrior {
-    fn dim(&self) -> usize {
-        2
+    fn about(&self) -> About {
+        About { prior: Prior::StudentT { precision: 1.0, a: 3.0 }, ..About::new(2) }
     }
 
-    fn prior(&self) -> Prior {
-        Prior::StudentT { precision: 1.0, a: 3.0 }
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, _: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        for (s, z) in draws.iter().enumerate() {
+    fn evaluate(&self, ask: &Ask<'_>, out: &mut Answer) -> Result<(), TargetError> {
+        for (s, z) in ask.draws.iter().enumerate() {
             out.log_p_mut()[s] = -0.5 * ((z[0] - 1.0).powi(2) + (z[1] + 2.0).powi(2));
             out.grad_mut(s).copy_from_slice(&[1.0 - z[0], -2.0 - z[1]]);
         }

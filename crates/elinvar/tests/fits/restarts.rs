@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use elinvar::model::{Banana, BetaBinomial, GaussianMixture};
 use elinvar::run::StopReason;
-use elinvar::target::{Draws, Evaluations, Rows, Target, TargetError, from_fn};
+use elinvar::target::{About, Answer, Ask, Target, TargetError, from_fn};
 use elinvar::{Error, Family, Plan, Posterior, fit, fit_observed};
 
 fn plan(restarts: usize, seed: u64) -> Plan {
@@ -60,11 +60,12 @@ struct Counting {
 }
 
 impl Target for Counting {
-    fn dim(&self) -> usize {
-        2
+    fn about(&self) -> About {
+        About::new(2)
     }
 
-    fn evaluate(&self, draws: Draws<'_>, _: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+    fn evaluate(&self, ask: &Ask<'_>, out: &mut Answer) -> Result<(), TargetError> {
+        let draws = ask.draws;
         self.points.fetch_add(draws.len() as u64, Ordering::Relaxed);
         for (s, z) in draws.iter().enumerate() {
             out.log_p_mut()[s] = -z[0].cosh() - 0.5 * z[1] * z[1];

@@ -6,7 +6,7 @@ use elinvar::estimate::{Curvature, MixingWeights};
 use elinvar::model::LogisticRegression;
 use elinvar::rule::{AdamLike, Rule};
 use elinvar::run::Run;
-use elinvar::target::{Draws, Evaluations, Prior, Rows, Scratch, Target, TargetError, Values, from_fn, from_values};
+use elinvar::target::{About, Answer, Ask, Offers, Target, TargetError, Want, from_fn, from_values};
 use elinvar::{Error, Family, Plan, Posterior};
 
 use crate::subjects::{every_kind, logistic, standard};
@@ -24,45 +24,14 @@ impl Hidden {
 }
 
 impl Target for Hidden {
-    fn dim(&self) -> usize {
-        self.model.dim()
+    fn about(&self) -> About {
+        About { offers: Offers::VALUES, ..self.model.about() }
     }
 
-    fn evaluate(&self, _: Draws<'_>, _: Rows<'_>, _: &mut Evaluations) -> Result<(), TargetError> {
-        Err(TargetError::fatal("there are no gradients"))
-    }
-
-    fn has_gradient(&self) -> bool {
-        false
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        Some(self)
-    }
-
-    fn prior(&self) -> Prior {
-        self.model.prior()
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        self.model.n_rows()
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        self.model.scratch_len(n_draws, n_contractions)
-    }
-}
-
-impl Values for Hidden {
-    fn log_densities(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        self.asked.fetch_add(draws.len() as u64, Ordering::Relaxed);
-        self.model.log_densities(draws, rows, scratch, out)
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        assert!(matches!(ask.want, Want::Values), "there are no gradients");
+        self.asked.fetch_add(ask.draws.len() as u64, Ordering::Relaxed);
+        self.model.evaluate(ask, answer)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::state::State;
 use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
-use elinvar::target::{SecondOrder, from_fns};
+use elinvar::target::{Target, from_fns};
 
 use super::{normals, stream};
 
@@ -29,7 +29,7 @@ pub(crate) fn bent(z: &[f64]) -> (f64, Vec<f64>, Vec<f64>) {
 }
 
 /// [`bent`] as a target.
-pub(crate) fn bent_target(dim: usize) -> impl SecondOrder {
+pub(crate) fn bent_target(dim: usize) -> impl Target {
     from_fns(
         dim,
         |z: &[f64], grad: &mut [f64]| {
@@ -101,7 +101,7 @@ impl Affine {
     }
 
     /// [`bent`] in the new coordinates, without the Jacobian: unnormalised densities are known up to a factor.
-    pub(crate) fn target(&self) -> impl SecondOrder {
+    pub(crate) fn target(&self) -> impl Target {
         from_fns(
             self.b.len(),
             |z: &[f64], grad: &mut [f64]| {

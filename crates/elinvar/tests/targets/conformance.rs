@@ -1,6 +1,4 @@
-use elinvar::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, ItemGradients, Rows, Scratch, SecondOrder, Target,
-};
+use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Rows, Target, Want};
 
 use crate::registered::{Case, cases, numbers};
 use crate::tolerance::{EXACT, FD1, FD2};
@@ -12,44 +10,42 @@ fn points(case: &Case, seed: u64) -> Vec<f64> {
     numbers(d * N_DRAWS, seed).iter().enumerate().map(|(i, v)| case.centre[i % d] + case.scale * v).collect()
 }
 
-fn evaluate(target: &dyn Target, z: &[f64], rows: Rows<'_>) -> Evaluations {
-    let mut out = Evaluations::new(target.dim(), z.len() / target.dim());
-    target.evaluate(Draws::new(target.dim(), z), rows, &mut out).unwrap();
-    let used = out.scratch_mut().high_water_mark();
-    let promised = target.scratch_len(out.len(), 0);
-    assert!(used <= promised, "evaluate used {used} numbers of scratch, promised were {promised}");
+fn evaluate(target: &dyn Target, z: &[f64], rows: Rows<'_>) -> Answer {
+    let (draws, want) = (Draws::new(target.dim(), z), Want::Gradients);
+    let mut out = Answer::new(target.dim(), draws.len());
+    target.evaluate(&Ask { draws, rows, want }, &mut out).unwrap();
     out
 }
 
 /// log p without gradients, for targets that have it.
 fn values(target: &dyn Target, z: &[f64], rows: Rows<'_>) -> Option<Vec<f64>> {
-    let d = target.dim();
-    let (mut scratch, mut out) = (Scratch::default(), vec![f64::NAN; z.len() / d]);
-    target.values()?.log_densities(Draws::new(d, z), rows, &mut scratch, &mut out).unwrap();
-    let (used, promised) = (scratch.high_water_mark(), target.scratch_len(out.len(), 0));
-    assert!(used <= promised, "log_densities used {used} numbers of scratch, promised were {promised}");
-    Some(out)
+    let about = target.about();
+    let draws = Draws::new(about.dim, z);
+    let mut out = Answer::new(about.dim, draws.len());
+    target.evaluate(&Ask { draws, rows, want: Want::Values }, &mut out).ok().filter(|()| about.offers.values)?;
+    Some(out.log_p().to_vec())
+}
+
+/// What a target answers when it is asked for second derivatives.
+fn curved(target: &dyn Target, z: &[f64], rows: Rows<'_>, want: Want<'_>, covariance: Covariance) -> Answer {
+    let ask = Ask { draws: Draws::new(target.dim(), z), rows, want };
+    let n_sums = ask.contraction().expect("second derivatives are contracted").len();
+    let mut out = Answer::new(target.dim(), ask.draws.len()).with_curvature(covariance, n_sums);
+    target.evaluate(&ask, &mut out).unwrap();
+    out
 }
 
 fn contract(
-    target: &dyn SecondOrder,
+    target: &dyn Target,
     z: &[f64],
     rows: Rows<'_>,
     contraction: Contraction<'_>,
     covariance: Covariance,
 ) -> Vec<f64> {
-    let d = target.dim();
-    let mut entries = vec![0.0; contraction.len() * covariance.n_entries(d)];
-    let mut scratch = Scratch::default();
-    let out = CurvatureMut::new(covariance, d, &mut entries);
-    target.contract(Draws::new(d, z), rows, contraction, &mut scratch, out).unwrap();
-    let promised = target.scratch_len(z.len() / d, contraction.len());
-    let used = scratch.high_water_mark();
-    assert!(used <= promised, "contract used {used} numbers of scratch, promised were {promised}");
-    entries
+    curved(target, z, rows, Want::Hessian(contraction), covariance).curvature().to_vec()
 }
 
-fn hessian(target: &dyn SecondOrder, z: &[f64]) -> Vec<f64> {
+fn hessian(target: &dyn Target, z: &[f64]) -> Vec<f64> {
     contract(target, z, Rows::All, Contraction::shared(&[1.0], 1), Covariance::Full)
 }
 
@@ -61,15 +57,12 @@ fn gauss_newton(
     contraction: Contraction<'_>,
     covariance: Covariance,
 ) -> Vec<f64> {
-    let d = target.dim();
-    let mut entries = vec![0.0; contraction.len() * covariance.n_entries(d)];
-    let mut scratch = Scratch::default();
-    let out = CurvatureMut::new(covariance, d, &mut entries);
-    let model = target.gauss_newton().expect("models with rows have a Hessian or a Gauss–Newton matrix");
-    model.contract_gauss_newton(Draws::new(d, z), rows, contraction, &mut scratch, out).unwrap();
-    let (used, promised) = (scratch.high_water_mark(), target.scratch_len(z.len() / d, contraction.len()));
-    assert!(used <= promised, "the contraction used {used} numbers of scratch, promised were {promised}");
-    entries
+    curved(target, z, rows, Want::GaussNewton(contraction), covariance).curvature().to_vec()
+}
+
+/// The target, if it has second derivatives.
+fn second_order(case: &Case) -> Option<&dyn Target> {
+    case.target.about().offers.hessian.then_some(&*case.target)
 }
 
 fn assert_close(name: &str, what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
@@ -95,10 +88,10 @@ fn differences(z: &[f64], i: usize, f: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> 
 #[test]
 fn names_and_transforms_fit_the_dimension() {
     for case in cases() {
-        let (target, transforms) = (&case.target, case.target.transforms());
-        assert_eq!(target.names().len(), target.dim(), "{}", case.name);
-        assert_eq!(transforms.dim(), target.dim(), "{}", case.name);
-        assert_eq!(target.constrained_names().len(), transforms.n_constrained(), "{}", case.name);
+        let about = case.target.about();
+        assert_eq!(about.names.len(), about.dim, "{}", case.name);
+        assert_eq!(about.transforms.dim(), about.dim, "{}", case.name);
+        assert_eq!(about.parameters.len(), about.transforms.n_constrained(), "{}", case.name);
     }
 }
 
@@ -117,7 +110,7 @@ fn the_gradient_agrees_with_differences_of_the_value() {
 #[test]
 fn the_hessian_agrees_with_differences_of_the_gradient() {
     for case in cases() {
-        let Some(second_order) = case.target.second_order() else { continue };
+        let Some(second_order) = second_order(&case) else { continue };
         let z = &points(&case, 2)[..case.target.dim()];
         let by_differences: Vec<f64> = (0..z.len())
             .flat_map(|i| differences(z, i, |z| evaluate(&*case.target, z, Rows::All).grads().to_vec()))
@@ -144,7 +137,7 @@ fn values_alone_agree_with_those_that_come_with_gradients() {
     let closures = ["closure", "two closures", "constrained"];
     for case in cases() {
         let z = points(&case, 12);
-        let some: Vec<u32> = (0..case.target.n_rows().unwrap_or(1) as u32).step_by(2).collect();
+        let some: Vec<u32> = (0..case.target.about().n_rows.unwrap_or(1) as u32).step_by(2).collect();
         for rows in [Rows::All, Rows::Subset(&some)] {
             let Some(found) = values(&*case.target, &z, rows) else {
                 assert!(closures.contains(&case.name), "{}: no values", case.name);
@@ -161,7 +154,7 @@ fn values_alone_agree_with_those_that_come_with_gradients() {
 #[test]
 fn a_contraction_is_the_weighted_sum_of_hessians() {
     for case in cases() {
-        let Some(second_order) = case.target.second_order() else { continue };
+        let Some(second_order) = second_order(&case) else { continue };
         let (d, z) = (case.target.dim(), points(&case, 4));
         let hessians: Vec<Vec<f64>> = z.chunks_exact(d).map(|z| hessian(second_order, z)).collect();
         let mut weights = numbers(3 * N_DRAWS, 5);
@@ -193,7 +186,7 @@ fn a_contraction_is_the_weighted_sum_of_hessians() {
 #[test]
 fn a_diagonal_contraction_is_the_diagonal_of_the_full_one() {
     for case in cases() {
-        let Some(second_order) = case.target.second_order() else { continue };
+        let Some(second_order) = second_order(&case) else { continue };
         let (d, z, weights) = (case.target.dim(), points(&case, 6), numbers(2 * N_DRAWS, 7));
         let contraction = Contraction::shared(&weights, N_DRAWS);
         let full = contract(second_order, &z, Rows::All, contraction, Covariance::Full);
@@ -206,12 +199,12 @@ fn a_diagonal_contraction_is_the_diagonal_of_the_full_one() {
 #[test]
 fn sums_over_subsets_add_up_and_the_order_of_rows_does_not_matter() {
     for case in cases() {
-        let Some(n) = case.target.n_rows() else { continue };
+        let Some(n) = case.target.about().n_rows else { continue };
         let (z, weights) = (points(&case, 8), numbers(2 * N_DRAWS, 9));
         let all_of = |rows: Rows<'_>| {
             let out = evaluate(&*case.target, &z, rows);
             let contraction = Contraction::shared(&weights, N_DRAWS);
-            let curvature = match case.target.second_order() {
+            let curvature = match second_order(&case) {
                 Some(second_order) => contract(second_order, &z, rows, contraction, Covariance::Full),
                 None => gauss_newton(&*case.target, &z, rows, contraction, Covariance::Full),
             };
@@ -236,26 +229,19 @@ fn sums_over_subsets_add_up_and_the_order_of_rows_does_not_matter() {
 }
 
 #[test]
-fn one_pass_gives_the_same_bits_as_two() {
+fn second_derivatives_do_not_change_the_bits_of_the_first() {
     for case in cases() {
-        let Some(second_order) = case.target.second_order() else { continue };
-        let (d, z, weights) = (case.target.dim(), points(&case, 10), numbers(3 * N_DRAWS, 11));
-        let n = case.target.n_rows().unwrap_or(1);
+        let Some(second_order) = second_order(&case) else { continue };
+        let (z, weights) = (points(&case, 10), numbers(3 * N_DRAWS, 11));
+        let n = case.target.about().n_rows.unwrap_or(1);
         let some: Vec<u32> = (0..n as u32).step_by(2).collect();
         for rows in [Rows::All, Rows::Subset(&some)] {
             for covariance in [Covariance::Full, Covariance::Diagonal] {
                 for contraction in [Contraction::shared(&weights, N_DRAWS), Contraction::own(&weights[..N_DRAWS], 2)] {
                     let separate = evaluate(&*case.target, &z, rows);
-                    let curvature = contract(second_order, &z, rows, contraction, covariance);
-                    let mut out = Evaluations::new(d, N_DRAWS);
-                    let mut entries = vec![0.0; curvature.len()];
-                    let view = CurvatureMut::new(covariance, d, &mut entries);
-                    second_order.evaluate_and_contract(Draws::new(d, &z), rows, contraction, &mut out, view).unwrap();
+                    let out = curved(second_order, &z, rows, Want::Hessian(contraction), covariance);
                     assert_eq!(out.log_p(), separate.log_p(), "{}", case.name);
                     assert_eq!(out.grads(), separate.grads(), "{}", case.name);
-                    assert_eq!(entries, curvature, "{}", case.name);
-                    let promised = case.target.scratch_len(N_DRAWS, contraction.len());
-                    assert!(out.scratch_mut().high_water_mark() <= promised, "{}: scratch", case.name);
                 }
             }
         }
@@ -265,7 +251,7 @@ fn one_pass_gives_the_same_bits_as_two() {
 #[test]
 fn gauss_newton_matrices_are_contracted_as_hessians_are() {
     let mut seen = 0;
-    for case in cases().iter().filter(|case| case.target.gauss_newton().is_some()) {
+    for case in cases().iter().filter(|case| case.target.about().offers.gauss_newton) {
         seen += 1;
         let (d, z, target) = (case.target.dim(), points(case, 13), &*case.target);
         let one = |z: &[f64]| gauss_newton(target, z, Rows::All, Contraction::shared(&[1.0], 1), Covariance::Full);
@@ -294,16 +280,19 @@ fn gauss_newton_matrices_are_contracted_as_hessians_are() {
 fn gradients_of_items_add_up_to_the_gradient() {
     let mut seen = 0;
     for case in cases() {
-        let Some(items) = case.target.item_gradients() else { continue };
+        if !case.target.about().offers.item_gradients {
+            continue;
+        }
         seen += 1;
-        let (d, n) = (case.target.dim(), case.target.n_rows().unwrap());
+        let (d, n) = (case.target.dim(), case.target.about().n_rows.unwrap());
         let z = &points(&case, 15)[..d];
         let some: Vec<u32> = (0..n as u32).filter(|i| i % 3 != 1).rev().collect();
         for rows in [Rows::All, Rows::Subset(&some)] {
-            let mut out = vec![f64::NAN; rows.len(n) * d];
-            let mut scratch = Scratch::default();
-            ItemGradients::item_gradients(items, z, rows, &mut scratch, &mut out).unwrap();
-            assert!(scratch.high_water_mark() <= case.target.scratch_len(1, 0), "{}: scratch", case.name);
+            let mut answer = Answer::new(d, 1);
+            answer.set_items(rows.len(n));
+            let ask = Ask { draws: Draws::new(d, z), rows, want: Want::ItemGradients { draw: 0 } };
+            case.target.evaluate(&ask, &mut answer).unwrap();
+            let out = answer.items();
             let mut sum = vec![0.0; d];
             out.chunks_exact(d).for_each(|item| sum.iter_mut().zip(item).for_each(|(sum, g)| *sum += g));
             assert_close(case.name, "sum of items", &sum, evaluate(&*case.target, z, rows).grads(), EXACT);

@@ -11,7 +11,8 @@ use elinvar::model::{
     NoisePrior,
 };
 use elinvar::rule::{AdamLike, Rule, StepSize};
-use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, Rows, Scratch, Target};
+use elinvar::run::start_at_guess;
+use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Target, Want};
 use elinvar::{Error, Plan};
 
 use crate::subjects::{self, numbers};
@@ -37,18 +38,16 @@ fn every_likelihood(n: usize, d: usize, architecture: &Architecture) -> Vec<Neur
 }
 
 fn gradient(model: &NeuralNetwork, z: &[f64]) -> Vec<f64> {
-    let mut out = Evaluations::new(z.len(), 1);
-    model.evaluate(Draws::new(z.len(), z), Rows::All, &mut out).unwrap();
+    let mut out = Answer::new(z.len(), 1);
+    model.evaluate(&Ask::all(Draws::new(z.len(), z), Want::Gradients), &mut out).unwrap();
     out.grads().to_vec()
 }
 
-fn gauss_newton(model: &dyn GaussNewton, z: &[f64]) -> Vec<f64> {
-    let d = z.len();
-    let mut entries = vec![0.0; d * d];
-    let out = CurvatureMut::new(Covariance::Full, d, &mut entries);
-    let (draws, one) = (Draws::new(d, z), Contraction::shared(&[1.0], 1));
-    model.contract_gauss_newton(draws, Rows::All, one, &mut Scratch::default(), out).unwrap();
-    entries
+fn gauss_newton(model: &dyn Target, z: &[f64]) -> Vec<f64> {
+    let mut out = Answer::new(z.len(), 1).with_curvature(Covariance::Full, 1);
+    let want = Want::GaussNewton(Contraction::shared(&[1.0], 1));
+    model.evaluate(&Ask::all(Draws::new(z.len(), z), want), &mut out).unwrap();
+    out.curvature().to_vec()
 }
 
 /// Five-point differences of a vector-valued function, one coordinate of z after the other.
@@ -178,13 +177,13 @@ fn a_network_without_hidden_layers_is_a_logistic_regression() {
     let regression = LogisticRegression::from_labels(design(40, 3, 9).with_intercept(), labels, 0.4).unwrap();
     let z = numbers(4, 10);
     let intercept_first = [z[3], z[0], z[1], z[2]];
-    let mut out = [Evaluations::new(4, 1), Evaluations::new(4, 1)];
-    network.evaluate(Draws::new(4, &z), Rows::All, &mut out[0]).unwrap();
-    regression.evaluate(Draws::new(4, &intercept_first), Rows::All, &mut out[1]).unwrap();
+    let mut out = [Answer::new(4, 1), Answer::new(4, 1)];
+    network.evaluate(&Ask::all(Draws::new(4, &z), Want::Gradients), &mut out[0]).unwrap();
+    regression.evaluate(&Ask::all(Draws::new(4, &intercept_first), Want::Gradients), &mut out[1]).unwrap();
     assert!((out[0].log_p()[0] - out[1].log_p()[0]).abs() < 1e-12);
     let (g, expected) = (out[0].grad(0), out[1].grad(0));
     assert_close("gradient", &[g[3], g[0], g[1], g[2]], expected, 1e-12);
-    assert_eq!(network.prior(), regression.prior());
+    assert_eq!(network.about().prior, regression.about().prior);
 }
 
 /// 308 items of six features, as many as the yacht data have, with a smooth response and noise of standard deviation 0.2.
@@ -215,7 +214,8 @@ fn predictions_of(family: Family, noise: Option<NetworkNoise>, plan: &Plan) -> R
     if let Some(noise) = noise {
         model = model.with_noise(noise)?;
     }
-    let posterior = elinvar::fit_from(&model, model.start(family, 3)?, plan, &mut |_| ControlFlow::Continue(()))?;
+    let posterior =
+        elinvar::fit_from(&model, start_at_guess(&model, family, 3)?, plan, &mut |_| ControlFlow::Continue(()))?;
     let predictions = model.predict(posterior.sample(500, 1).view(), &x_test)?;
     Ok((predictions.rmse(&y_test)?, predictions.log_likelihood(&y_test)?))
 }
@@ -257,20 +257,22 @@ fn the_adam_like_rule_fits_a_network_from_mini_batches() -> Result<(), Error> {
 fn every_family_of_locations_has_a_start_and_the_others_a_sentence() {
     let model = &every_likelihood(20, 3, &Architecture::default())[0];
     for family in subjects::families().into_iter().filter(|family| family.covariance == Covariance::Diagonal) {
-        let Ok(start) = model.start(family, 1) else {
-            let message = model.start(family, 1).unwrap_err().to_string();
+        let Ok(start) = start_at_guess(&model, family, 1) else {
+            let message = start_at_guess(&model, family, 1).unwrap_err().to_string();
             assert!(message.contains("gaussian"), "{message}");
             continue;
         };
-        assert_eq!(start.state(), model.start(family, 1).unwrap().state());
-        assert_ne!(start.state(), model.start(family, 2).unwrap().state());
+        assert_eq!(start.state(), start_at_guess(&model, family, 1).unwrap().state());
+        assert_ne!(start.state(), start_at_guess(&model, family, 2).unwrap().state());
         let mut run = Run::new(model, start, &Plan::default()).unwrap();
         assert!(run.step().unwrap().elbo.is_some(), "{family}");
     }
-    assert!(model.start(Family::auto(), 1).is_err() && model.start(Family::mog_auto(), 1).is_err());
+    assert!(
+        start_at_guess(&model, Family::auto(), 1).is_err() && start_at_guess(&model, Family::mog_auto(), 1).is_err()
+    );
     let wide = Architecture { hidden: vec![400, 300], activation: Activation::Relu };
     let model = NeuralNetwork::regression(design(50, 3, 3), vec![7.0; 50], wide, 1.0).unwrap();
-    let z = model.start(Family::gaussian().diagonal(), 1).unwrap().mean();
+    let z = start_at_guess(&model, Family::gaussian().diagonal(), 1).unwrap().mean();
     let predictions = model.predict(Draws::new(z.len(), &z), model.design()).unwrap();
     let off = predictions.output(0, 0).iter().map(|f| (f - 7.0) * (f - 7.0)).sum::<f64>() / 50.0;
     assert!(off > 0.01 && off < 10.0, "outputs of a wide network start at the size of its inputs: {off}");

@@ -1,21 +1,21 @@
 //! Targets with a known normaliser have it.
 
 use elinvar::model::{Banana, BetaBinomial, Funnel, GaussianMixture};
-use elinvar::target::{Draws, Evaluations, Rows, SecondOrder};
+use elinvar::target::{Answer, Ask, Draws, Target, Want};
 
 use crate::registered::numbers;
 
 /// log ∫ p over a rectangle by the trapezoidal rule, which is exact to rounding for densities that vanish at the edges.
-fn log_mass(target: &dyn SecondOrder, low: [f64; 2], high: [f64; 2], n: usize) -> f64 {
+fn log_mass(target: &dyn Target, low: [f64; 2], high: [f64; 2], n: usize) -> f64 {
     let step = [(high[0] - low[0]) / n as f64, (high[1] - low[1]) / n as f64];
-    let (mut z, mut out) = (vec![0.0; 2 * n], Evaluations::new(2, n));
+    let (mut z, mut out) = (vec![0.0; 2 * n], Answer::new(2, n));
     let (mut largest, mut total) = (f64::NEG_INFINITY, 0.0);
     for i in 0..n {
         for j in 0..n {
             z[2 * j] = low[0] + step[0] * i as f64;
             z[2 * j + 1] = low[1] + step[1] * j as f64;
         }
-        target.evaluate(Draws::new(2, &z), Rows::All, &mut out).unwrap();
+        target.evaluate(&Ask::all(Draws::new(2, &z), Want::Gradients), &mut out).unwrap();
         for log_p in out.log_p() {
             let top = largest.max(*log_p);
             total = total * (largest - top).exp() + (log_p - top).exp();

@@ -1,9 +1,9 @@
 //! The targets under test.
 
 use elinvar::model::{
-    Activation, Architecture, Arma11, Autoregression, Banana, BetaBinomial, DesignMatrix, Direction, EightSchools,
-    Funnel, Gaussian, GaussianMixture, GaussianProcessPoisson, LinearRegression, LogisticRegression, NetworkNoise,
-    NeuralNetwork, NoisePrior, OrderedMixture, Parametrisation, PoissonRate, PoissonRegression, Proportion, Whitening,
+    Activation, Architecture, Banana, BetaBinomial, DesignMatrix, Direction, EightSchools, Funnel, Gaussian,
+    GaussianMixture, LinearRegression, LogisticRegression, NetworkNoise, NeuralNetwork, NoisePrior, Parametrisation,
+    PoissonRate, PoissonRegression, Proportion,
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Prior, Target, Transform, Transforms, from_fn, from_fns};
 
@@ -31,11 +31,6 @@ pub(crate) fn cases() -> Vec<Case> {
         case("linear, d = 21", linear(900, 20), 0.7),
         case("linear, flat priors", linear_with(Prior::None, NoisePrior::Flat), 0.7),
         case("linear, a prior per coefficient", linear_with(own_priors(3), NoisePrior::HalfNormal { scale: 1.5 }), 0.7),
-        case("autoregression", Autoregression::new(&series(60), 3, 0.01).unwrap(), 0.5),
-        case("arma11", Arma11::new(series(60)).unwrap(), 0.6),
-        case("ordered mixture", OrderedMixture::new(scaled(4.0, numbers(80, 16))).unwrap(), 0.8),
-        case("gaussian process with counts", process(7), 0.7),
-        case("gaussian process with counts, by its posterior", process(7).with_whitening(Whitening::Posterior), 0.7),
         case("gaussian", Gaussian::new(numbers(4, 1), spd(4, 2)).unwrap().with_log_normaliser(1.5), 2.0),
         case("gaussian, d = 25", Gaussian::new(numbers(25, 3), spd(25, 4)).unwrap(), 2.0),
         case("mixture", mixture(3, 4), 2.0),
@@ -152,17 +147,6 @@ fn two_classes(n: usize, d: usize, hidden: &[usize], activation: Activation) -> 
 pub(crate) fn three_classes(n: usize, d: usize, hidden: &[usize], activation: Activation) -> NeuralNetwork {
     let labels = numbers(n, 23).into_iter().map(|v| (1.5 + 1.5 * v).floor()).collect();
     NeuralNetwork::multiclass(design(n, d), labels, 3, layers(hidden, activation), 0.7).unwrap()
-}
-
-/// A wave with noise.
-fn series(n: usize) -> Vec<f64> {
-    numbers(n, 18).into_iter().enumerate().map(|(t, v)| (0.3 * t as f64).sin() + 0.5 * v).collect()
-}
-
-fn process(n: usize) -> GaussianProcessPoisson {
-    let x = (0..n).map(|i| 1.3 * i as f64).collect();
-    let counts = numbers(n, 19).into_iter().map(|v| (8.0 * v.abs()).floor()).collect();
-    GaussianProcessPoisson::new(x, counts).unwrap()
 }
 
 fn mixture(d: usize, n: usize) -> GaussianMixture {

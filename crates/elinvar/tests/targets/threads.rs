@@ -1,22 +1,20 @@
 #![cfg(feature = "parallel")]
 
 use elinvar::model::Activation;
-use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, SecondOrder, Target};
+use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Rows, Target, Want};
 
 use crate::registered::{logistic, network, numbers, poisson, three_classes};
 
 /// log p, gradients and contractions inside a pool.
-fn in_pool(threads: usize, target: &dyn SecondOrder, rows: Rows<'_>, covariance: Covariance) -> Vec<f64> {
+fn in_pool(threads: usize, target: &dyn Target, rows: Rows<'_>, covariance: Covariance) -> Vec<f64> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let (d, n_draws) = (target.dim(), 8);
         let (z, weights) = (numbers(d * n_draws, 1), numbers(2 * n_draws, 2));
-        let mut out = Evaluations::new(d, n_draws);
-        let mut entries = vec![0.0; 2 * covariance.n_entries(d)];
-        let view = CurvatureMut::new(covariance, d, &mut entries);
-        let contraction = Contraction::shared(&weights, n_draws);
-        target.evaluate_and_contract(Draws::new(d, &z), rows, contraction, &mut out, view).unwrap();
-        [out.log_p(), out.grads(), &entries].concat()
+        let mut out = Answer::new(d, n_draws).with_curvature(covariance, 2);
+        let want = Want::Hessian(Contraction::shared(&weights, n_draws));
+        target.evaluate(&Ask { draws: Draws::new(d, &z), rows, want }, &mut out).unwrap();
+        [out.log_p(), out.grads(), out.curvature()].concat()
     })
 }
 
@@ -25,7 +23,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
     let n = 20_000;
     let subset: Vec<u32> = (0..n as u32).filter(|i| i % 5 != 0).collect();
     let (logistic, poisson) = (logistic(n, 20), poisson(n, 7));
-    for target in [&logistic as &dyn SecondOrder, &poisson] {
+    for target in [&logistic as &dyn Target, &poisson] {
         // 2¹⁹ products N·d·S are the threshold of the models.
         assert!(subset.len() * target.dim() * 8 > 1 << 19);
         for rows in [Rows::All, Rows::Subset(&subset)] {
@@ -50,8 +48,8 @@ fn a_network_gives_the_same_bits_on_any_number_of_threads() {
         let in_pool = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let mut out = Evaluations::new(d, 9);
-                model.evaluate(Draws::new(d, &z), Rows::All, &mut out).unwrap();
+                let mut out = Answer::new(d, 9);
+                model.evaluate(&Ask::all(Draws::new(d, &z), Want::Gradients), &mut out).unwrap();
                 [out.log_p(), out.grads()].concat()
             })
         };
@@ -61,8 +59,8 @@ fn a_network_gives_the_same_bits_on_any_number_of_threads() {
             assert_eq!(one, in_pool(2));
         }
         for (s, z) in z.chunks_exact(d).enumerate() {
-            let mut alone = Evaluations::new(d, 1);
-            model.evaluate(Draws::new(d, z), Rows::All, &mut alone).unwrap();
+            let mut alone = Answer::new(d, 1);
+            model.evaluate(&Ask::all(Draws::new(d, z), Want::Gradients), &mut alone).unwrap();
             assert_eq!((alone.log_p()[0], alone.grads()), (one[s], &one[9 + s * d..9 + (s + 1) * d]));
         }
     }

@@ -12,7 +12,7 @@ use elinvar::family::{
 use elinvar::random::Noise;
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Run, StopReason};
-use elinvar::target::{Covariance, CurvatureMut, Evaluations, Prior, Rows, SecondOrder, Shape, Target};
+use elinvar::target::{Answer, Ask, Covariance, Prior, Shape, Target, Want};
 use elinvar::{Plan, model};
 
 use crate::members::differences::close;
@@ -208,23 +208,15 @@ fn a_mixture_of_one_component_follows_the_gaussian() {
 }
 
 /// One step on `target` from draws that are already placed.
-fn step_from<T: SecondOrder>(
-    q: &mut Approximation,
-    target: &T,
-    rule: Rule,
-    work: &mut dyn Estimator,
-    batch: &mut Batch,
-) {
-    let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
-    let mut curvature = vec![0.0; q.family().covariance.n_entries(q.dim())];
+fn step_from(q: &mut Approximation, target: &dyn Target, rule: Rule, work: &mut dyn Estimator, batch: &mut Batch) {
+    let mut evaluations = Answer::new(q.dim(), batch.draws.len()).with_curvature(q.family().covariance, 1);
     assert!(work.weigh(q, batch));
-    let out = CurvatureMut::new(q.family().covariance, q.dim(), &mut curvature);
-    let draws = batch.draws.view();
-    target.evaluate_and_contract(draws, Rows::All, work.contraction(), &mut evaluations, out).unwrap();
+    let want = Want::Hessian(work.contraction());
+    target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations).unwrap();
     let mut gradient = q.zero_gradient();
     assert!(work.gradient(
         q,
-        &Seen { evaluations: &evaluations, curvature: &curvature, prior: &Prior::None, batch: batch },
+        &Seen { evaluations: &evaluations, curvature: evaluations.curvature(), prior: &Prior::None, batch: batch },
         0.0,
         &mut gradient
     ));

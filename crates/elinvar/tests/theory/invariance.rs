@@ -8,50 +8,11 @@ use elinvar::family::Approximation;
 use elinvar::random::Noise;
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Run;
-use elinvar::target::{
-    Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Shape, Target, TargetError,
-};
+use elinvar::target::{Prior, Shape, WithPrior};
 use elinvar::{Plan, model};
 
 use crate::members::differences::close;
 use crate::members::{self, Affine, Member, bent_target, full_precision};
-
-/// A likelihood with a declared prior N(0, I/δ).
-struct WithPrior<T> {
-    likelihood: T,
-    precision: f64,
-}
-
-impl<T: SecondOrder> Target for WithPrior<T> {
-    fn dim(&self) -> usize {
-        self.likelihood.dim()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.likelihood.evaluate(draws, rows, out)
-    }
-
-    fn prior(&self) -> Prior {
-        Prior::Gaussian { precision: self.precision, leading: self.dim() }
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        Some(self)
-    }
-}
-
-impl<T: SecondOrder> SecondOrder for WithPrior<T> {
-    fn contract(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        contraction: Contraction<'_>,
-        scratch: &mut Scratch,
-        out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
-        self.likelihood.contract(draws, rows, contraction, scratch, out)
-    }
-}
 
 fn plan(rule: Rule, beta: f64) -> Plan {
     Plan {
@@ -77,7 +38,10 @@ fn one_step_solves_the_conjugate_model() {
         (0..d).for_each(|i| posterior[i * d + i] += delta);
         let mut expected: Vec<f64> = (0..d).map(|i| (0..d).map(|j| lambda[j * d + i] * mean[j]).sum()).collect();
         Scale::from_precision(Shape::Full(d), posterior.clone()).unwrap().solve(&mut expected);
-        let target = WithPrior { likelihood: model::Gaussian::new(mean, lambda).unwrap(), precision: delta };
+        let target = WithPrior::new(
+            model::Gaussian::new(mean, lambda).unwrap(),
+            Prior::Gaussian { precision: delta, leading: d },
+        );
         let start = members::member(Family::gaussian(), d, 200 + seed);
         let mut run = Run::new(&target, start, &plan(Rule::NaturalGradient, 1.0)).unwrap();
         assert_eq!(run.step().unwrap().taken, 1.0);

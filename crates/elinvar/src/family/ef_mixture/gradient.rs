@@ -3,7 +3,7 @@
 use super::EfMixture;
 use super::draw::EfMixtureEstimator;
 use crate::family::{Batch, Gradient};
-use crate::target::{Evaluations, Prior};
+use crate::target::{Answer, Prior};
 
 impl EfMixture<'_> {
     /// −E_c[∂_i h ∂z_i/∂η] for every component and coordinate, and E_c\[h\], with h = log q − log p (mathematics §5.1).
@@ -11,7 +11,7 @@ impl EfMixture<'_> {
     /// Paper: App. B.5.
     pub(super) fn accumulate(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         prior: &Prior,
         work: &mut EfMixtureEstimator,
         batch: &Batch,

@@ -6,13 +6,13 @@ use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, ValuesOnly, add_curvature};
 use crate::family::Batch;
 use crate::linalg::axpy;
-use crate::target::{Evaluations, Prior};
+use crate::target::{Answer, Prior};
 
 impl Factor<'_> {
     /// ∇_μ L = E[∇log p], ∇_A L = E[∇log p wᵀ] + PAW, G = −E[∇²log p] − P + PAWAᵀP, and the prior (mathematics §3.5).
     pub(super) fn accumulate(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         curvature: &[f64],
         prior: &Prior,
         work: &mut FactorEstimator,
@@ -57,7 +57,7 @@ impl Factor<'_> {
     /// The same from values of log p alone.
     fn accumulate_values(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         prior: &Prior,
         work: &mut FactorEstimator,
         batch: &Batch,

@@ -6,13 +6,13 @@ use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, Sampling, ValuesOnly, add_curvature};
 use crate::family::{Batch, Gradient};
 use crate::linalg::axpy;
-use crate::target::{Evaluations, Prior};
+use crate::target::{Answer, Prior};
 
 impl GaussianMixture<'_> {
     /// −E_c[∇h], E_c[∇²h] and E_c\[h\] with h = log q − log p (mathematics §1.3).
     pub(super) fn accumulate(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         curvature: &[f64],
         prior: &Prior,
         work: &mut GaussianMixtureEstimator,

@@ -6,7 +6,7 @@ use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, MixingWeights, ValuesOnly, add_curvature};
 use crate::family::Batch;
 use crate::linalg::{axpy, dot};
-use crate::target::{Evaluations, Prior, SharedT};
+use crate::target::{Answer, Prior, SharedT};
 
 impl MeanVariance<'_> {
     /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (mathematics §0.5, §0.6).
@@ -14,7 +14,7 @@ impl MeanVariance<'_> {
     /// Paper: App. B, App. D, App. E, App. F, App. G, App. H.
     pub(super) fn accumulate(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         curvature: &[f64],
         prior: &Prior,
         work: &mut MeanVarianceEstimator,
@@ -69,7 +69,7 @@ impl MeanVariance<'_> {
     /// The same from values of log p alone.
     fn accumulate_values(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         prior: &Prior,
         work: &mut MeanVarianceEstimator,
         batch: &Batch,

@@ -6,7 +6,7 @@ use crate::estimate::{Curvature, ShapeEstimator};
 use crate::family::{Batch, Gradient};
 use crate::law::{InverseGamma, MixingLaw, ShapeSlopes};
 use crate::linalg::dot;
-use crate::target::{Evaluations, Prior, SharedT};
+use crate::target::{Answer, Prior, SharedT};
 
 /// Largest factor by which the gain that is left may exceed ½gᵀF⁻¹g.
 const LARGEST_GAIN: f64 = 20.0;
@@ -31,7 +31,7 @@ impl MeanVariance<'_> {
     /// Paper: §4.2, eq. (21), App. D.
     pub(super) fn add_shape(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         prior: &Prior,
         work: &MeanVarianceEstimator,
         batch: &Batch,
@@ -75,7 +75,7 @@ impl MeanVariance<'_> {
     /// The same from values of log p alone: E[(g − b) ∂_a log q(w)], b the mean of g over the other draws.
     fn shape_by_values(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         prior: &Prior,
         work: &MeanVarianceEstimator,
         batch: &Batch,

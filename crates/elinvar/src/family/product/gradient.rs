@@ -4,7 +4,7 @@ use super::Product;
 use super::draw::ProductEstimator;
 use crate::block::BlockGradient;
 use crate::family::Batch;
-use crate::target::{Evaluations, Prior};
+use crate::target::{Answer, Prior};
 
 impl Product<'_> {
     /// ∂L/∂μ_i = E[∂_i g] and G_i = −2∂L/∂Σ_i = −p_i E[(z_i − μ_i) ∂_i g] with g = log p + log prior − log q (mathematics §10.2, §10.6).
@@ -13,7 +13,7 @@ impl Product<'_> {
     /// the target.
     pub(super) fn accumulate(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         prior: &Prior,
         work: &ProductEstimator,
         batch: &Batch,

@@ -6,7 +6,7 @@ use crate::block::{BlockGradient, Tensor};
 use crate::estimate::Curvature;
 use crate::family::{Batch, Gradient};
 use crate::linalg::axpy;
-use crate::target::{Evaluations, Prior};
+use crate::target::{Answer, Prior};
 
 impl TensorProduct<'_> {
     /// ∇_W L = E[∇log p] + prior and G_j = A_j/D₋ⱼ − P_j, where A_j[i, i′] = Σ (⊗_{m≠j} V_m)_{ab} E[∇²ℓ]_{(ia),(i′b)} or what the plan
@@ -17,7 +17,7 @@ impl TensorProduct<'_> {
     /// Paper: §5, App. I.
     pub(super) fn accumulate(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         curvature: &[f64],
         prior: &Prior,
         work: &mut TensorEstimator,

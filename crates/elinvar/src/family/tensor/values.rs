@@ -6,14 +6,14 @@ use super::gradient::{add_products, unwhiten_matrices};
 use crate::estimate::Baseline;
 use crate::family::{Batch, Gradient};
 use crate::linalg::axpy;
-use crate::target::{Evaluations, Prior};
+use crate::target::{Answer, Prior};
 
 impl TensorProduct<'_> {
     /// ∇_W L = −E[(h − b) E ×_j L_j] and white M_j = E[(h − b)(E_(j)E_(j)ᵀ − D₋ⱼ I)] for h = log q − log p, where E is the standard
     /// normal tensor of a draw: entropy and prior are inside h.
     pub(super) fn accumulate_values(
         &self,
-        evaluations: &Evaluations,
+        evaluations: &Answer,
         prior: &Prior,
         work: &mut TensorEstimator,
         batch: &Batch,

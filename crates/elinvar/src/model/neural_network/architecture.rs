@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, dispatch};
+use super::super::kernels;
+use crate::Error;
 
 /// What a hidden unit does with its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ impl Activation {
         match self {
             // Not `max`, which would turn a NaN into zero.
             Activation::Relu => values.iter_mut().for_each(|v| *v = if *v <= 0.0 { 0.0 } else { *v }),
-            Activation::Tanh => dispatch::tanh_block(values),
+            Activation::Tanh => kernels::tanh_block(values),
         }
     }
 

@@ -3,9 +3,7 @@
 use super::NeuralNetwork;
 use super::architecture::Layer;
 use crate::linalg::{layer, products};
-use crate::target::{
-    Contraction, Covariance, CurvatureMut, Draws, GaussNewton, ItemGradients, Rows, Scratch, TargetError,
-};
+use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Rows, Scratch};
 
 /// Numbers that the Jacobian of a block may take.
 const JACOBIAN: usize = 1 << 18;
@@ -33,11 +31,6 @@ impl NeuralNetwork {
         let n = self.contraction_rows(covariance);
         self.block_len(n) + n * self.products_len(covariance)
     }
-
-    /// Scratch of a contraction, full or diagonal.
-    pub(super) fn gauss_newton_len(&self) -> usize {
-        self.contraction_len(Covariance::Full).max(self.contraction_len(Covariance::Diagonal))
-    }
 }
 
 /// Writes δ_nj a_ni of a layer, for every item, to the layer's place in rows of length d.
@@ -52,15 +45,9 @@ fn write_outer_products(shape: &Layer, a: &[f64], delta: &[f64], n: usize, d: us
     }
 }
 
-impl ItemGradients for NeuralNetwork {
-    /// The prior of a learned σ is shared by the items, 1/N of it in each.
-    fn item_gradients(
-        &self,
-        z: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
+impl NeuralNetwork {
+    /// Gradients of single items. The prior of a learned σ is shared by them, 1/N of it in each.
+    pub(super) fn write_item_gradients(&self, z: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         let (n_rows, size, d) = (rows.len(self.x.n_rows()), self.block_rows(), self.dim);
         let memory = scratch.take(self.block_len(size));
         for start in (0..n_rows).step_by(size) {
@@ -84,21 +71,18 @@ impl ItemGradients for NeuralNetwork {
                 write_outer_products(shape, a, delta, n, d, out);
             });
         }
-        Ok(())
     }
-}
 
-impl GaussNewton for NeuralNetwork {
-    /// H is the Fisher information of the likelihood: the curvature of the loss in the outputs, and where σ is learned
+    /// Adds −JᵀHJ. H is the Fisher information of the likelihood: the curvature of the loss in the outputs, and where σ is learned
     /// diag(1/σ², 2) in (f, log σ), to which the curvature of the prior of σ is added.
-    fn contract_gauss_newton(
+    pub(super) fn contract_gauss_newton(
         &self,
         draws: Draws<'_>,
         rows: Rows<'_>,
         contraction: Contraction<'_>,
         scratch: &mut Scratch,
         mut out: CurvatureMut<'_>,
-    ) -> Result<(), TargetError> {
+    ) {
         let (d, covariance, n_rows) = (self.dim, out.covariance(), rows.len(self.x.n_rows()));
         let size = self.contraction_rows(covariance);
         let memory = scratch.take(self.contraction_len(covariance));
@@ -162,6 +146,5 @@ impl GaussNewton for NeuralNetwork {
         if covariance == Covariance::Full {
             out.as_mut_slice().chunks_exact_mut(d * d).for_each(|matrix| products::mirror_lower(d, matrix));
         }
-        Ok(())
     }
 }

@@ -3,8 +3,9 @@
 use super::super::join::join;
 use super::NeuralNetwork;
 use crate::linalg::layer;
-use crate::target::{Draws, Evaluations, Prior, Rows, Scratch, Target, TargetError, Transform, Transforms, Values};
-use crate::target::{GaussNewton, ItemGradients};
+use crate::target::{
+    About, Answer, Ask, Draws, Offers, Parts, Prior, Rows, Scratch, Target, TargetError, Transform, Transforms, Want,
+};
 
 /// Largest number of groups of draws that are evaluated at the same time.
 const N_GROUPS: usize = 8;
@@ -90,44 +91,9 @@ impl NeuralNetwork {
 }
 
 impl Target for NeuralNetwork {
-    fn dim(&self) -> usize {
-        self.dim
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        let (log_p, grad, scratch) = out.parts_mut();
-        let n = draws.len();
-        self.run_all(draws, rows, scratch, &mut log_p[..n], &mut grad[..n * self.dim]);
-        Ok(())
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        Some(self.x.n_rows())
-    }
-
-    fn prior(&self) -> Prior {
-        Prior::Gaussian { precision: self.prior_precision, leading: self.n_weights() }
-    }
-
-    fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
-        Some(self)
-    }
-
-    fn item_gradients(&self) -> Option<&dyn ItemGradients> {
-        Some(self)
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        Some(self)
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        let first = self.n_groups(n_draws, self.x.n_rows()) * self.block_len(self.block_rows());
-        let second = if n_contractions > 0 { self.gauss_newton_len() } else { 0 };
-        first.max(second)
-    }
-
-    fn names(&self) -> Vec<String> {
+    fn about(&self) -> About {
+        let learned = self.likelihood.learned_noise().is_some();
+        let mut blocks = vec![Transform::Identity; self.dim];
         let mut names = Vec::with_capacity(self.dim);
         for (l, layer) in self.layers.iter().enumerate() {
             for j in 1..=layer.fan_out {
@@ -135,38 +101,38 @@ impl Target for NeuralNetwork {
                 names.push(format!("b{}[{j}]", l + 1));
             }
         }
-        if self.likelihood.learned_noise().is_some() {
-            names.push("log_sigma".into());
-        }
-        names
-    }
-
-    fn transforms(&self) -> Transforms {
-        let mut blocks = vec![Transform::Identity; self.dim];
-        if self.likelihood.learned_noise().is_some() {
+        let mut parameters = names.clone();
+        if learned {
             blocks[self.dim - 1] = Transform::Log;
+            names.push("log_sigma".into());
+            parameters.push("sigma".into());
         }
-        Transforms::new(blocks).expect("identity and log need no constants")
+        About {
+            names,
+            parameters,
+            transforms: Transforms::new(blocks).expect("identity and log need no constants"),
+            prior: Prior::Gaussian { precision: self.prior_precision, leading: self.n_weights() },
+            n_rows: Some(self.x.n_rows()),
+            offers: Offers { values: true, gauss_newton: true, item_gradients: true, ..Offers::GRADIENT },
+            guess: Some(self.guess()),
+            ..About::new(self.dim)
+        }
     }
 
-    fn constrained_names(&self) -> Vec<String> {
-        let mut names = self.names();
-        if self.likelihood.learned_noise().is_some() {
-            names[self.dim - 1] = "sigma".into();
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        let Ask { draws, rows, want } = *ask;
+        let n = draws.len();
+        let Parts { log_p, grad, curvature, items, scratch } = answer.parts_mut();
+        match want {
+            Want::Values => self.run_all(draws, rows, scratch, &mut log_p[..n], &mut []),
+            Want::Gradients => self.run_all(draws, rows, scratch, &mut log_p[..n], &mut grad[..n * self.dim]),
+            Want::GaussNewton(contraction) => {
+                self.run_all(draws, rows, scratch, &mut log_p[..n], &mut grad[..n * self.dim]);
+                self.contract_gauss_newton(draws, rows, contraction, scratch, curvature);
+            }
+            Want::ItemGradients { draw } => self.write_item_gradients(draws.get(draw), rows, scratch, items),
+            Want::Hessian(_) | Want::HessianAlone(_) => return Err(TargetError::not_offered()),
         }
-        names
-    }
-}
-
-impl Values for NeuralNetwork {
-    fn log_densities(
-        &self,
-        draws: Draws<'_>,
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        self.run_all(draws, rows, scratch, &mut out[..draws.len()], &mut []);
         Ok(())
     }
 }

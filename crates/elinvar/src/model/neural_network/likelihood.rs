@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{NoisePrior, kernels};
+use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
-use crate::{Error, dispatch};
 
 /// The noise of a regression.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,11 +99,11 @@ impl NetworkLikelihood {
                 -0.5 * (-2.0 * log_sigma).exp() * kernels::sum(value) - n as f64 * (log_sigma + HALF_LOG_TWO_PI)
             }
             Self::Bernoulli => {
-                dispatch::logistic_block(y, f, value, &mut memory.spare[..n]);
+                kernels::logistic_block(y, f, value, &mut memory.spare[..n]);
                 kernels::sum(value)
             }
             Self::Categorical { .. } => {
-                dispatch::softmax_block(y, f, value, memory.spare);
+                kernels::softmax_block(y, f, value, memory.spare);
                 kernels::sum(value)
             }
         }

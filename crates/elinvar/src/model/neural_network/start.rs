@@ -1,7 +1,7 @@
 //! Means and widths with which a fit of a network begins: climbs to a mode from zero do not leave zero, where all units are alike.
 
 use super::{NetworkLikelihood, NeuralNetwork};
-use crate::random::Stream;
+use crate::target::Guess;
 
 /// Standard deviation of a weight at the start, relative to the spread of the means of its layer.
 const RELATIVE_WIDTH: f64 = 0.1;
@@ -15,22 +15,18 @@ impl NeuralNetwork {
         (gain / self.layers[l].fan_in as f64).min(1.0 / self.prior_precision).sqrt()
     }
 
-    /// Standard deviation of each coordinate.
-    pub(crate) fn start_widths(&self) -> Vec<f64> {
+    /// The means of weights spread with variance c/fan-in (c = 2 for rectified units, 1 for tanh and outputs), biases begin at zero,
+    /// and every coordinate is narrow beside its layer. The bias of a regression's output begins at the mean of the responses, log σ at
+    /// the logarithm of their standard deviation.
+    pub(super) fn guess(&self) -> Guess {
+        let mut means = vec![0.0; self.dim];
+        let mut spreads = vec![0.0; self.dim];
         let mut widths = vec![RELATIVE_WIDTH; self.dim];
         for (l, layer) in self.layers.iter().enumerate() {
-            widths[layer.range()].fill(RELATIVE_WIDTH * self.spread(l));
-        }
-        widths
-    }
-
-    /// A mean of each coordinate.
-    pub(crate) fn start_means(&self, stream: &mut Stream) -> Vec<f64> {
-        let mut means = vec![0.0; self.dim];
-        for (l, layer) in self.layers.iter().enumerate() {
             let spread = self.spread(l);
-            for unit in means[layer.range()].chunks_exact_mut(layer.n_inputs()) {
-                unit[..layer.fan_in].iter_mut().for_each(|weight| *weight = spread * stream.normal());
+            widths[layer.range()].fill(RELATIVE_WIDTH * spread);
+            for unit in spreads[layer.range()].chunks_exact_mut(layer.n_inputs()) {
+                unit[..layer.fan_in].fill(spread);
             }
         }
         if let NetworkLikelihood::Gaussian(_) = self.likelihood {
@@ -43,6 +39,6 @@ impl NeuralNetwork {
                 means[self.dim - 1] = if variance > 0.0 { 0.5 * variance.ln() } else { 0.0 };
             }
         }
-        means
+        Guess { means, spreads, widths }
     }
 }

@@ -9,14 +9,14 @@ use crate::block::{Location, LogWeights};
 use crate::family::Approximation;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
-use crate::target::{DrawBuffer, Evaluations, Rows};
+use crate::target::DrawBuffer;
 use crate::tuning;
 
 impl Growth<'_, '_, '_> {
     /// Climbs from stored and from far points that the mixture misses; every new mode becomes a component with the weight of
     /// its Laplace approximation. Returns how many there were.
     pub(super) fn add_modes(&mut self, judged: &Judged, survivors: &mut Survivors) -> Result<usize, Error> {
-        let d = self.target.dim();
+        let d = self.evaluator.dim();
         let (far, far_log_p) = self.scout(&judged.q)?;
         self.store.keep_all(&far, &far_log_p);
         let mut elbo = judged.elbo.value;
@@ -45,7 +45,9 @@ impl Growth<'_, '_, '_> {
             climbs += 1;
             idle += 1;
             let is_known = |z: &[f64], log_p: f64| log_p - q.log_density(z) < elbo + tuning::growth::NEW_MODE_NATS;
-            let Some(mode) = climb(self.target, q, &from, is_known, &mut self.fit.counts)? else { continue };
+            let mode = climb(&mut self.evaluator, q, &from, is_known)?;
+            self.fit.counts += self.evaluator.take_counts();
+            let Some(mode) = mode else { continue };
             let log_mass =
                 mode.log_p + 0.5 * (d as f64 * std::f64::consts::TAU.ln() - mode.scale.log_det_precision()) - elbo;
             if log_mass < tuning::growth::MASS_WORTH_A_COMPONENT.ln()
@@ -87,14 +89,8 @@ impl Growth<'_, '_, '_> {
             }
             axpy(1.0, &centre, z);
         }
-        let mut evaluations = Evaluations::new(d, tuning::growth::SCOUTS);
-        self.target.evaluate(points.view(), Rows::All, &mut evaluations)?;
-        self.fit.counts.log_density += tuning::growth::SCOUTS as u64;
-        self.fit.counts.gradient += tuning::growth::SCOUTS as u64;
-        let prior = self.target.prior();
-        let log_p: Vec<f64> =
-            evaluations.log_p().iter().enumerate().map(|(s, p)| p + prior.log_density(points.get(s))).collect();
-        self.fit.counts.dropped += log_p.iter().filter(|p| !p.is_finite()).count() as u64;
+        let (log_p, _) = self.evaluator.gradients(points.view())?;
+        self.fit.counts += self.evaluator.take_counts();
         Ok((points, log_p))
     }
 }

@@ -18,14 +18,14 @@ impl Growth<'_, '_, '_> {
         let stop = Stop { max_steps: self.plan.stop.max_steps.saturating_sub(done), ..self.plan.stop };
         let n_draws = if round.is_some() { self.n_draws } else { self.plan.n_draws };
         let plan = Plan { seed: self.round_seed(), stop, n_draws, ..self.plan.clone() };
-        let mut run = Run::new(self.target, at.q.clone(), &plan)?;
+        let mut run = Run::new(self.evaluator.target(), at.q.clone(), &plan)?;
         run.pace = run.pace.at_most(self.longest);
         if let Some(steps) = round {
             run.pace = run.pace.round(steps, &stop);
         }
         run.store = Some(self.store.clone());
         let reason = self.fit.carry_round(&mut run, self.state(at, under_way))?;
-        self.store = run.store.take().unwrap_or_else(|| Store::new(self.target.dim()));
+        self.store = run.store.take().unwrap_or_else(|| Store::new(self.evaluator.dim()));
         at.q = if round.is_some() { run.average.value().unwrap_or(run.q) } else { run.best().clone() };
         self.n_fits += 1;
         Ok(reason)

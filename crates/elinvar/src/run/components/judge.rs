@@ -2,13 +2,13 @@
 
 use crate::Error;
 use crate::estimate::Sampling;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, DrawPlan, NoiseKey};
 use crate::linalg::{axpy, dot};
 use crate::posterior::{Estimate, pareto_smooth};
 use crate::random::{Noise, Purpose};
-use crate::run::Counts;
 use crate::special::logistic::log_sum_exp;
-use crate::target::{DrawBuffer, Evaluations, Rows, Target};
+use crate::target::{DrawBuffer, Prior};
 use crate::tuning;
 
 /// A mixture and what draws from each of its components say about it.
@@ -33,7 +33,7 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    pub(super) fn new(target: &dyn Target, q: Approximation, seed: u64, counts: &mut Counts) -> Result<Self, Error> {
+    pub(super) fn new(evaluator: &mut Evaluator<'_>, q: Approximation, seed: u64) -> Result<Self, Error> {
         let (d, k) = (q.dim(), q.n_components());
         let m = tuning::growth::JUDGED_DRAWS_OF_A_COMPONENT
             .max(tuning::growth::JUDGED_DRAWS.div_ceil(k))
@@ -43,27 +43,15 @@ impl Judged {
         let mut estimator = q.estimator(&plan);
         let mut batch = estimator.batch(&q);
         estimator.draw(&q, NoiseKey { seed, purpose: Purpose::Diagnostics, step: 0 }, &mut batch);
-        let mut evaluations = Evaluations::new(d, n);
-        target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
-        counts.log_density += n as u64;
-        counts.gradient += n as u64;
-        let prior = target.prior();
-        let mut pull = evaluations.grads().to_vec();
-        for (pull, z) in pull.chunks_exact_mut(d).zip(batch.draws.view().iter()) {
-            prior.add_score(z, pull);
-        }
+        let (log_p, pull) = evaluator.gradients(batch.draws.view())?;
         for s in 0..n {
-            batch.kept[s] =
-                evaluations.log_p()[s].is_finite() && pull[s * d..(s + 1) * d].iter().all(|g| g.is_finite());
+            batch.kept[s] = log_p[s].is_finite() && pull[s * d..(s + 1) * d].iter().all(|g| g.is_finite());
         }
-        counts.dropped += (n - batch.n_kept()) as u64;
         // A component without a single good draw has no bound; files know no NaN.
-        let (elbo, error) = match estimator.elbo(&q, evaluations.log_p(), &prior, &batch) {
+        let (elbo, error) = match estimator.elbo(&q, &log_p, &Prior::None, &batch) {
             (elbo, _) if elbo.is_nan() => (-f64::MAX, f64::MAX),
             estimate => estimate,
         };
-        let log_p: Vec<f64> =
-            evaluations.log_p().iter().enumerate().map(|(s, p)| p + prior.log_density(batch.draws.get(s))).collect();
         let mut judged = Self {
             per_component: m,
             pull,

@@ -19,6 +19,7 @@ use super::fitting::Fitting;
 use super::journal::{self, Content};
 use super::{Counts, Plan, Step, StopReason};
 use crate::Error;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Kind};
 use crate::posterior::{Estimate, pareto_k_threshold};
 use crate::target::Target;
@@ -104,7 +105,7 @@ pub(super) fn grow_in(
     let origin = |counts| journal::origin(&start, plan, counts);
     let content = fit.open_part(plan.stop, origin, |entry| GrowthState::is_passed(entry, plan))?;
     let mut growth = Growth {
-        target,
+        evaluator: Evaluator::new(target, fit.interrupt()),
         fit,
         rounds: Vec::new(),
         store: Store::new(target.dim()),
@@ -126,7 +127,7 @@ pub(super) fn grow_in(
 }
 
 struct Growth<'t, 'w, 'o> {
-    target: &'t dyn Target,
+    evaluator: Evaluator<'t>,
     plan: Plan,
     fit: &'w mut Fitting<'o>,
     rounds: Vec<Round>,
@@ -266,7 +267,9 @@ impl Growth<'_, '_, '_> {
 
     /// What fresh draws say about `q`; ends a round.
     fn judge(&mut self, q: Approximation) -> Result<Judged, Error> {
-        let judged = Judged::new(self.target, q, self.round_seed(), &mut self.fit.counts)?;
+        let seed = self.round_seed();
+        let judged = Judged::new(&mut self.evaluator, q, seed)?;
+        self.fit.counts += self.evaluator.take_counts();
         self.store.keep_all(&judged.draws, &judged.log_p);
         if let Some(step) = self.fit.last_step_mut().filter(|step| step.remaining.is_none()) {
             step.remaining = Some((judged.gap.value, judged.gap.mcse));

@@ -8,9 +8,9 @@ use super::{At, Growth, Round};
 use crate::Error;
 use crate::family::Approximation;
 use crate::plan::Plan;
+use crate::run::Run;
 use crate::run::checkpoint::RunState;
 use crate::run::journal::{Content, Entry, passes};
-use crate::run::{Counts, Run};
 use crate::tuning;
 
 /// Which fit is next.
@@ -94,7 +94,9 @@ impl Growth<'_, '_, '_> {
         let best = match &state.best {
             // What the same draws say was counted when they were made.
             Some(BestState { state, seed }) => {
-                Some(Judged::new(self.target, state.clone(), *seed, &mut Counts::default())?)
+                let judged = Judged::new(&mut self.evaluator, state.clone(), *seed)?;
+                self.evaluator.take_counts();
+                Some(judged)
             }
             None => None,
         };

@@ -97,12 +97,6 @@ pub trait Journal: Sync {
         const SHORTEST: Duration = Duration::from_millis(250);
         since >= SHORTEST.max(SHARE * cost)
     }
-
-    /// Whether the fit should end at the next moment from which it can be continued; asked after each step, and at each
-    /// point of a search, of which nothing is kept.
-    fn is_over(&self) -> bool {
-        false
-    }
 }
 
 /// The fingerprint of the way from `state`: limits do not change where it leads, only how far.

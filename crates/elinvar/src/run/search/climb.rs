@@ -1,8 +1,8 @@
 //! What a climb towards a mode hands back.
 
 use super::metric::Metric;
-use super::probe::Point;
 use super::{Mode, Region};
+use crate::evaluate::Point;
 use crate::linalg::dot;
 
 /// How a climb ended.

@@ -5,8 +5,9 @@ use super::climb::{Climb, End, RUNAWAY, Waypoint, is_spike, keep_better, predict
 use super::lbfgs::{Ascent, Reached, ascend};
 use super::metric::Metric;
 use super::newton;
-use super::probe::{Point, Probe};
+use super::probe::Probe;
 use crate::Error;
+use crate::evaluate::Point;
 use crate::target::Covariance;
 use crate::tuning;
 

@@ -16,10 +16,11 @@ pub(crate) use metric::Metric;
 pub(crate) use region::Region;
 
 use climb::{Climb, End, Waypoint};
-use probe::{Point, Probe};
+use probe::Probe;
 
-use super::{Counts, Journal};
 use crate::Error;
+use crate::evaluate::{Evaluator, Interrupt, Point};
+use crate::record::Counts;
 use crate::target::{Covariance, Target};
 use crate::tuning;
 
@@ -81,18 +82,15 @@ pub(crate) fn search(target: &dyn Target, covariance: Covariance, seed: u64) -> 
 /// led; where it led nowhere, at points of several absolute sizes. Only if these found several modes the search goes on, from
 /// points spread as the modes are, until new ones stop appearing.
 ///
-/// A journal holds nothing of a search but may interrupt it.
-///
 /// # Errors
 /// A fatal error of the target; [`Error::Interrupted`].
 pub(crate) fn search_kept(
     target: &dyn Target,
     covariance: Covariance,
     seed: u64,
-    journal: Option<&dyn Journal>,
+    interrupt: Option<&dyn Interrupt>,
 ) -> Result<Found, Error> {
-    let mut search = Search::new(target, covariance, seed);
-    search.probe.journal = journal;
+    let mut search = Search::new(Evaluator::new(target, interrupt), covariance, seed);
     search.begin_at_the_origin()?;
     search.around()?;
     search.among_the_modes()?;
@@ -110,7 +108,7 @@ pub(crate) fn search_more(
     found: &mut Found,
     points: &[f64],
 ) -> Result<usize, Error> {
-    let mut search = Search::new(target, covariance, 0);
+    let mut search = Search::new(Evaluator::new(target, None), covariance, 0);
     search.modes = std::mem::take(&mut found.modes);
     let before = search.modes.len();
     for z in points.chunks_exact(target.dim()) {
@@ -124,14 +122,14 @@ pub(crate) fn search_more(
     found.searches += search.searches;
     found.failures += search.failures;
     found.unbounded |= search.rising > 0;
-    found.counts += search.probe.counts;
+    found.counts += search.probe.evaluator.counts();
     Ok(new)
 }
 
 impl<'t> Search<'t> {
-    fn new(target: &'t dyn Target, covariance: Covariance, seed: u64) -> Self {
+    fn new(evaluator: Evaluator<'t>, covariance: Covariance, seed: u64) -> Self {
         Self {
-            probe: Probe::new(target),
+            probe: Probe::new(evaluator),
             covariance,
             seed,
             modes: Vec::new(),
@@ -147,7 +145,7 @@ impl<'t> Search<'t> {
     /// One climb; whether it found a mode that was not known.
     fn climb_from(&mut self, start: Point) -> Result<bool, Error> {
         self.searches += 1;
-        self.probe.overflow = false;
+        self.probe.evaluator.overflow = false;
         let dense = self.probe.has_hessian()
             && (self.covariance == Covariance::Full || self.probe.dim() <= tuning::search::DENSE_COORDINATES);
         let climb = if dense {

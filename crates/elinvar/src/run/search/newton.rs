@@ -8,8 +8,9 @@ use super::Mode;
 use super::bent::Bent;
 use super::climb::{Climb, End, RUNAWAY, Waypoint, is_known, is_spike, keep_better, predicted};
 use super::metric::Metric;
-use super::probe::{Point, Probe};
+use super::probe::Probe;
 use crate::Error;
+use crate::evaluate::Point;
 use crate::linalg::axpy;
 use crate::tuning;
 
@@ -101,7 +102,7 @@ pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterati
     }
     let Stand { point, curvature } = stand;
     // A later climb has fewer steps, and may be far below when they are used up.
-    let ran_away = last_gain > 1.0 && (probe.overflow || point.log_p > RUNAWAY);
+    let ran_away = last_gain > 1.0 && (probe.evaluator.overflow || point.log_p > RUNAWAY);
     let rising = ran_away || last_gain > 10.0 && known.is_empty();
     if end.is_none() && rising {
         // What the region holds rises, too: no point of the way is better than where it began.

@@ -84,7 +84,7 @@ impl Search<'_> {
             searches: self.searches,
             failures: self.failures,
             unbounded: spike || endless,
-            counts: self.probe.counts,
+            counts: self.probe.evaluator.counts(),
         })
     }
 

@@ -1,9 +1,9 @@
 //! Where climbs begin.
 
 use super::metric::Metric;
-use super::probe::Point;
 use super::{Mode, Search};
 use crate::Error;
+use crate::evaluate::Point;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
 use crate::tuning;
@@ -58,8 +58,9 @@ impl Search<'_> {
     /// A few climbs from further off, then more if they cost little, until there are two modes.
     pub(super) fn around(&mut self) -> Result<(), Error> {
         for (index, distance) in tuning::search::START_DISTANCES.into_iter().enumerate() {
-            let afford = !self.modes.is_empty() && self.probe.counts.gradient < tuning::search::CHEAP_GRADIENTS;
-            let too_much = self.rising > 1 || index > 0 && self.probe.counts.gradient > tuning::search::MOST_GRADIENTS;
+            let gradients = self.probe.evaluator.counts().gradient;
+            let afford = !self.modes.is_empty() && gradients < tuning::search::CHEAP_GRADIENTS;
+            let too_much = self.rising > 1 || index > 0 && gradients > tuning::search::MOST_GRADIENTS;
             if self.modes.len() > 1 || index >= tuning::search::FEWEST_CLIMBS && !afford || too_much {
                 break;
             }

@@ -80,7 +80,7 @@ impl PointwiseTarget for Rotated<'_> {
     }
 
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
-        let mut probe = Probe::new(self.inner);
+        let mut probe = Probe::new(Evaluator::new(self.inner, None));
         let Ok(Some(point)) = probe.point(self.times(z)) else { return Ok(f64::NAN) };
         grad.iter_mut().zip(self.a.chunks_exact(z.len())).for_each(|(g, column)| *g = dot(column, &point.gradient));
         Ok(point.log_p)
@@ -90,7 +90,7 @@ impl PointwiseTarget for Rotated<'_> {
 impl PointwiseHessian for Rotated<'_> {
     fn hessian(&self, z: &[f64], hessian: &mut [f64]) -> Result<(), TargetError> {
         let d = z.len();
-        let mut probe = Probe::new(self.inner);
+        let mut probe = Probe::new(Evaluator::new(self.inner, None));
         let Ok(Some(point)) = probe.point(self.times(z)) else { return Err(TargetError::recoverable("none")) };
         let Ok(Some(p)) = probe.curvature(&point) else { return Err(TargetError::recoverable("none")) };
         let column = |j: usize| &self.a[j * d..(j + 1) * d];
@@ -132,7 +132,7 @@ fn one_mode_costs_little_and_is_found_by_every_climb() {
         assert!(found.modes[0].found_by >= 3 && !found.unbounded);
         assert!(found.counts.gradient <= 150 && found.counts.hessian <= 150, "{:?}", found.counts);
         // The gradient at the mode, in units of its width.
-        let mut probe = Probe::new(&target);
+        let mut probe = Probe::new(Evaluator::new(&target, None));
         let point = probe.point(found.modes[0].centre.clone()).unwrap().unwrap();
         let mut step = point.gradient.clone();
         found.modes[0].metric.solve(&mut step);
@@ -165,7 +165,7 @@ fn badly_scaled_regressions_are_solved() {
     let found = modes(&target);
     assert_eq!(found.modes.len(), 1);
     assert!(found.counts.gradient < 150, "{:?}", found.counts);
-    let mut probe = Probe::new(&target);
+    let mut probe = Probe::new(Evaluator::new(&target, None));
     let at = |probe: &mut Probe<'_>, z: &[f64]| probe.point(z.to_vec()).unwrap().unwrap().log_p;
     let top = found.modes[0].log_p;
     assert!(top > -463.0);

@@ -3,21 +3,19 @@
 use super::draft::{Draft, Numbers};
 use super::skewness::{most_skewed, shift};
 use crate::Error;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::linalg::axpy;
 use crate::random::{Purpose, SobolNormals, Stream};
-use crate::run::Counts;
-use crate::target::Target;
 use crate::tuning;
 
 /// The member of `family` with about the mean and covariance of `fitted`: a mixture spreads its components over it, a family with
 /// a shift points it along the direction in which the target is most skewed.
 pub(in crate::run) fn bend(
-    target: &dyn Target,
+    evaluator: &mut Evaluator<'_>,
     fitted: &Approximation,
     family: Family,
     seed: u64,
-    counts: &mut Counts,
 ) -> Result<Approximation, Error> {
     let mut draft = Draft::in_place_of(fitted, family);
     match family.kind {
@@ -42,7 +40,7 @@ pub(in crate::run) fn bend(
         _ => {
             let law = family.law()?;
             if law.is_shifted() {
-                let (direction, third) = most_skewed(target, fitted, seed, counts)?;
+                let (direction, third) = most_skewed(evaluator, fitted, seed)?;
                 shift(&mut draft, law, fitted, &direction, third);
             } else {
                 scale_precision(&mut draft, law.moments().s);

@@ -4,19 +4,19 @@
 use std::f64::consts::{PI, TAU};
 
 use super::draft::Draft;
-use super::free_scale::FreeScale;
 use super::over_modes::{heavy, over_modes};
 use super::{Start, agreement, bend, start_in};
 use crate::Error;
 use crate::block::LogWeights;
 use crate::component::{Component, ComponentKind};
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family};
 use crate::random::{Purpose, Stream};
+use crate::run::Plan;
 use crate::run::fitting::Fitting;
 use crate::run::search::search_kept;
-use crate::run::{Counts, Plan};
 use crate::special::normal_quantile::normal_quantile;
-use crate::target::{Covariance, Support, Target};
+use crate::target::{Covariance, FreeScale, Support, Target};
 use crate::tuning;
 
 /// A start for a mixture of `components` members of one exponential family.
@@ -31,7 +31,7 @@ pub(super) fn ef_mixture(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
-    if !target.has_gradient() {
+    if !target.about().offers.gradient {
         return Err(Error::Unsupported {
             wanted: format!("`{}` from values of the log density alone", Family::ef_mixture(component, components)),
             instead: "its steps need a gradient: give the target one, or put it on all real numbers and fit `mog`"
@@ -39,7 +39,7 @@ pub(super) fn ef_mixture(
         });
     }
     let free = FreeScale::new(target);
-    let gaussians = if target.support() == Support::Circle {
+    let gaussians = if target.about().support == Support::Circle {
         around_the_circle(&free, components, plan.seed, fit)?
     } else {
         // Rows cannot be left out where the prior is evaluated with them.
@@ -81,7 +81,7 @@ fn around_the_circle(
     seed: u64,
     fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
-    let mut found = search_kept(free, Covariance::Diagonal, seed, fit.journal())?;
+    let mut found = search_kept(free, Covariance::Diagonal, seed, fit.interrupt())?;
     fit.counts += found.counts;
     // A density of period 2π has every mode many times.
     let wrapped = |y: f64| PI - (PI - y).rem_euclid(TAU);
@@ -103,7 +103,7 @@ fn around_the_circle(
         let gaussian = Draft::gaussian(&found.region, Covariance::Diagonal).finish()?;
         let family = Family::mog(components).diagonal();
         let seed = Stream::open(seed, Purpose::Start, 3, 0).next_u64();
-        bend(free, &gaussian, family, seed, &mut Counts::default())?
+        bend(&mut Evaluator::new(free, fit.interrupt()), &gaussian, family, seed)?
     };
-    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found })
+    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found: Some(found) })
 }

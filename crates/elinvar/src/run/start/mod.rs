@@ -3,14 +3,15 @@
 mod bend;
 mod draft;
 mod ef_mixture;
-mod free_scale;
-mod network;
+mod guess;
 mod over_modes;
 mod skewness;
 #[cfg(test)]
 mod tests;
 
 use std::ops::ControlFlow;
+
+pub use guess::start_at_guess;
 
 pub(super) use bend::bend;
 use draft::Draft;
@@ -19,15 +20,13 @@ use over_modes::{heavy, over_modes};
 use super::fitting::Fitting;
 use super::search::{Found, Mode, search_kept};
 use super::values::not_from_values;
-use super::{Counts, Journal, Plan, Run, Stop, check_support};
+use super::{Counts, Plan, Run, Stop, check_support};
 use crate::Error;
+use crate::evaluate::{Evaluator, Interrupt};
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
-use crate::target::{
-    ByDifferences, Covariance, Draws, Evaluations, GaussNewton, ItemGradients, Prior, Rows, SecondOrder, Target,
-    TargetError, Values,
-};
+use crate::target::{ByDifferences, Covariance, Target, WithPrior};
 
 /// Where a fit begins, with what the search for it found.
 #[derive(Clone, Debug)]
@@ -38,8 +37,8 @@ pub struct Start {
     pub counts: Counts,
     /// What the searches for modes said.
     pub agreement: Agreement,
-    /// The modes and the region themselves, for another family on the same target.
-    found: Found,
+    /// The modes and the region themselves, for another family on the same target; none where the target has a guess.
+    found: Option<Found>,
 }
 
 /// A start for `family` on `target`.
@@ -68,37 +67,42 @@ pub(super) fn start_in(
     fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
     family.check()?;
-    check_support(family, family.support(), target.support())?;
-    if !target.has_gradient() && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
+    let about = target.about();
+    check_support(family, family.support(), about.support)?;
+    if !about.offers.gradient && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
         return Err(not_from_values(family));
     }
     if let Kind::EfMixture { component, components } = family.kind {
         return ef_mixture::ef_mixture(target, component, components, plan, fit);
     }
+    if about.guess.is_some() && !matches!(family.kind, Kind::Auto | Kind::MogAuto) {
+        let approximation = start_at_guess(target, family, plan.seed)?;
+        return Ok(Start { approximation, counts: fit.counts, agreement: Agreement::default(), found: None });
+    }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
-        if layout.total() != target.dim() {
+        if layout.total() != about.dim {
             let what = "coordinates of the layout of `matrix`";
-            return Err(Error::Shape { what, expected: target.dim(), found: layout.total() });
+            return Err(Error::Shape { what, expected: about.dim, found: layout.total() });
         }
         // The factors never see a matrix with all entries, and neither does their start.
         covariance = Covariance::Diagonal;
     }
-    let found = match target.has_gradient() {
-        true => search_kept(target, covariance, plan.seed, fit.journal())?,
-        false => search_by_values(target, covariance, plan.seed, fit.journal())?,
+    let found = match about.offers.gradient {
+        true => search_kept(target, covariance, plan.seed, fit.interrupt())?,
+        false => search_by_values(target, covariance, plan.seed, fit.interrupt())?,
     };
     fit.counts += found.counts;
     let stand_in;
-    let target = if target.prior().shared().is_some() {
+    let target: &dyn Target = if about.prior.shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        stand_in = WithPrior { target, prior: target.prior().without_mixing(target.dim()) };
+        stand_in = WithPrior::new(target, about.prior.without_mixing(about.dim));
         &stand_in
     } else {
         target
     };
     let approximation = start_with(target, family, covariance, plan, &found, fit)?;
-    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found })
+    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found: Some(found) })
 }
 
 impl Start {
@@ -110,7 +114,10 @@ impl Start {
         plan: &Plan,
         fit: &mut Fitting<'_>,
     ) -> Result<Approximation, Error> {
-        start_with(target, family, family.covariance, plan, &self.found, fit)
+        match &self.found {
+            Some(found) => start_with(target, family, family.covariance, plan, found, fit),
+            None => start_at_guess(target, family, plan.seed),
+        }
     }
 }
 
@@ -131,10 +138,10 @@ fn search_by_values(
     target: &dyn Target,
     covariance: Covariance,
     seed: u64,
-    journal: Option<&dyn Journal>,
+    interrupt: Option<&dyn Interrupt>,
 ) -> Result<Found, Error> {
     let by_differences = ByDifferences::new(target);
-    let mut found = search_kept(&by_differences, covariance, seed, journal)?;
+    let mut found = search_kept(&by_differences, covariance, seed, interrupt)?;
     found.counts = as_values(found.counts, &by_differences);
     Ok(found)
 }
@@ -143,54 +150,6 @@ fn search_by_values(
 fn as_values(counts: Counts, by_differences: &ByDifferences<'_>) -> Counts {
     let log_density = counts.log_density + by_differences.n_values() * counts.gradient;
     Counts { log_density, gradient: 0, ..counts }
-}
-
-/// A target with another prior declared.
-struct WithPrior<'t> {
-    target: &'t dyn Target,
-    prior: Prior,
-}
-
-impl Target for WithPrior<'_> {
-    fn dim(&self) -> usize {
-        self.target.dim()
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.target.evaluate(draws, rows, out)
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        self.target.n_rows()
-    }
-
-    fn prior(&self) -> Prior {
-        self.prior.clone()
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        self.target.second_order()
-    }
-
-    fn gauss_newton(&self) -> Option<&dyn GaussNewton> {
-        self.target.gauss_newton()
-    }
-
-    fn has_gradient(&self) -> bool {
-        self.target.has_gradient()
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        self.target.values()
-    }
-
-    fn item_gradients(&self) -> Option<&dyn ItemGradients> {
-        self.target.item_gradients()
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        self.target.scratch_len(n_draws, n_contractions)
-    }
 }
 
 fn start_with(
@@ -235,12 +194,15 @@ fn start_with(
     };
     let mut run = Run::new(target, gaussian.finish()?, &short)?;
     fit.carry_unseen(&mut run)?;
-    if target.has_gradient() {
-        return bend(target, run.best(), family, plan.seed, &mut fit.counts);
+    if run.evaluator.about().offers.gradient {
+        let mut evaluator = Evaluator::new(target, fit.interrupt());
+        let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
+        fit.counts += evaluator.counts();
+        return Ok(approximation);
     }
     let by_differences = ByDifferences::new(target);
-    let mut bending = Counts::default();
-    let approximation = bend(&by_differences, run.best(), family, plan.seed, &mut bending)?;
-    fit.counts += as_values(bending, &by_differences);
+    let mut evaluator = Evaluator::new(&by_differences, fit.interrupt());
+    let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
+    fit.counts += as_values(evaluator.counts(), &by_differences);
     Ok(approximation)
 }

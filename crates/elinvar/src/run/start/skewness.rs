@@ -2,12 +2,12 @@
 
 use super::draft::Draft;
 use crate::Error;
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, DrawPlan, NoiseKey};
 use crate::law::{Law, SkewnessOfShift};
 use crate::linalg::{axpy, dot};
 use crate::random::{Noise, Purpose, Stream};
-use crate::run::Counts;
-use crate::target::{Evaluations, Rows, Shape, Target};
+use crate::target::Shape;
 use crate::tuning;
 
 /// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third cumulant there.
@@ -15,10 +15,9 @@ use crate::tuning;
 /// To first order in h = log q − log p the third cumulant tensor of the target is T = −E[∇³h], and by integration by parts
 /// T(u, u, ·) = E[((uᵀx)² − 1)(−∇h)], so that gradients suffice; u ← T(u, u, ·)/|T(u, u, ·)| climbs to a maximum of T(u, u, u).
 pub(super) fn most_skewed(
-    target: &dyn Target,
+    evaluator: &mut Evaluator<'_>,
     gaussian: &Approximation,
     seed: u64,
-    counts: &mut Counts,
 ) -> Result<(Vec<f64>, f64), Error> {
     let d = gaussian.dim();
     let n_draws = tuning::start::SKEWNESS_DRAWS;
@@ -26,16 +25,10 @@ pub(super) fn most_skewed(
     let mut estimator = gaussian.estimator(&draw_plan);
     let mut batch = estimator.batch(gaussian);
     estimator.draw(gaussian, NoiseKey { seed, purpose: Purpose::Start, step: 1 }, &mut batch);
-    let mut evaluations = Evaluations::new(d, n_draws);
-    target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
-    counts.log_density += tuning::start::SKEWNESS_DRAWS as u64;
-    counts.gradient += tuning::start::SKEWNESS_DRAWS as u64;
+    let (_, mut pull) = evaluator.gradients(batch.draws.view())?;
 
-    let scale = gaussian.locations()[0].scale();
-    let (mut x, mut pull) = (vec![0.0; d * n_draws], evaluations.grads().to_vec());
+    let (scale, mut x) = (gaussian.locations()[0].scale(), vec![0.0; d * n_draws]);
     let mut offset = batch.draws.view().as_slice().to_vec();
-    let prior = target.prior();
-    pull.chunks_exact_mut(d).zip(offset.chunks_exact(d)).for_each(|(pull, z)| prior.add_score(z, pull));
     offset.chunks_exact_mut(d).for_each(|z| axpy(-1.0, gaussian.locations()[0].column(0), z));
     scale.whiten(&offset, &mut x);
     scale.whiten_gradient(&mut pull);

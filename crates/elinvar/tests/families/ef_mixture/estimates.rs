@@ -64,7 +64,7 @@ fn gradients_are_those_of_the_bound() {
                 for step in 0..n {
                     work.draw(&q, NoiseKey { seed: 9, purpose: Purpose::Draws, step: step }, &mut batch);
                     assert!(work.weigh(&q, &batch));
-                    let mut out = Evaluations::new(1, batch.n);
+                    let mut out = Answer::new(1, batch.n);
                     for s in 0..batch.n {
                         let z = batch.draws.get(s)[0];
                         out.log_p_mut()[s] = p(z);

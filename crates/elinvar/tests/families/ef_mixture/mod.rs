@@ -16,7 +16,7 @@ use elinvar::random::{Noise, Purpose};
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Checkpoint;
 use elinvar::target::{
-    Draws, Evaluations, Pointwise, PointwiseSecondOrder, PointwiseTarget, Prior, Rows, Support, Target, TargetError,
+    Answer, Ask, Draws, Pointwise, PointwiseSecondOrder, PointwiseTarget, Prior, Support, Target, TargetError, Want,
     from_values,
 };
 use elinvar::theory::Mcef;

@@ -72,10 +72,10 @@ fn models_on_their_own_scale() {
     for (target, name) in cases.into_iter().filter(|(_, name)| known(name)) {
         let family = Family::ef_mixture(ComponentKind::new(name, None).unwrap(), 1);
         let mut posterior = elinvar::fit(target, family, &Plan::default()).unwrap();
-        let nodes = grid(target.support());
+        let nodes = grid(target.about().support);
         let z: Vec<f64> = nodes.iter().map(|(z, _)| *z).collect();
-        let mut out = Evaluations::new(1, z.len());
-        target.evaluate(Draws::new(1, &z), Rows::All, &mut out).unwrap();
+        let mut out = Answer::new(1, z.len());
+        target.evaluate(&Ask::all(Draws::new(1, &z), Want::Gradients), &mut out).unwrap();
         let log_normaliser =
             nodes.iter().zip(out.log_p()).map(|((_, width), log_p)| width * log_p.exp()).sum::<f64>().ln();
         let elbo = posterior.diagnose(target, 20_000, 3).unwrap().elbo;

@@ -7,7 +7,7 @@ use elinvar::family::Gradient;
 use elinvar::family::{Approximation, Batch, DrawPlan, MatrixUpdate, NoiseKey, Scratch, Seen, StepRequest};
 use elinvar::random::{Noise, Purpose};
 use elinvar::rule::Rule;
-use elinvar::target::{Covariance, Evaluations, Prior};
+use elinvar::target::{Answer, Covariance, Prior};
 use elinvar::theory::Multilinear;
 
 use super::example::{SOURCES, divergence, member, times, transposed};
@@ -19,7 +19,7 @@ fn plan(curvature: Curvature, n_draws: usize) -> DrawPlan {
 }
 
 /// A batch with made-up gradients of log p (and of its items), and the dense matrix that its curvature stands for.
-fn evaluated(q: &Approximation, curvature: Curvature, prior: &Prior) -> (Gradient, Batch, Evaluations, Vec<f64>) {
+fn evaluated(q: &Approximation, curvature: Curvature, prior: &Prior) -> (Gradient, Batch, Answer, Vec<f64>) {
     const N: usize = 4;
     const ITEMS: usize = 5;
     let d = q.dim();
@@ -29,7 +29,7 @@ fn evaluated(q: &Approximation, curvature: Curvature, prior: &Prior) -> (Gradien
     work.draw(&q, NoiseKey { seed: 5, purpose: Purpose::Draws, step: 0 }, &mut batch);
     batch.kept[1] = false;
     assert!(work.weigh(&q, &batch));
-    let mut evaluations = Evaluations::new(d, batch.draws.len());
+    let mut evaluations = Answer::new(d, batch.draws.len());
     for s in 0..batch.draws.len() {
         evaluations.grad_mut(s).copy_from_slice(&numbers(d, 60 + s as u64));
     }
@@ -198,7 +198,7 @@ fn from_values(covariance: Covariance, groups: &[&[usize]]) {
     work.draw(&q, NoiseKey { seed: 5, purpose: Purpose::Draws, step: 0 }, &mut batch);
     batch.kept[2] = false;
     assert!(work.weigh(&q, &batch));
-    let mut evaluations = Evaluations::new(d, n);
+    let mut evaluations = Answer::new(d, n);
     evaluations.log_p_mut().copy_from_slice(&numbers(n, 61));
     evaluations.log_p_mut()[2] = f64::NAN;
     let mut gradient = q.zero_gradient();

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use elinvar::estimate::Curvature;
 use elinvar::model::{Activation, Architecture, DesignMatrix, NeuralNetwork};
 use elinvar::run::Stop;
+use elinvar::run::start_at_guess;
 use elinvar::{Family, Plan, Posterior};
 
 use crate::subjects::numbers;
@@ -20,7 +21,7 @@ fn network() -> NeuralNetwork {
 
 fn fitted(model: &NeuralNetwork, family: Family, curvature: Curvature) -> (Posterior, f64) {
     let plan = Plan { curvature, stop: Stop { max_steps: 300, ..Stop::default() }, ..Plan::default() };
-    let start = model.start(family, 3).unwrap();
+    let start = start_at_guess(model, family, 3).unwrap();
     let mut posterior = elinvar::fit_from(model, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap();
     let elbo = posterior.diagnose(model, 2000, 1).unwrap().elbo.value;
     (posterior, elbo)
@@ -32,7 +33,7 @@ fn layers_of_a_network() {
     let model = network();
     let (_, diagonal) = fitted(&model, Family::gaussian().diagonal(), Curvature::GaussNewton);
     let family = Family::layers(&model.layout()).unwrap();
-    assert!(model.start(Family::matrix(2, 2).unwrap(), 3).is_err());
+    assert!(start_at_guess(&model, Family::matrix(2, 2).unwrap(), 3).is_err());
     for curvature in [Curvature::GaussNewton, Curvature::ItemGradients, Curvature::Stein { control_variate: true }] {
         let (posterior, elbo) = fitted(&model, family, curvature);
         println!("{curvature}: {elbo:.2}, diagonal {diagonal:.2}, {} steps", posterior.trace().len());

@@ -6,7 +6,7 @@ use elinvar::family::{Approximation, MatrixUpdate};
 use elinvar::random::Noise;
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Run;
-use elinvar::target::{Draws, Evaluations, ItemGradients, PointwiseSecondOrder, Rows, Scratch, Target, TargetError};
+use elinvar::target::{About, Answer, Ask, Offers, PointwiseSecondOrder, Target, TargetError, Want};
 use elinvar::{Family, Plan};
 
 use super::example::{divergence, state};
@@ -53,14 +53,25 @@ impl Items {
 }
 
 impl Target for Items {
-    fn dim(&self) -> usize {
-        self.p.dim()
+    fn about(&self) -> About {
+        let offers = Offers { item_gradients: true, ..Offers::GRADIENT };
+        About { n_rows: Some(self.count()), offers, ..About::new(self.p.dim()) }
     }
 
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
+    fn evaluate(&self, ask: &Ask<'_>, out: &mut Answer) -> Result<(), TargetError> {
+        let Ask { draws, rows, want } = *ask;
         let (d, total) = (self.p.dim(), self.count());
-        let mut linear = vec![0.0; d];
         let n = rows.len(total);
+        if let Want::ItemGradients { draw } = want {
+            let mut score = vec![0.0; d];
+            self.p.score(draws.get(draw), &mut score);
+            for (i, out) in out.parts_mut().items.chunks_exact_mut(d).enumerate().take(n) {
+                let (a, c) = self.direction(rows.index(i));
+                out.iter_mut().zip(a.iter().zip(&score)).for_each(|(g, (a, s))| *g = c * a + s / total as f64);
+            }
+            return Ok(());
+        }
+        let mut linear = vec![0.0; d];
         for i in 0..n {
             let (a, c) = self.direction(rows.index(i));
             linear.iter_mut().zip(a).for_each(|(l, a)| *l += c * a);
@@ -72,33 +83,6 @@ impl Target for Items {
             let grad = out.grad_mut(s);
             self.p.score(z, grad);
             grad.iter_mut().zip(&linear).for_each(|(g, l)| *g = share * *g + l);
-        }
-        Ok(())
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        Some(self.count())
-    }
-
-    fn item_gradients(&self) -> Option<&dyn ItemGradients> {
-        Some(self)
-    }
-}
-
-impl ItemGradients for Items {
-    fn item_gradients(
-        &self,
-        z: &[f64],
-        rows: Rows<'_>,
-        _scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        let (d, total) = (self.p.dim(), self.count());
-        let mut score = vec![0.0; d];
-        self.p.score(z, &mut score);
-        for (i, out) in out.chunks_exact_mut(d).enumerate().take(rows.len(total)) {
-            let (a, c) = self.direction(rows.index(i));
-            out.iter_mut().zip(a.iter().zip(&score)).for_each(|(g, (a, s))| *g = c * a + s / total as f64);
         }
         Ok(())
     }

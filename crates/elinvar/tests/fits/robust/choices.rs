@@ -5,7 +5,7 @@ use elinvar::family::Family;
 use elinvar::model::Banana;
 use elinvar::rule::StepSize;
 use elinvar::run::{Run, Stop, start};
-use elinvar::target::{Draws, Evaluations, Prior, Rows, Target, TargetError, from_fn};
+use elinvar::target::{About, Answer, Ask, Prior, Target, TargetError, from_fn};
 use elinvar::{Error, Plan};
 
 use crate::subjects::{every_kind, logistic};
@@ -63,7 +63,7 @@ fn plans_that_are_not_possible() {
             &banana,
             batch(1),
             "a mini-batch of a target that is not a sum over data items is not available here; leave `minibatch` out, or \
-             implement `Target::n_rows`"
+             set `About::n_rows`"
                 .into(),
         ),
         (&regression, batch(21), format!("minibatch = 21 {items}")),
@@ -134,16 +134,12 @@ fn constants_of_a_family_outside_their_domain() {
 struct SharedPrior;
 
 impl Target for SharedPrior {
-    fn dim(&self) -> usize {
-        2
+    fn about(&self) -> About {
+        About { prior: Prior::StudentT { precision: 1.0, a: 3.0 }, ..About::new(2) }
     }
 
-    fn prior(&self) -> Prior {
-        Prior::StudentT { precision: 1.0, a: 3.0 }
-    }
-
-    fn evaluate(&self, draws: Draws<'_>, _rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        for (s, z) in draws.iter().enumerate() {
+    fn evaluate(&self, ask: &Ask<'_>, out: &mut Answer) -> Result<(), TargetError> {
+        for (s, z) in ask.draws.iter().enumerate() {
             out.log_p_mut()[s] = -0.5 * z.iter().map(|v| (v - 1.0) * (v - 1.0)).sum::<f64>();
             out.grad_mut(s).iter_mut().zip(z).for_each(|(g, v)| *g = 1.0 - v);
         }

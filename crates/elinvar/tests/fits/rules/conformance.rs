@@ -95,7 +95,7 @@ fn no_step_size_leaves_the_domain() {
         for family in families() {
             let from = start_of(target, family);
             for rule in rules().into_iter().skip(2).filter(|rule| takes(family, *rule)) {
-                let declares = matches!(target.prior(), Prior::Gaussian { .. });
+                let declares = matches!(target.about().prior, Prior::Gaussian { .. });
                 if !declares && matches!(rule, Rule::AdamLike(rule) if rule.bias_correction.starts_from_the_prior()) {
                     assert!(matches!(
                         Run::new(target, from.clone(), &steps(rule, None)),

@@ -142,7 +142,7 @@ fn a_target_that_cannot_is_told_so() {
         assert!(wanted.contains(&curvature.to_string()), "{wanted}");
     }
     let regression = logistic(N, D);
-    assert!(regression.item_gradients().is_some());
+    assert!(regression.about().offers.item_gradients);
     let adam = Plan { rule: Rule::AdamLike(Default::default()), ..Plan::default() };
     assert_eq!(adam.resolve(&regression).unwrap().curvature, Curvature::ItemGradients);
     assert_eq!(adam.resolve(&target).unwrap().curvature, Curvature::SquaredMean);

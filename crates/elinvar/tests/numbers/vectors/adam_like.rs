@@ -4,7 +4,7 @@ use crate::state::{BlockState, State, Stated};
 use elinvar::estimate::{Curvature, MixingWeights};
 use elinvar::family::{self, Approximation, DrawPlan, Family, Seen};
 use elinvar::rule::{AdamLike, AdamLikeMemory, AdamLikeRequest};
-use elinvar::target::{Covariance, Evaluations, ItemGradients, Rows, Scratch};
+use elinvar::target::{Answer, Ask, Covariance, Rows, Target, Want};
 use serde_json::Value;
 
 use super::compare::{STEP, close};
@@ -56,16 +56,18 @@ fn check(label: &str, start: &Approximation, case: &Value) {
         assert!(work.weigh(&q, &batch));
         // One item of N, scaled by N/M = N: its gradient at the draw and, for option II, at ẑ.
         let rows = [number(step, "i") as u32];
-        let mut evaluations = Evaluations::new(d, batch.draws.len());
+        let mut evaluations = Answer::new(d, batch.draws.len());
         let mut curvature = vec![0.0; d];
         for s in 0..batch.draws.len() {
-            let (mut item, mut scratch) = (vec![0.0; d], Scratch::default());
-            let z = batch.draws.get(s);
-            ItemGradients::item_gradients(&items.model, z, Rows::Subset(&rows), &mut scratch, &mut item).unwrap();
+            let mut answer = Answer::new(d, 0);
+            answer.set_items(1);
+            let (draws, rows, want) = (batch.draws.view(), Rows::Subset(&rows), Want::ItemGradients { draw: s });
+            items.model.evaluate(&Ask { draws, rows, want }, &mut answer).unwrap();
+            let item = answer.items();
             if s < batch.n {
-                work.add_item_gradients(&q, s, &item, &mut curvature);
+                work.add_item_gradients(&q, s, item, &mut curvature);
             }
-            evaluations.grad_mut(s).iter_mut().zip(&item).for_each(|(out, g)| *out = n * g);
+            evaluations.grad_mut(s).iter_mut().zip(item).for_each(|(out, g)| *out = n * g);
         }
         curvature.iter_mut().for_each(|v| *v *= n);
         let prior = items.gaussian_prior();

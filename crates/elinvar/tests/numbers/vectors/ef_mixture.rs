@@ -5,7 +5,7 @@ use elinvar::component::{Component, ComponentKind};
 use elinvar::estimate::Sampling;
 use elinvar::family::{Approximation, Batch, DrawPlan, EfMixtureEstimator, Estimator, Scratch, Seen, StepRequest};
 use elinvar::rule::Rule;
-use elinvar::target::{Evaluations, Prior};
+use elinvar::target::{Answer, Prior};
 use elinvar::theory::Mcef;
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ fn check_step(label: &str, q: &Approximation, case: &Value) {
     assert_eq!(plan.sampling, Sampling::Mixture);
     let mut work = EfMixtureEstimator::new(q, &plan);
     let mut batch = Batch::new(1, points.len(), 0, 0);
-    let mut evaluations = Evaluations::new(1, points.len());
+    let mut evaluations = Answer::new(1, points.len());
     work.set_labels(&vec![0; points.len()]);
     for (s, point) in points.iter().enumerate() {
         let z = number(point, "z");

@@ -4,7 +4,7 @@ use elinvar::block::{BlockGradient, Location, LogWeights, Scale};
 use elinvar::family::{Approximation, Scratch};
 use elinvar::model::BetaBinomial;
 use elinvar::special::logistic::{log_sum_exp, log1p_exp, logistic_variance, sigmoid};
-use elinvar::target::{DrawBuffer, Evaluations, Rows, Shape, Target};
+use elinvar::target::{Answer, Ask, DrawBuffer, Shape, Target, Want};
 use serde_json::{Value, json};
 
 use super::compare::close;
@@ -208,8 +208,10 @@ fn beta_binomial_divergences() {
             weights.push(wx * wy);
         }
     }
-    let mut evaluations = Evaluations::new(2, grid.len());
-    BetaBinomial::cancer_mortality().evaluate(grid.view(), Rows::All, &mut evaluations).expect("an evaluation");
+    let mut evaluations = Answer::new(2, grid.len());
+    BetaBinomial::cancer_mortality()
+        .evaluate(&Ask::all(grid.view(), Want::Gradients), &mut evaluations)
+        .expect("an evaluation");
     let log_p = evaluations.log_p();
     let terms: Vec<f64> = log_p.iter().zip(&weights).map(|(log_p, weight)| log_p + weight.ln()).collect();
     let log_z = log_sum_exp(&terms);

@@ -2,7 +2,7 @@
 
 use elinvar::family::{Approximation, Batch, Estimator};
 use elinvar::model::{DesignMatrix, LogisticRegression};
-use elinvar::target::{CurvatureMut, Evaluations, Prior, Rows, SecondOrder, Target};
+use elinvar::target::{Answer, Ask, Contraction, Covariance, CurvatureMut, Draws, Parts, Prior, Rows, Target, Want};
 use serde_json::Value;
 
 use super::json::{matrix, number, vector};
@@ -53,16 +53,16 @@ impl Items {
         work: &dyn Estimator,
         batch: &Batch,
         form: PriorForm,
-    ) -> (Evaluations, Vec<f64>) {
+    ) -> (Answer, Vec<f64>) {
         let d = q.dim();
         let Prior::Gaussian { precision, .. } = self.prior else { panic!("the items have a Gaussian prior") };
         let draws = batch.draws.view();
-        let mut out = Evaluations::new(d, draws.len());
-        let mut curvature = vec![0.0; q.n_components() * q.family().covariance.n_entries(d)];
         let contraction = work.contraction();
-        let view = CurvatureMut::new(q.family().covariance, d, &mut curvature);
-        self.model.evaluate_and_contract(draws, self.rows(), contraction, &mut out, view).expect("an evaluation");
-        let (log_p, grads, _) = out.parts_mut();
+        let mut out = Answer::new(d, draws.len()).with_curvature(q.family().covariance, contraction.len());
+        let ask = Ask { draws, rows: self.rows(), want: Want::Hessian(contraction) };
+        self.model.evaluate(&ask, &mut out).expect("an evaluation");
+        let mut curvature = out.curvature().to_vec();
+        let Parts { log_p, grad: grads, .. } = out.parts_mut();
         log_p.iter_mut().chain(grads.iter_mut()).chain(&mut curvature).for_each(|v| *v *= self.factor);
         if form == PriorForm::Evaluated {
             for (log_p, z) in log_p.iter_mut().zip(draws.iter()) {
@@ -80,12 +80,12 @@ impl Items {
     /// log p(D, z) with its gradient and Hessian, prior included.
     pub(crate) fn at(&self, z: &[f64]) -> (f64, Vec<f64>, Vec<f64>) {
         let d = z.len();
-        let draws = elinvar::target::Draws::new(d, z);
-        let contraction = elinvar::target::Contraction::shared(&[1.0], 1);
-        let (mut out, mut hessian) = (Evaluations::new(d, 1), vec![0.0; d * d]);
-        let view = CurvatureMut::new(elinvar::target::Covariance::Full, d, &mut hessian);
-        self.model.evaluate_and_contract(draws, self.rows(), contraction, &mut out, view).expect("an evaluation");
-        let Prior::Gaussian { precision, .. } = self.model.prior() else { panic!("the model declares its prior") };
+        let want = Want::Hessian(Contraction::shared(&[1.0], 1));
+        let mut out = Answer::new(d, 1).with_curvature(Covariance::Full, 1);
+        let ask = Ask { draws: Draws::new(d, z), rows: self.rows(), want };
+        self.model.evaluate(&ask, &mut out).expect("an evaluation");
+        let mut hessian = out.curvature().to_vec();
+        let precision = self.model.about().prior.precision(0);
         hessian.iter_mut().for_each(|v| *v *= self.factor);
         (0..d).for_each(|i| hessian[i * d + i] -= precision);
         let grad = out.grad(0).iter().zip(z).map(|(g, z)| self.factor * g - precision * z).collect();

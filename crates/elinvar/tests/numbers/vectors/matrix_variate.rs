@@ -4,7 +4,7 @@ use elinvar::block::{Scale, Tensor};
 use elinvar::estimate::Curvature;
 use elinvar::family::{Approximation, DrawPlan, MatrixUpdate, NoiseKey, Scratch, Seen, StepRequest};
 use elinvar::rule::Rule;
-use elinvar::target::{Evaluations, Prior, Shape};
+use elinvar::target::{Answer, Prior, Shape};
 use elinvar::theory::Multilinear;
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ impl Step<'_> {
         let mut batch = work.batch(&q);
         work.draw(&q, NoiseKey { seed: 3, purpose: elinvar::random::Purpose::Draws, step: 0 }, &mut batch);
         assert!(work.weigh(&q, &batch));
-        let mut evaluations = Evaluations::new(d, batch.draws.len());
+        let mut evaluations = Answer::new(d, batch.draws.len());
         let grad: Vec<f64> = if update == MatrixUpdate::PaperLiteral {
             // There G is ∇h = ∇log q − ∇log p at the draw.
             let mut score = vec![0.0; d];

@@ -1,7 +1,7 @@
 //! `models.json`: values, gradients and Hessians of the ready models.
 
 use elinvar::model::{BetaBinomial, DesignMatrix, GaussianMixture, LogisticRegression};
-use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, SecondOrder};
+use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Target, Want};
 use serde_json::Value;
 
 /// Closed forms, relative to max(1, |x|).
@@ -22,14 +22,12 @@ fn flat(value: &Value) -> Vec<f64> {
 }
 
 /// log p, gradient and Hessian at one point.
-fn at(target: &dyn SecondOrder, z: &[f64]) -> [Vec<f64>; 3] {
+fn at(target: &dyn Target, z: &[f64]) -> [Vec<f64>; 3] {
     let d = target.dim();
-    let mut out = Evaluations::new(d, 1);
-    let mut entries = vec![0.0; d * d];
-    let view = CurvatureMut::new(Covariance::Full, d, &mut entries);
-    let contraction = Contraction::shared(&[1.0], 1);
-    target.evaluate_and_contract(Draws::new(d, z), Rows::All, contraction, &mut out, view).unwrap();
-    [out.log_p().to_vec(), out.grads().to_vec(), entries]
+    let mut out = Answer::new(d, 1).with_curvature(Covariance::Full, 1);
+    let want = Want::Hessian(Contraction::shared(&[1.0], 1));
+    target.evaluate(&Ask::all(Draws::new(d, z), want), &mut out).unwrap();
+    [out.log_p().to_vec(), out.grads().to_vec(), out.curvature().to_vec()]
 }
 
 fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {

@@ -1,6 +1,6 @@
 //! Numbers that carry their first and second derivatives by two parameters of a kernel, and triangular matrices of them.
 
-use crate::target::TargetError;
+use elinvar::target::TargetError;
 
 /// Number of parameters.
 pub(super) const N_KERNEL: usize = 2;

@@ -1,12 +1,13 @@
 //! Gradients by central differences, where a start cannot do without.
 
-use super::{Draws, Evaluations, Prior, Rows, Scratch, Target, TargetError};
+use crate::target::{About, Answer, Ask, Draws, Offers, Target, TargetError, Want};
 
 /// A target without a gradient, given one by central differences: 2d log densities more than the value.
 ///
 /// For searches and starts only; whoever counts adds what [`ByDifferences::n_values`] says for every gradient.
 pub(crate) struct ByDifferences<'t> {
     target: &'t dyn Target,
+    dim: usize,
 }
 
 /// The step, relative to the size of a coordinate but not below that of one: the cube root of the rounding error balances what
@@ -15,37 +16,26 @@ const STEP: f64 = 6e-6;
 
 impl<'t> ByDifferences<'t> {
     pub(crate) fn new(target: &'t dyn Target) -> Self {
-        Self { target }
+        Self { target, dim: target.dim() }
     }
 
     /// Log densities that a gradient costs besides the value.
     pub(crate) fn n_values(&self) -> u64 {
-        2 * self.target.dim() as u64
+        2 * self.dim as u64
     }
-}
-
-/// log p at `draws`, through [`Target::evaluate`] where there is no other way.
-fn log_densities(target: &dyn Target, draws: Draws<'_>, rows: Rows<'_>, out: &mut [f64]) -> Result<(), TargetError> {
-    if let Some(values) = target.values() {
-        return values.log_densities(draws, rows, &mut Scratch::default(), out);
-    }
-    let mut evaluations = Evaluations::new(target.dim(), draws.len());
-    target.evaluate(draws, rows, &mut evaluations)?;
-    out.copy_from_slice(evaluations.log_p());
-    Ok(())
 }
 
 impl Target for ByDifferences<'_> {
-    fn dim(&self) -> usize {
-        self.target.dim()
+    fn about(&self) -> About {
+        About { offers: Offers::GRADIENT, ..self.target.about() }
     }
 
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        let d = self.dim();
-        let (log_p, grad, _) = out.parts_mut();
-        let (mut around, mut values) = (vec![0.0; 2 * d * d], vec![0.0; 2 * d]);
-        log_densities(self.target, draws, rows, &mut log_p[..draws.len()])?;
-        for (z, grad) in draws.iter().zip(grad.chunks_exact_mut(d)) {
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        let d = self.dim;
+        let rows = ask.rows;
+        self.target.evaluate(&Ask { want: Want::Values, ..*ask }, answer)?;
+        let (mut around, mut beside) = (vec![0.0; 2 * d * d], Answer::new(d, 2 * d));
+        for (s, z) in ask.draws.iter().enumerate() {
             for (i, pair) in around.chunks_exact_mut(2 * d).enumerate() {
                 let step = STEP * z[i].abs().max(1.0);
                 let (above, below) = pair.split_at_mut(d);
@@ -54,20 +44,13 @@ impl Target for ByDifferences<'_> {
                 above[i] += step;
                 below[i] -= step;
             }
-            log_densities(self.target, Draws::new(d, &around), rows, &mut values)?;
-            for (i, (slope, pair)) in grad.iter_mut().zip(values.chunks_exact(2)).enumerate() {
+            let draws = Draws::new(d, &around);
+            self.target.evaluate(&Ask { draws, rows, want: Want::Values }, &mut beside)?;
+            for (i, (slope, pair)) in answer.grad_mut(s).iter_mut().zip(beside.log_p().chunks_exact(2)).enumerate() {
                 *slope = (pair[0] - pair[1]) / (around[2 * i * d + i] - around[(2 * i + 1) * d + i]);
             }
         }
         Ok(())
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        self.target.n_rows()
-    }
-
-    fn prior(&self) -> Prior {
-        self.target.prior()
     }
 }
 
@@ -80,8 +63,8 @@ mod tests {
     fn differences_agree_with_the_derivative() {
         let target = from_values(2, |z| (3.0 * z[0]).sin() * z[1] * z[1] - 1e-3 * z[1].exp());
         let z = [0.3, -40.0, 1e-9, 2.0];
-        let mut out = Evaluations::new(2, 2);
-        ByDifferences::new(&target).evaluate(Draws::new(2, &z), Rows::All, &mut out).unwrap();
+        let mut out = Answer::new(2, 2);
+        ByDifferences::new(&target).evaluate(&Ask::all(Draws::new(2, &z), Want::Gradients), &mut out).unwrap();
         for (s, z) in z.chunks_exact(2).enumerate() {
             let (sin, cos) = (3.0 * z[0]).sin_cos();
             let expected = [3.0 * cos * z[1] * z[1], 2.0 * sin * z[1] - 1e-3 * z[1].exp()];

@@ -1,12 +1,11 @@
 //! A mixture of two normal distributions with ordered means, fitted to numbers.
 
-use super::NoisePrior;
-use crate::Error;
-use crate::special::gamma::ln_beta;
-use crate::special::logistic::{log1p_exp, logistic_variance, sigmoid};
-use crate::special::normal::HALF_LOG_TWO_PI;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
+use elinvar::Error;
+use elinvar::model::NoisePrior;
+use elinvar::special::gamma::ln_beta;
+use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
+use elinvar::special::normal::HALF_LOG_TWO_PI;
+use elinvar::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// y_i ~ w N(μ₁, σ₁²) + (1 − w) N(μ₂, σ₂²) with μ₁ < μ₂; z = (μ₁, log(μ₂ − μ₁), log σ₁, log σ₂, logit w).
 ///
@@ -14,7 +13,7 @@ use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetErr
 /// l_k = log(w_k N(y | μ_k, σ_k²)), responsibilities r_k and D = ∇l₁ − ∇l₂, a datum adds log(e^{l₁} + e^{l₂}) to log p,
 /// Σ r_k ∇l_k to its gradient and Σ r_k ∇²l_k + r₁r₂ DDᵀ to its Hessian.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OrderedMixture {
+pub(crate) struct OrderedMixture {
     y: Vec<f64>,
     mean_sd: f64,
     noise_prior: NoisePrior,
@@ -67,7 +66,7 @@ impl OrderedMixture {
     ///
     /// # Errors
     /// If there is no number or one is not finite.
-    pub fn new(y: Vec<f64>) -> Result<Self, Error> {
+    pub(crate) fn new(y: Vec<f64>) -> Result<Self, Error> {
         if y.is_empty() {
             return Err(Error::Shape { what: "data of a mixture", expected: 1, found: 0 });
         }
@@ -84,7 +83,7 @@ impl OrderedMixture {
     ///
     /// # Errors
     /// If a constant is not positive.
-    pub fn with_priors(self, mean_sd: f64, noise_prior: NoisePrior, weight_shape: f64) -> Result<Self, Error> {
+    pub(crate) fn with_priors(self, mean_sd: f64, noise_prior: NoisePrior, weight_shape: f64) -> Result<Self, Error> {
         for (parameter, value) in [("prior standard deviation", mean_sd), ("shape of the weight", weight_shape)] {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(Error::Domain { parameter, value, reason: "it must be positive" });
@@ -200,8 +199,6 @@ impl PointwiseHessian for OrderedMixture {
         Ok(())
     }
 }
-
-second_order_target!([] OrderedMixture, this => this);
 
 #[cfg(test)]
 mod tests {

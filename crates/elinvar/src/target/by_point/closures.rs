@@ -1,9 +1,7 @@
 //! Targets given by functions.
 
-use super::{
-    Draws, Evaluations, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, Rows, Scratch, Target,
-    TargetError, Values,
-};
+use super::{Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget};
+use crate::target::{About, Answer, Ask, Offers, Target, TargetError};
 
 /// A function (z, ∇) → log p as a pointwise target.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +94,7 @@ pub struct FromValues<F> {
 /// use elinvar::target::{Target, from_values};
 ///
 /// let target = from_values(2, |z| -0.5 * (z[0] * z[0] + 4.0 * z[1] * z[1]));
-/// assert!(!target.has_gradient());
+/// assert!(!target.about().offers.gradient);
 /// let posterior = elinvar::fit(&target, elinvar::Family::gaussian(), &elinvar::Plan::default())?;
 /// assert_eq!(posterior.counts().gradient, 0);
 /// # Ok::<(), elinvar::Error>(())
@@ -109,33 +107,12 @@ where
 }
 
 impl<F: Fn(&[f64]) -> f64 + Sync> Target for FromValues<F> {
-    fn dim(&self) -> usize {
-        self.dim
+    fn about(&self) -> About {
+        About { offers: Offers::VALUES, ..About::new(self.dim) }
     }
 
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        let (log_p, _, scratch) = out.parts_mut();
-        self.log_densities(draws, rows, scratch, log_p)
-    }
-
-    fn has_gradient(&self) -> bool {
-        false
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        Some(self)
-    }
-}
-
-impl<F: Fn(&[f64]) -> f64 + Sync> Values for FromValues<F> {
-    fn log_densities(
-        &self,
-        draws: Draws<'_>,
-        _rows: Rows<'_>,
-        _scratch: &mut Scratch,
-        out: &mut [f64],
-    ) -> Result<(), TargetError> {
-        out.iter_mut().zip(draws.iter()).for_each(|(log_p, z)| *log_p = (self.log_density)(z));
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        answer.log_p_mut().iter_mut().zip(ask.draws.iter()).for_each(|(log_p, z)| *log_p = (self.log_density)(z));
         Ok(())
     }
 }

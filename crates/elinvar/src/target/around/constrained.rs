@@ -1,10 +1,10 @@
 //! A model on a constrained space as a density on ℝᵈ.
 
-use super::memory::with_memory;
-use super::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 use crate::Error;
 use crate::linalg::products::mirror_lower;
 use crate::linalg::{axpy, dot};
+use crate::target::by_point::memory::with_memory;
+use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// The density of z when x(z) has the density of the model: log p(x(z)) + log |∂x/∂z|.
 ///

@@ -2,22 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::NoisePrior;
 use super::kernel_jet::{
     FULL, Jet, N_KERNEL, SECOND, VALUE, add_product, add_scaled, factor, invert, logarithm, row, row_start,
 };
-use crate::Error;
-use crate::linalg::products::mirror_lower;
-use crate::special::gamma::ln_gamma;
-use crate::special::normal::HALF_LOG_TWO_PI;
-use crate::target::memory::with_memory;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
+use elinvar::Error;
+use elinvar::model::NoisePrior;
+use elinvar::special::gamma::ln_gamma;
+use elinvar::special::normal::HALF_LOG_TWO_PI;
+use elinvar::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// Which coordinates of the process are standardised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Whitening {
+pub(crate) enum Whitening {
     /// u = f̃: standard normal before the data are seen, far from it after many counts.
     Prior,
     /// f̃ = B⁻¹LᵀWy + M⁻ᵀu with MMᵀ = B = I + LᵀWL: about standard normal given ρ, α and the data, where the log rates are
@@ -31,7 +28,7 @@ pub enum Whitening {
 /// coordinates. Factors and inverses are differentiated twice in (log ρ, log α) by carrying derivatives through the
 /// elimination.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GaussianProcessPoisson {
+pub(crate) struct GaussianProcessPoisson {
     x: Vec<f64>,
     counts: Vec<f64>,
     log_factorials: f64,
@@ -74,7 +71,7 @@ impl GaussianProcessPoisson {
     ///
     /// # Errors
     /// If the lengths differ, there is no data, an input is not finite or a count is not a whole number.
-    pub fn new(x: Vec<f64>, counts: Vec<f64>) -> Result<Self, Error> {
+    pub(crate) fn new(x: Vec<f64>, counts: Vec<f64>) -> Result<Self, Error> {
         if x.is_empty() || x.len() != counts.len() {
             return Err(Error::Shape { what: "counts (one per input)", expected: x.len().max(1), found: counts.len() });
         }
@@ -96,7 +93,12 @@ impl GaussianProcessPoisson {
     ///
     /// # Errors
     /// If a constant is not positive.
-    pub fn with_priors(self, length_shape: f64, length_rate: f64, amplitude_prior: NoisePrior) -> Result<Self, Error> {
+    pub(crate) fn with_priors(
+        self,
+        length_shape: f64,
+        length_rate: f64,
+        amplitude_prior: NoisePrior,
+    ) -> Result<Self, Error> {
         for (parameter, value) in [("length shape", length_shape), ("length rate", length_rate)] {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(Error::Domain { parameter, value, reason: "it must be positive" });
@@ -107,7 +109,7 @@ impl GaussianProcessPoisson {
     }
 
     /// The same model in other coordinates.
-    pub fn with_whitening(self, whitening: Whitening) -> Self {
+    pub(crate) fn with_whitening(self, whitening: Whitening) -> Self {
         Self { whitening, ..self }
     }
 
@@ -118,7 +120,7 @@ impl GaussianProcessPoisson {
     ///
     /// # Panics
     /// If `log_rates` has not one entry per input or z not two more.
-    pub fn log_rates(&self, z: &[f64], log_rates: &mut [f64]) -> Result<(), TargetError> {
+    pub(crate) fn log_rates(&self, z: &[f64], log_rates: &mut [f64]) -> Result<(), TargetError> {
         assert_eq!((z.len(), log_rates.len()), (self.x.len() + N_KERNEL, self.x.len()), "lengths of z and f");
         self.with_process(z, |process: Process<'_, VALUE>| {
             log_rates.iter_mut().zip(process.values).for_each(|(out, f)| *out = f[0])
@@ -131,37 +133,35 @@ impl GaussianProcessPoisson {
         then: impl FnOnce(Process<'_, J>) -> R,
     ) -> Result<R, TargetError> {
         let n = self.x.len();
-        with_memory(J * (2 * row_start(n) + 2 * n * n + 2 * n), |memory| {
-            memory.fill(0.0);
-            let (l, rest) = memory.as_chunks_mut::<J>().0.split_at_mut(row_start(n));
-            let (m, rest) = rest.split_at_mut(row_start(n));
-            let (rates, rest) = rest.split_at_mut(n * n);
-            let (white, values) = rest.split_at_mut(n * n);
-            let (f, t) = values.split_at_mut(n);
-            self.covariance(z, l);
-            factor(n, l)?;
-            let mut log_volume = [0.0; J];
-            t.iter_mut().zip(&z[N_KERNEL..]).for_each(|(t, u)| t[0] = *u);
-            match self.whitening {
-                Whitening::Prior => white.iter_mut().step_by(n + 1).for_each(|entry| entry[0] = 1.0),
-                Whitening::Posterior => {
-                    self.posterior_precision(l, m);
-                    factor(n, m)?;
-                    (0..n).for_each(|i| add_scaled(&mut log_volume, -1.0, &logarithm(&row(m, i)[i])));
-                    invert(n, m);
-                    self.standardise(l, m, white, f, t);
-                }
+        let mut memory = vec![[0.0; J]; 2 * row_start(n) + 2 * n * n + 2 * n];
+        let (l, rest) = memory.split_at_mut(row_start(n));
+        let (m, rest) = rest.split_at_mut(row_start(n));
+        let (rates, rest) = rest.split_at_mut(n * n);
+        let (white, values) = rest.split_at_mut(n * n);
+        let (f, t) = values.split_at_mut(n);
+        self.covariance(z, l);
+        factor(n, l)?;
+        let mut log_volume = [0.0; J];
+        t.iter_mut().zip(&z[N_KERNEL..]).for_each(|(t, u)| t[0] = *u);
+        match self.whitening {
+            Whitening::Prior => white.iter_mut().step_by(n + 1).for_each(|entry| entry[0] = 1.0),
+            Whitening::Posterior => {
+                self.posterior_precision(l, m);
+                factor(n, m)?;
+                (0..n).for_each(|i| add_scaled(&mut log_volume, -1.0, &logarithm(&row(m, i)[i])));
+                invert(n, m);
+                self.standardise(l, m, white, f, t);
             }
-            for i in 0..n {
-                f[i] = [0.0; J];
-                for (j, l) in row(l, i).iter().enumerate() {
-                    add_product(&mut f[i], l, &t[j]);
-                    let sums = rates[i * n..(i + 1) * n].iter_mut().zip(&white[j * n..(j + 1) * n]);
-                    sums.for_each(|(sum, white)| add_product(sum, l, white));
-                }
+        }
+        for i in 0..n {
+            f[i] = [0.0; J];
+            for (j, l) in row(l, i).iter().enumerate() {
+                add_product(&mut f[i], l, &t[j]);
+                let sums = rates[i * n..(i + 1) * n].iter_mut().zip(&white[j * n..(j + 1) * n]);
+                sums.for_each(|(sum, white)| add_product(sum, l, white));
             }
-            Ok(then(Process { rates, white, values, log_volume }))
-        })
+        }
+        Ok(then(Process { rates, white, values, log_volume }))
     }
 
     /// Writes the lower triangle of B = I + LᵀWL.
@@ -311,12 +311,10 @@ impl PointwiseHessian for GaussianProcessPoisson {
                 }
             }
         })?;
-        mirror_lower(d, hessian);
+        (0..d).for_each(|j| (j + 1..d).for_each(|i| hessian[i * d + j] = hessian[j * d + i]));
         Ok(())
     }
 }
-
-second_order_target!([] GaussianProcessPoisson, this => this);
 
 #[cfg(test)]
 mod tests;

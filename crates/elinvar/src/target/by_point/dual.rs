@@ -2,7 +2,8 @@
 
 use num_dual::{Dual64, HyperDual64};
 
-use super::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError};
+use super::{PointwiseHessian, PointwiseTarget, PointwiseValue};
+use crate::target::TargetError;
 
 pub use num_dual::DualNum;
 

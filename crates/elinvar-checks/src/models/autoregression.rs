@@ -1,14 +1,14 @@
 //! Autoregression of any order.
 
-use super::{DesignMatrix, LinearRegression, NoisePrior};
-use crate::Error;
-use crate::target::{Draws, Evaluations, Prior, Rows, SecondOrder, Target, TargetError, Transforms, Values};
+use elinvar::Error;
+use elinvar::model::{DesignMatrix, LinearRegression, NoisePrior};
+use elinvar::target::{About, Answer, Ask, Prior, Target, TargetError};
 
 /// y_t ~ N(α + Σ_k β_k y_{t−k}, σ²) for t > K, given the first K values; z = (α, β₁, …, β_K, log σ).
 ///
 /// The linear regression of y_t on its past, so that a full pass costs nothing that grows with the length of the series.
 #[derive(Clone, Debug)]
-pub struct Autoregression {
+pub(crate) struct Autoregression {
     regression: LinearRegression,
 }
 
@@ -17,7 +17,7 @@ impl Autoregression {
     ///
     /// # Errors
     /// If the order is zero, the series is not longer than K or not finite, or δ is not positive.
-    pub fn new(series: &[f64], order: usize, prior_precision: f64) -> Result<Self, Error> {
+    pub(crate) fn new(series: &[f64], order: usize, prior_precision: f64) -> Result<Self, Error> {
         if order == 0 {
             return Err(Error::Domain {
                 parameter: "order",
@@ -45,7 +45,7 @@ impl Autoregression {
     ///
     /// # Errors
     /// As [`LinearRegression::with_coefficient_prior`].
-    pub fn with_coefficient_prior(self, prior: Prior) -> Result<Self, Error> {
+    pub(crate) fn with_coefficient_prior(self, prior: Prior) -> Result<Self, Error> {
         Ok(Self { regression: self.regression.with_coefficient_prior(prior)? })
     }
 
@@ -53,61 +53,30 @@ impl Autoregression {
     ///
     /// # Errors
     /// As [`LinearRegression::with_noise_prior`].
-    pub fn with_noise_prior(self, prior: NoisePrior) -> Result<Self, Error> {
+    pub(crate) fn with_noise_prior(self, prior: NoisePrior) -> Result<Self, Error> {
         Ok(Self { regression: self.regression.with_noise_prior(prior)? })
     }
 
     /// The regression of y_t on (1, y_{t−1}, …, y_{t−K}).
-    pub fn regression(&self) -> &LinearRegression {
+    pub(crate) fn regression(&self) -> &LinearRegression {
         &self.regression
     }
 }
 
 impl Target for Autoregression {
-    fn dim(&self) -> usize {
-        self.regression.dim()
+    fn about(&self) -> About {
+        self.regression.about()
     }
 
-    fn evaluate(&self, draws: Draws<'_>, rows: Rows<'_>, out: &mut Evaluations) -> Result<(), TargetError> {
-        self.regression.evaluate(draws, rows, out)
-    }
-
-    fn values(&self) -> Option<&dyn Values> {
-        self.regression.values()
-    }
-
-    fn n_rows(&self) -> Option<usize> {
-        self.regression.n_rows()
-    }
-
-    fn prior(&self) -> Prior {
-        self.regression.prior()
-    }
-
-    fn second_order(&self) -> Option<&dyn SecondOrder> {
-        self.regression.second_order()
-    }
-
-    fn scratch_len(&self, n_draws: usize, n_contractions: usize) -> usize {
-        self.regression.scratch_len(n_draws, n_contractions)
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.regression.names()
-    }
-
-    fn transforms(&self) -> Transforms {
-        self.regression.transforms()
-    }
-
-    fn constrained_names(&self) -> Vec<String> {
-        self.regression.constrained_names()
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        self.regression.evaluate(ask, answer)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use elinvar::target::{Draws, Want};
 
     #[test]
     fn the_density_is_the_product_of_one_step_predictions() {
@@ -115,8 +84,8 @@ mod tests {
             (0..40).map(|t| (0.37 * f64::from(t)).sin() + 0.3 * (1.9 * f64::from(t)).cos()).collect();
         let model = Autoregression::new(&series, 3, 0.01).unwrap();
         let z = [0.1, 0.8, -0.3, 0.2, -0.5];
-        let mut out = Evaluations::new(5, 1);
-        model.evaluate(Draws::new(5, &z), Rows::All, &mut out).unwrap();
+        let (about, mut out) = (model.about(), Answer::new(5, 1));
+        model.evaluate(&Ask::all(Draws::new(5, &z), Want::Gradients), &mut out).unwrap();
         let sigma = z[4].exp();
         let normal = |t: f64, sd: f64| -0.5 * (t / sd).powi(2) - (sd * std::f64::consts::TAU.sqrt()).ln();
         let mut expected = (2.0 / (std::f64::consts::PI * 2.5 * (1.0 + (sigma / 2.5).powi(2)))).ln() + z[4];
@@ -125,9 +94,9 @@ mod tests {
             let prediction = z[0] + z[1] * series[t - 1] + z[2] * series[t - 2] + z[3] * series[t - 3];
             expected += normal(series[t] - prediction, sigma);
         }
-        let found = out.log_p()[0] + model.prior().log_density(&z);
+        let found = out.log_p()[0] + about.prior.log_density(&z);
         assert!((found - expected).abs() < 1e-10 * expected.abs(), "{found} {expected}");
-        assert_eq!(model.constrained_names(), ["alpha", "beta1", "beta2", "beta3", "sigma"]);
+        assert_eq!(about.parameters, ["alpha", "beta1", "beta2", "beta3", "sigma"]);
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Autoregressive moving average of order (1, 1).
 
-use super::NoisePrior;
-use crate::Error;
-use crate::special::normal::HALF_LOG_TWO_PI;
-use crate::target::pointwise::second_order_target;
-use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
+use elinvar::Error;
+use elinvar::model::NoisePrior;
+use elinvar::special::normal::HALF_LOG_TWO_PI;
+use elinvar::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// y_t = μ + φ y_{t−1} + θ e_{t−1} + e_t with e_t ~ N(0, σ²), y₀ = μ and e₀ = 0; z = (μ, φ, θ, log σ).
 ///
@@ -12,7 +11,7 @@ use crate::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetErr
 /// R = Σ e_t², log p = −T(log σ + ½ log 2π) − R/(2σ²) + the priors μ ~ N(0, s_μ²), φ, θ ~ N(0, s²) and a
 /// [`NoisePrior`] of σ. For |θ| > 1 the residuals grow like |θ|ᵗ: where they overflow, the point is refused.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Arma11 {
+pub(crate) struct Arma11 {
     series: Vec<f64>,
     mean_sd: f64,
     coefficient_sd: f64,
@@ -36,7 +35,7 @@ impl Arma11 {
     ///
     /// # Errors
     /// If there are fewer than two values or one is not finite.
-    pub fn new(series: Vec<f64>) -> Result<Self, Error> {
+    pub(crate) fn new(series: Vec<f64>) -> Result<Self, Error> {
         if series.len() < 2 {
             return Err(Error::Shape { what: "values of the series", expected: 2, found: series.len() });
         }
@@ -53,7 +52,7 @@ impl Arma11 {
     ///
     /// # Errors
     /// If a constant is not positive.
-    pub fn with_priors(self, mean_sd: f64, coefficient_sd: f64, noise_prior: NoisePrior) -> Result<Self, Error> {
+    pub(crate) fn with_priors(self, mean_sd: f64, coefficient_sd: f64, noise_prior: NoisePrior) -> Result<Self, Error> {
         for value in [mean_sd, coefficient_sd] {
             if !(value > 0.0 && value.is_finite()) {
                 let parameter = "prior standard deviation";
@@ -176,8 +175,6 @@ impl PointwiseHessian for Arma11 {
         Ok(())
     }
 }
-
-second_order_target!([] Arma11, this => this);
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,128 @@
+//! The one way to the target: counts what is asked, adds the prior, drops what is not finite, and can be interrupted.
+
+mod asker;
+mod batch;
+mod interrupt;
+mod items;
+mod point;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub(crate) use batch::Asked;
+pub use interrupt::Interrupt;
+pub(crate) use point::{OUT_OF_RANGE, Point};
+pub(crate) use values::CHUNK;
+pub use values::log_density_at;
+
+use crate::Error;
+use crate::estimate::Curvature;
+use crate::record::Counts;
+use crate::target::{About, Answer, Draws, Minibatch, Prior, Rows, Target, Want};
+use asker::Asker;
+use items::Items;
+
+/// A target under evaluation.
+pub(crate) struct Evaluator<'t> {
+    asker: Asker<'t>,
+    about: About,
+    /// What takes the place of the declared prior where single points are climbed from.
+    prior_of_points: Prior,
+    /// The answer to the last batch, and to the last point.
+    answer: Answer,
+    single: Answer,
+    /// How the batches of a run get their curvature, and which items they see.
+    curvature: Curvature,
+    minibatch: Option<Minibatch>,
+    rows: Vec<u32>,
+    items: Items,
+    /// Sums of squared gradients, in the form of the family.
+    squares: Vec<f64>,
+    /// Whether a density above every bound was met.
+    pub(crate) overflow: bool,
+}
+
+impl<'t> Evaluator<'t> {
+    /// A target that has not been asked anything.
+    pub(crate) fn new(target: &'t dyn Target, interrupt: Option<&'t dyn Interrupt>) -> Self {
+        let about = target.about();
+        Self {
+            asker: Asker { target, offers: about.offers, counts: Counts::default(), interrupt },
+            prior_of_points: about.prior.without_mixing(about.dim),
+            answer: Answer::new(about.dim, 0),
+            single: Answer::new(about.dim, 1),
+            about,
+            curvature: Curvature::Hessian,
+            minibatch: None,
+            rows: Vec::new(),
+            items: Items::default(),
+            squares: Vec::new(),
+            overflow: false,
+        }
+    }
+
+    /// The same, for a run with this curvature and mini-batches of this size.
+    pub(crate) fn of_run(target: &'t dyn Target, curvature: Curvature, minibatch: Option<usize>) -> Self {
+        let new = Self::new(target, None);
+        let minibatch = minibatch.zip(new.about.n_rows).map(|(size, n_rows)| Minibatch::new(n_rows, size));
+        let rows = vec![0; minibatch.as_ref().map_or(0, Minibatch::size)];
+        Self { curvature, minibatch, rows, items: Items::new(curvature, new.about.dim), ..new }
+    }
+
+    /// The target itself.
+    pub(crate) fn target(&self) -> &'t dyn Target {
+        self.asker.target
+    }
+
+    /// What the target says about itself.
+    pub(crate) fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Number of coordinates.
+    pub(crate) fn dim(&self) -> usize {
+        self.about.dim
+    }
+
+    /// The answer to the last batch.
+    pub(crate) fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// The curvature of the last batch of a run.
+    pub(crate) fn curvature(&self) -> &[f64] {
+        if self.squares.is_empty() { self.answer.curvature() } else { &self.squares }
+    }
+
+    /// What has been asked so far.
+    pub(crate) fn counts(&self) -> Counts {
+        self.asker.counts
+    }
+
+    /// Counts on from here.
+    pub(crate) fn set_counts(&mut self, counts: Counts) {
+        self.asker.counts = counts;
+    }
+
+    /// What has been asked since the last call.
+    pub(crate) fn take_counts(&mut self) -> Counts {
+        std::mem::take(&mut self.asker.counts)
+    }
+
+    /// log p and ∇log p at each draw, over all items, the declared prior included. What is not finite counts as dropped.
+    ///
+    /// # Errors
+    /// A fatal error of the target; [`Error::Interrupted`].
+    pub(crate) fn gradients(&mut self, draws: Draws<'_>) -> Result<(Vec<f64>, Vec<f64>), Error> {
+        self.answer.set_len(draws.len());
+        self.asker.ask(draws, Rows::All, Want::Gradients, &mut self.answer)?;
+        let (mut log_p, mut grads) = (self.answer.log_p().to_vec(), self.answer.grads().to_vec());
+        for ((z, log_p), grad) in draws.iter().zip(&mut log_p).zip(grads.chunks_exact_mut(draws.dim())) {
+            *log_p += self.about.prior.log_density(z);
+            self.about.prior.add_score(z, grad);
+            let finite = log_p.is_finite() && grad.iter().all(|v| v.is_finite());
+            self.asker.counts.dropped += u64::from(!finite);
+        }
+        Ok((log_p, grads))
+    }
+}

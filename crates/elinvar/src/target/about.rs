@@ -1,0 +1,115 @@
+//! What a target says about itself before it is asked for a number.
+
+use super::{Prior, Support, Transforms};
+use crate::Error;
+
+/// Everything that a fit must know of a target besides its values, as plain data.
+///
+/// Whoever wraps a target changes what is different and keeps the rest:
+///
+/// ```
+/// use elinvar::target::{About, Prior, Target, from_fn};
+///
+/// let target = from_fn(2, |z, grad| {
+///     grad.iter_mut().zip(z).for_each(|(g, z)| *g = -z);
+///     -0.5 * (z[0] * z[0] + z[1] * z[1])
+/// });
+/// let about = About { names: vec!["a".into(), "b".into()], ..target.about() };
+/// assert_eq!((about.dim, about.prior), (2, Prior::None));
+/// ```
+#[derive(Clone, Debug)]
+pub struct About {
+    /// Number of coordinates of z.
+    pub dim: usize,
+    /// Names of the coordinates of z.
+    pub names: Vec<String>,
+    /// Names of the numbers on the scale of the transforms.
+    pub parameters: Vec<String>,
+    /// The map from z to the scale on which results are reported.
+    pub transforms: Transforms,
+    /// Where z lives. The families on ℝᵈ need every coordinate to be [`Support::Real`]; those of
+    /// [`component`](crate::component) need the support of their components.
+    pub support: Support,
+    /// The part of log p that is declared instead of evaluated.
+    pub prior: Prior,
+    /// Number of data items, if the target is a sum over items that can be subsampled.
+    pub n_rows: Option<usize>,
+    /// What can be asked for.
+    pub offers: Offers,
+    /// Where a fit may begin without a search.
+    pub guess: Option<Guess>,
+}
+
+/// What a target can answer besides its log density.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offers {
+    /// ∇log p.
+    pub gradient: bool,
+    /// log p without its gradient, for less.
+    pub values: bool,
+    /// Contracted Hessians.
+    pub hessian: bool,
+    /// A positive semi-definite stand-in for −∇²log p: JᵀHJ with J the Jacobian of the model's outputs and H the curvature of the
+    /// loss.
+    pub gauss_newton: bool,
+    /// Gradients of single items.
+    pub item_gradients: bool,
+}
+
+/// Where a fit may begin: z_i about `means[i]`, give or take `spreads[i]` between one start and the next, with the width `widths[i]`.
+///
+/// For targets whose modes a search would not find, such as networks: climbs from zero do not leave zero, where all units are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guess {
+    /// Centres.
+    pub means: Vec<f64>,
+    /// Standard deviations of starts and of components around the centres; 0 is none.
+    pub spreads: Vec<f64>,
+    /// Standard deviations of the approximation at the start.
+    pub widths: Vec<f64>,
+}
+
+impl About {
+    /// A density on ℝᵈ with gradients and nothing else; coordinates are z1, z2, ….
+    pub fn new(dim: usize) -> Self {
+        let names: Vec<String> = (1..=dim).map(|i| format!("z{i}")).collect();
+        Self {
+            dim,
+            parameters: names.clone(),
+            names,
+            transforms: Transforms::identity(dim),
+            support: Support::Real,
+            prior: Prior::None,
+            n_rows: None,
+            offers: Offers::GRADIENT,
+            guess: None,
+        }
+    }
+}
+
+impl About {
+    /// Whether there are as many names as coordinates and parameters.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] with the first number that is wrong.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for (what, expected, found) in [
+            ("names of coordinates", self.dim, self.names.len()),
+            ("coordinates under transforms", self.dim, self.transforms.dim()),
+            ("names of parameters", self.transforms.n_constrained(), self.parameters.len()),
+        ] {
+            if expected != found {
+                return Err(Error::Shape { what, expected, found });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Offers {
+    /// Gradients alone.
+    pub const GRADIENT: Offers =
+        Offers { gradient: true, values: false, hessian: false, gauss_newton: false, item_gradients: false };
+    /// Values alone.
+    pub const VALUES: Offers = Offers { gradient: false, values: true, ..Offers::GRADIENT };
+}
