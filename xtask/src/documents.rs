@@ -92,7 +92,8 @@ fn number_at(text: &str) -> Option<&str> {
     Some(&text[..if section > 0 { chapter + 1 + section } else { chapter }])
 }
 
-/// The text with its lines, freed of comment marks, joined by blanks: a citation may begin on one line and end on the next.
+/// The text with its lines, freed of comment marks, joined by blanks: a citation may begin on one line and end on the
+/// next.
 fn joined(text: &str) -> String {
     let line = |line: &str| line.trim().trim_start_matches('/').trim_start_matches('!').trim().to_string();
     text.lines().map(line).collect::<Vec<_>>().join(" ")
@@ -121,7 +122,8 @@ fn links(text: &str) -> Vec<String> {
     local.map(str::to_string).collect()
 }
 
-/// The anchors that a page of this text has: its headings in small letters, with hyphens for blanks and without other signs.
+/// The anchors that a page of this text has: its headings in small letters, with hyphens for blanks and without other
+/// signs.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut fenced = false;
     let mut found = BTreeSet::new();

@@ -1,4 +1,5 @@
-//! The house rules that can be checked by reading: floors, sizes of files, widths of lines, and that every file is formatted.
+//! The house rules that can be checked by reading: floors, sizes of files, widths of lines, and that every file is
+//! formatted.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -94,7 +95,8 @@ fn no_file_is_longer_than_a_reader_can_hold() {
 #[test]
 fn no_line_of_prose_is_wider_than_a_page() {
     let mut wide = Vec::new();
-    for path in sources() {
+    // The licence of a table is quoted as it is.
+    for path in sources().into_iter().filter(|path| !read(path).starts_with(TABLE)) {
         for (i, line) in read(&path).lines().enumerate() {
             let is_comment = line.trim_start().starts_with("//");
             if is_comment && line.chars().count() > WIDEST_LINE && line.trim().contains(' ') {
@@ -109,8 +111,9 @@ fn no_line_of_prose_is_wider_than_a_page() {
         let mut is_code = false;
         for (i, line) in read(&path).lines().enumerate() {
             is_code ^= line.trim_start().starts_with("```");
-            // Rows of a table, pictures and listings cannot be broken.
-            let is_whole = is_code || line.starts_with('|') || line.starts_with("![") || line.starts_with("    ");
+            // Rows of a table, headings, pictures and listings cannot be broken.
+            let is_whole =
+                is_code || line.starts_with(['|', '#']) || line.starts_with("![") || line.starts_with("    ");
             if !is_whole && line.chars().count() > WIDEST_LINE {
                 wide.push(format!("{}:{}", shown(&path), i + 1));
             }

@@ -1,4 +1,5 @@
-//! A picture of what `elinvar fit` prints, for the README: text in an SVG that follows the reader's light or dark theme.
+//! A picture of what `elinvar fit` prints, for the README: text in an SVG that follows the reader's light or dark
+//! theme.
 
 use std::process::Command;
 

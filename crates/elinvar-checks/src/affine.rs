@@ -15,8 +15,8 @@ use crate::truth::kl;
 
 /// Evaluations may not change by this factor.
 const MOST_RATIO: f64 = 2.0;
-/// A mean may not change by more standard deviations than this: a fit that stops δ = 0.01 nats below its optimum may have a mean
-/// √(2δ) from that of the optimum, and here are two such fits.
+/// A mean may not change by more standard deviations than this: a fit that stops δ = 0.01 nats below its optimum may
+/// have a mean √(2δ) from that of the optimum, and here are two such fits.
 const MOST_MEAN: f64 = 0.2;
 /// Draws that a bound is estimated from.
 const DRAWS: usize = 100_000;

@@ -182,8 +182,8 @@ pub(crate) struct ResumeArgs {
     /// Stop after about so many seconds, counted from the beginning [default: as before]
     #[arg(long, value_name = "T", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) max_seconds: Option<f64>,
-    /// Stop when less than this is left to gain; another tolerance makes other steps, and so the fit begins again [default: as
-    /// before]
+    /// Stop when less than this is left to gain; another tolerance makes other steps, and so the fit begins again
+    /// [default: as before]
     #[arg(long, value_name = "NATS", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) tolerance: Option<f64>,
     /// Print one JSON object and nothing else

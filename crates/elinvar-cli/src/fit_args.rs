@@ -121,12 +121,13 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "WORD", value_parser = likelihood, help_heading = "Model")]
     pub(crate) likelihood: Option<Likelihood>,
 
-    /// auto (a Gaussian; where it cannot be trusted skew, student_t and then mog), gaussian, mog, student_t, skew, emg, nig,
-    /// snig, rank_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or birnbaum_saunders [default: auto;
-    /// for network a diagonal gaussian]
+    /// auto (a Gaussian; where it cannot be trusted skew, student_t and then mog), gaussian, mog, student_t, skew, emg,
+    /// nig, snig, rank_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or birnbaum_saunders
+    /// [default: auto; for network a diagonal gaussian]
     #[arg(long, value_parser = family_name, help_heading = "Approximation")]
     pub(crate) family: Option<&'static str>,
-    /// Number of components: for mog, or auto to find it [default: 3]; for ef_mixture and birnbaum_saunders [default: 1]
+    /// Number of components: for mog, or auto to find it [default: 3]; for ef_mixture and birnbaum_saunders [default:
+    /// 1]
     #[arg(
         long, value_name = "K", value_parser = components, allow_negative_numbers = true,
         help_heading = "Approximation"

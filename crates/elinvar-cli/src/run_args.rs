@@ -97,8 +97,8 @@ pub(crate) struct SampleArgs {
     /// Number of draws
     #[arg(long, value_name = "N", default_value = "1000", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) draws: usize,
-    /// none (draws of the approximation) or psis (drawn again, with replacement, from four times as many by Pareto-smoothed
-    /// importance weights; needs the data of the fit)
+    /// none (draws of the approximation) or psis (drawn again, with replacement, from four times as many by
+    /// Pareto-smoothed importance weights; needs the data of the fit)
     #[arg(long, value_name = "WORD", default_value = "none", value_parser = RESAMPLINGS, hide_possible_values = true)]
     pub(crate) resample: Resampling,
     /// Seed of the draws
@@ -166,8 +166,8 @@ pub(crate) struct InitsArgs {
     /// Number of start points
     #[arg(long, value_name = "N", default_value = "4", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) chains: usize,
-    /// none (draws of the approximation) or psis (different ones of many, by Pareto-smoothed importance weights; needs the
-    /// data of the fit)
+    /// none (draws of the approximation) or psis (different ones of many, by Pareto-smoothed importance weights; needs
+    /// the data of the fit)
     #[arg(long, value_name = "WORD", default_value = "none", value_parser = RESAMPLINGS, hide_possible_values = true)]
     pub(crate) resample: Resampling,
     /// dense (a matrix, for metric=dense_e) or diag (a vector of variances, for metric=diag_e)

@@ -103,7 +103,8 @@ pub struct Description {
     pub problems: Vec<Problem>,
 }
 
-/// Describes the columns of a file that `reading` names; missing cells, texts and infinite numbers are described, not refused.
+/// Describes the columns of a file that `reading` names; missing cells, texts and infinite numbers are described, not
+/// refused.
 ///
 /// # Errors
 ///

@@ -121,13 +121,13 @@ impl RegressionData {
         Ok(RegressionData { features, names, kinds, y, target, fingerprint, n_dropped, kept_rows })
     }
 
-    /// The first column of a table as the target and the others as features, for a model of a single quantity: a target may be
-    /// the same in every row, and two classes are given out as 0 and 1.
+    /// The first column of a table as the target and the others as features, for a model of a single quantity: a target
+    /// may be the same in every row, and two classes are given out as 0 and 1.
     ///
     /// # Errors
     ///
-    /// The target does not hold what the outcome asks for, a value is beyond ±1e100, or a column has the name of one that comes
-    /// with draws.
+    /// The target does not hold what the outcome asks for, a value is beyond ±1e100, or a column has the name of one
+    /// that comes with draws.
     pub fn columns(table: &Table, outcome: Outcome) -> Result<Self, Error> {
         check_size(table, 0..table.n_cols())?;
         check_names(table, &(0..table.n_cols()).collect::<Vec<_>>())?;

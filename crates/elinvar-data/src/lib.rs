@@ -2,10 +2,10 @@
 //!
 //! [`Table`] reads a file into row-major `f64`: CSV (comma, semicolon or tab, found by itself; a header is required),
 //! LIBSVM, npy, npz and, with the feature `parquet`, parquet. The content tells which; [`Reading`] says what becomes of
-//! missing cells and of texts.
-//! [`RegressionData`] takes the target and the features out of it and checks what a regression model needs.
-//! [`split()`], [`split_fraction`] and [`read_row_numbers`] make training and test rows, [`Scaling`] brings columns to one
-//! scale, [`log_loss`] and its like score predictions, and [`describe()`] says what is in a file.
+//! missing cells and of texts. [`RegressionData`] takes the target and the features out of it and checks what a
+//! regression model needs. [`split()`], [`split_fraction`] and [`read_row_numbers`] make training and test rows,
+//! [`Scaling`] brings columns to one scale, [`log_loss`] and its like score predictions, and [`describe()`] says what
+//! is in a file.
 //!
 //! ```
 //! use elinvar_data::{Outcome, RegressionData, Selection};

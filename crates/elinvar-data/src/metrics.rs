@@ -1,8 +1,8 @@
 //! How well predictions agree with rows that were held back.
 //!
-//! Predictions are averaged over draws of the posterior first ([`mean_predictions`]), then compared: the log loss of the
-//! averaged probability is that of the posterior predictive distribution. A class is 1 where the target is positive, so
-//! targets may be written −1 and 1 or 0 and 1.
+//! Predictions are averaged over draws of the posterior first ([`mean_predictions`]), then compared: the log loss of
+//! the averaged probability is that of the posterior predictive distribution. A class is 1 where the target is
+//! positive, so targets may be written −1 and 1 or 0 and 1.
 
 use serde::Serialize;
 
@@ -124,7 +124,8 @@ pub struct CalibrationBin {
     pub se: f64,
 }
 
-/// Predicted probabilities against observed shares in `n_bins` intervals of equal width; intervals without rows are left out.
+/// Predicted probabilities against observed shares in `n_bins` intervals of equal width; intervals without rows are
+/// left out.
 pub fn calibration(y: &[f64], probability: &[f64], n_bins: usize) -> Vec<CalibrationBin> {
     let width = 1.0 / n_bins as f64;
     let mut sums = vec![(0_usize, 0.0, 0.0); n_bins];

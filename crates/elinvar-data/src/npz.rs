@@ -1,4 +1,5 @@
-//! Reading named arrays as numpy saves them: a matrix gives the columns `x1`, `x2`, …, vectors give columns of their name.
+//! Reading named arrays as numpy saves them: a matrix gives the columns `x1`, `x2`, …, vectors give columns of their
+//! name.
 
 use std::fs::File;
 use std::path::Path;

@@ -44,7 +44,8 @@ fn others(rows: &[usize], n_rows: usize) -> Vec<usize> {
 }
 
 impl RegressionData {
-    /// Rows that the file has, those that were dropped included: the bound for [`read_row_numbers`](crate::read_row_numbers).
+    /// Rows that the file has, those that were dropped included: the bound for
+    /// [`read_row_numbers`](crate::read_row_numbers).
     pub fn n_rows_of_file(&self) -> usize {
         self.n_rows() + self.n_dropped
     }

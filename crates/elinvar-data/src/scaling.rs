@@ -69,8 +69,8 @@ impl Scaling {
     }
 }
 
-/// The transformation that brings every column but the intercept, indicators included, to standard deviation 1, and to mean 0 where
-/// an intercept takes up the shift: the scale on which priors that follow the data are all alike.
+/// The transformation that brings every column but the intercept, indicators included, to standard deviation 1, and to
+/// mean 0 where an intercept takes up the shift: the scale on which priors that follow the data are all alike.
 ///
 /// A column that is constant in the rows of `train` is divided by 1.
 pub fn unit_columns(train: &RegressionData) -> Vec<ColumnTransform> {

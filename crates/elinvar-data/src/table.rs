@@ -10,8 +10,8 @@ use crate::{Columns, Error, Reading, csv, format};
 
 /// Numbers with named columns, in row-major order, with the line of the file each row came from.
 ///
-/// Every value is finite: a file with an infinite value is not read, rows with missing cells are refused or dropped. In a
-/// column that is a category each value is the position of its level, see [`Table::levels`].
+/// Every value is finite: a file with an infinite value is not read, rows with missing cells are refused or dropped. In
+/// a column that is a category each value is the position of its level, see [`Table::levels`].
 ///
 /// ```
 /// use elinvar_data::{Columns, Table};
@@ -44,7 +44,8 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is not a table of these kinds, or has a cell that is not a finite number; see [`Error`].
+    /// The file cannot be read, is not a table of these kinds, or has a cell that is not a finite number; see
+    /// [`Error`].
     pub fn read(path: impl AsRef<Path>, columns: &Columns) -> Result<Table, Error> {
         Table::read_with(path, &columns.into())
     }

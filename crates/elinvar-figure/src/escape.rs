@@ -2,7 +2,8 @@
 
 /// Text between tags or in a quoted attribute.
 ///
-/// Control characters that XML does not know become U+FFFD, so that a figure stays well-formed whatever a column was called.
+/// Control characters that XML does not know become U+FFFD, so that a figure stays well-formed whatever a column was
+/// called.
 pub fn text(raw: &str) -> String {
     let mut safe = String::with_capacity(raw.len());
     for c in raw.chars() {

@@ -1,14 +1,15 @@
 //! Figures as SVG and, with the feature `png`, as pixels: for papers and for the report of a fit, in one style.
 //!
-//! A [`Figure`] is made of [`Panel`]s, a panel of two [`Axis`] and layers: [`Line`]s with bands, [`Points`] with bars, [`Area`]s of
-//! densities and histograms, [`Contours`] of functions and draws, [`Bars`], [`Rule`]s and [`Note`]s. Names stand at the ends of
-//! lines ([`Line::label`]) or in a key above the figure ([`Line::key`]). Colours are told apart by people with any common kind of
-//! colour blindness; in a page they follow its light or dark scheme ([`style`]).
+//! A [`Figure`] is made of [`Panel`]s, a panel of two [`Axis`] and layers: [`Line`]s with bands, [`Points`] with bars,
+//! [`Area`]s of densities and histograms, [`Contours`] of functions and draws, [`Bars`], [`Rule`]s and [`Note`]s. Names
+//! stand at the ends of lines ([`Line::label`]) or in a key above the figure ([`Line::key`]). Colours are told apart by
+//! people with any common kind of colour blindness; in a page they follow its light or dark scheme ([`style`]).
 //!
 //! ```
 //! use elinvar_figure::{Area, Axis, Colour, Contours, Dash, Figure, Line, Panel, Points, Rule};
 //!
-//! let elbo = |rate: f64| (1..=50).map(move |i| (10.0 * f64::from(i), -34.0 - 20.0 * (-rate * f64::from(i)).exp(), 0.3));
+//! let steps = || (1..=50).map(f64::from);
+//! let elbo = |rate: f64| steps().map(move |i| (10.0 * i, -34.0 - 20.0 * (-rate * i).exp(), 0.3));
 //! let draws: Vec<f64> = (0..400).map(|i| (f64::from(i) * 0.618).sin()).collect();
 //! let figure = Figure::new("Natural and ordinary gradients")
 //!     .columns(2)
@@ -38,8 +39,8 @@
 //! assert!(svg.starts_with("<svg") && svg.contains("log normaliser"));
 //! ```
 //!
-//! What is too special for layers is drawn by hand: [`frame::Frame`] has the axes, [`svg::Marks`] takes the marks, and a
-//! [`svg::Drawing`] of them is written alone or into a page.
+//! What is too special for layers is drawn by hand: [`frame::Frame`] has the axes, [`svg::Marks`] takes the marks, and
+//! a [`svg::Drawing`] of them is written alone or into a page.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 

@@ -1,4 +1,5 @@
-//! Colours of series: the palette of M. Okabe and K. Ito, which people with any common kind of colour blindness can tell apart.
+//! Colours of series: the palette of M. Okabe and K. Ito, which people with any common kind of colour blindness can
+//! tell apart.
 
 /// A colour of the palette; in a page it follows the light or dark scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! The colours of pages and figures, once for light and once for dark.
 //!
-//! Blue is q, the approximation; orange is what importance weights make of it. The pair is told apart by every common kind of
-//! colour blindness, and the two never differ by colour alone: q is filled, the other is a line.
+//! Blue is q, the approximation; orange is what importance weights make of it. The pair is told apart by every common
+//! kind of colour blindness, and the two never differ by colour alone: q is filled, the other is a line.
 
 use crate::palette::Colour;
 

@@ -33,8 +33,9 @@ impl Program {
         self.entropy_bonus.map_or(0.0, |c| c * ONE_MINUS_GAMMA / decay)
     }
 
-    /// Runs from `start`. One β for all components, halved until every precision stays positive definite; the weights keep
-    /// the share 1 − ρ_t β_π, clamped to [0, 1], of their natural parameters (the program itself lets it be negative at first).
+    /// Runs from `start`. One β for all components, halved until every precision stays positive definite; the weights
+    /// keep the share 1 − ρ_t β_π, clamped to [0, 1], of their natural parameters (the program itself lets it be
+    /// negative at first).
     pub(crate) fn run(&self, target: &dyn Target, start: Approximation, seed: u64) -> Result<Approximation, Error> {
         let about = target.about();
         if !about.offers.hessian {

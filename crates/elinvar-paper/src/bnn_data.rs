@@ -80,7 +80,8 @@ impl TableOfSplits {
         self.standardised(&train, &self.test_rows[k])
     }
 
-    /// The training rows of split `k` alone, without its test rows: those that the next split tests on are predicted, the others fitted.
+    /// The training rows of split `k` alone, without its test rows: those that the next split tests on are predicted,
+    /// the others fitted.
     pub(crate) fn validation(&self, k: usize) -> Result<Split, Error> {
         let [fitted, held_out] = self.validation_rows(k);
         self.standardised(&fitted, &held_out)

@@ -1,7 +1,7 @@
 //! The experiments of Lin, Khan & Schmidt 2019, each with its figures, its numbers, and expectations that can fail.
 //!
-//! [`EXPERIMENTS`] lists them. [`Experiment::run`] makes [`Findings`], [`Experiment::compare`] holds them against the expectations,
-//! and [`write()`] keeps both in a folder:
+//! [`EXPERIMENTS`] lists them. [`Experiment::run`] makes [`Findings`], [`Experiment::compare`] holds them against the
+//! expectations, and [`write()`] keeps both in a folder:
 //!
 //! ```no_run
 //! use elinvar_paper::{Existing, Settings, experiment, write};

@@ -130,7 +130,8 @@ fn by_default(problem: &Problem, family: Family, seed: u64) -> Result<Approximat
 /// Directions from which a shifted family starts.
 const SIDES: u32 = 8;
 
-/// The member with the mean and covariance of the Gaussian, six tenths of its variance in one direction due to the shift.
+/// The member with the mean and covariance of the Gaussian, six tenths of its variance in one direction due to the
+/// shift.
 fn bent(gaussian: &Approximation, family: Family, angle: f64) -> Result<Approximation, Error> {
     const SHARE: f64 = 0.6;
     // Mean and variance of the half-normal and of the exponential law.
@@ -148,7 +149,8 @@ fn bent(gaussian: &Approximation, family: Family, angle: f64) -> Result<Approxim
     Ok(Approximation::from_parts(family, 2, vec![(b, precision)], vec![0.0])?)
 }
 
-/// The settings of the authors' program (mathematics §9.2, E3): 1000 plain steps of 0.2 with 20 draws, option II, from μ = (1, 1), P = 100 I.
+/// The settings of the authors' program (mathematics §9.2, E3): 1000 plain steps of 0.2 with 20 draws, option II, from
+/// μ = (1, 1), P = 100 I.
 fn by_the_program(problem: &Problem, family: Family, seed: u64) -> Result<Approximation, Error> {
     let mut stream = Stream::open(seed, Purpose::Start, 0, 0);
     let mut b = vec![1.0, 1.0];

@@ -24,9 +24,9 @@ const DIM: usize = 20;
 const MODES: usize = 10;
 const COMPONENTS: usize = 20;
 
-/// The paper's settings (mathematics §9.2, E1): S = 10, uniform weights, Σ_c = 100 I, μ_c ~ N(0, 100 I). Step size and number of
-/// iterations are not stated; these are ours. The weights move as in the authors' program, a hundred times more slowly and with the
-/// entropy bonus.
+/// The paper's settings (mathematics §9.2, E1): S = 10, uniform weights, Σ_c = 100 I, μ_c ~ N(0, 100 I). Step size and
+/// number of iterations are not stated; these are ours. The weights move as in the authors' program, a hundred times
+/// more slowly and with the entropy bonus.
 const PAPER: Program = Program { draws: 10, beta: 0.05, weight_factor: 0.01, entropy_bonus: Some(5e5), steps: 3_000 };
 
 /// The same with one step size for components and weights, as the updates of the paper's §4.1 have it.

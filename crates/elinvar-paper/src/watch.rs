@@ -48,7 +48,8 @@ pub(crate) struct Steps {
     pub(crate) median: f64,
     /// The seconds of a step when nothing else runs.
     pub(crate) fastest: f64,
-    /// The share of steps that were shorter than asked for: a bound held them back, or where they led was no approximation.
+    /// The share of steps that were shorter than asked for: a bound held them back, or where they led was no
+    /// approximation.
     pub(crate) shortened: f64,
 }
 

@@ -32,7 +32,8 @@ struct Numbers<'a> {
     comparison: &'a Comparison,
 }
 
-/// Writes the findings into `folder`: each figure as SVG and, with the feature `png`, as PNG, each table as CSV, `numbers.json` and the page `index.md`.
+/// Writes the findings into `folder`: each figure as SVG and, with the feature `png`, as PNG, each table as CSV,
+/// `numbers.json` and the page `index.md`.
 ///
 /// The files appear together: they are written beside the folder and renamed.
 ///

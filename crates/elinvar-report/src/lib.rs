@@ -1,7 +1,7 @@
 //! The report of a fit: one self-contained HTML page, and its figures as SVG and PNG.
 //!
-//! [`Content`] is plain data; [`html`] makes the page of it, [`figure()`] one figure as SVG, and `png` (with the feature of that
-//! name) the same as pixels. Nothing is read from anywhere else: no network, no font, no file.
+//! [`Content`] is plain data; [`html`] makes the page of it, [`figure()`] one figure as SVG, and `png` (with the
+//! feature of that name) the same as pixels. Nothing is read from anywhere else: no network, no font, no file.
 //!
 //! ```
 //! use elinvar_report::{Content, Parameter, Summary, Verdict, html};

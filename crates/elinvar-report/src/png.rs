@@ -21,8 +21,8 @@ pub enum PngError {
 /// Texts are set in DejaVu Sans, which is built in, so that the image is the same on every machine.
 ///
 /// # Errors
-/// [`PngError::Nothing`] if the content does not have what the figure shows; [`PngError::Pixels`] if `scale` is not positive or
-/// too large.
+/// [`PngError::Nothing`] if the content does not have what the figure shows; [`PngError::Pixels`] if `scale` is not
+/// positive or too large.
 pub fn png(content: &Content, name: &FigureName, scale: f32) -> Result<Vec<u8>, PngError> {
     let svg = figure(content, name).ok_or_else(|| PngError::Nothing(name.clone()))?;
     Ok(pixels::png(&svg, scale)?)

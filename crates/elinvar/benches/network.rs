@@ -1,7 +1,7 @@
 //! Time of log p and gradient of a network next to the matrix products it cannot avoid.
 //!
-//! `cargo xtask bench network` prints a table. Both sides run alternately in one thread and the minimum over repeats counts, so
-//! that the ratio is worth reading on a busy machine.
+//! `cargo xtask bench network` prints a table. Both sides run alternately in one thread and the minimum over repeats
+//! counts, so that the ratio is worth reading on a busy machine.
 
 use std::time::Instant;
 

@@ -30,9 +30,10 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Where things are: [`fit`] and [`run`] drive a fit; [`Family`] and [`family`] are the approximations, made of [`law`]s,
-//! [`component`]s and [`block`]s; [`target`] is what users implement and [`model`] what is ready; [`posterior`] is the result. `estimate` and
-//! [`rule`] hold the closed choices of a [`Plan`]; [`special`] and [`random`] are the ground floor.
+//! Where things are: [`fit`] and [`run`] drive a fit; [`Family`] and [`family`] are the approximations, made of
+//! [`law`]s, [`component`]s and [`block`]s; [`target`] is what users implement and [`model`] what is ready;
+//! [`posterior`] is the result. `estimate` and [`rule`] hold the closed choices of a [`Plan`]; [`special`] and
+//! [`random`] are the ground floor.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 

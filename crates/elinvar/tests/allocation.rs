@@ -63,8 +63,8 @@ fn allocations(f: impl FnOnce()) -> u64 {
 
 const STEPS: usize = 100;
 
-/// Makes this thread's packing buffer of the matrix library, whose size depends on the processor's cache only: the library
-/// allocates it once per thread, at the first product of more than a few rows.
+/// Makes this thread's packing buffer of the matrix library, whose size depends on the processor's cache only: the
+/// library allocates it once per thread, at the first product of more than a few rows.
 fn warm_the_thread() {
     let target = logistic(50, 3);
     let mut run = Run::new(&target, start_of(&target, Family::gaussian()), &Plan::default()).unwrap();

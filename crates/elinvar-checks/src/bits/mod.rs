@@ -1,14 +1,15 @@
 //! Whole fits, bit for bit: the net under every change that is meant to leave the numbers as they are.
 //!
-//! `cargo xtask bits` runs some hundred short fits through the public interface and compares each with its line in `bits.txt`: hashes of
-//! the bits of the final state, of every step of the trace and of the judgement, the numbers of evaluations, the reason to stop and
-//! the verdict. `cargo xtask bits mog` runs those whose names contain `mog`; `cargo xtask bits --write` records anew, in a commit
-//! that says why the numbers are other ones.
+//! `cargo xtask bits` runs some hundred short fits through the public interface and compares each with its line in
+//! `bits.txt`: hashes of the bits of the final state, of every step of the trace and of the judgement, the numbers of
+//! evaluations, the reason to stop and the verdict. `cargo xtask bits mog` runs those whose names contain `mog`; `cargo
+//! xtask bits --write` records anew, in a commit that says why the numbers are other ones.
 //!
-//! The bits depend neither on the run nor on the number of threads, but on the machine: the kernels of the library, its linear
-//! algebra and the mathematical functions of the system choose their instructions by the processor (AVX-512, or AVX2 with FMA, or
-//! neither), and a compiler or a system library of another version may round differently. On a machine other than that of
-//! the recording: check out the commit before the change, record there, and compare the change with that recording.
+//! The bits depend neither on the run nor on the number of threads, but on the machine: the kernels of the library, its
+//! linear algebra and the mathematical functions of the system choose their instructions by the processor (AVX-512, or
+//! AVX2 with FMA, or neither), and a compiler or a system library of another version may round differently. On a
+//! machine other than that of the recording: check out the commit before the change, record there, and compare the
+//! change with that recording.
 
 mod cases;
 mod line;

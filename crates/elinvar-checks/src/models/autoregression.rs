@@ -6,7 +6,8 @@ use elinvar::target::{About, Answer, Ask, Prior, Target, TargetError};
 
 /// y_t ~ N(α + Σ_k β_k y_{t−k}, σ²) for t > K, given the first K values; z = (α, β₁, …, β_K, log σ).
 ///
-/// The linear regression of y_t on its past, so that a full pass costs nothing that grows with the length of the series.
+/// The linear regression of y_t on its past, so that a full pass costs nothing that grows with the length of the
+/// series.
 #[derive(Clone, Debug)]
 pub(crate) struct Autoregression {
     regression: LinearRegression,

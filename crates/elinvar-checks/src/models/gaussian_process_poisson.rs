@@ -17,16 +17,17 @@ use elinvar::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetE
 pub(crate) enum Whitening {
     /// u = f̃: standard normal before the data are seen, far from it after many counts.
     Prior,
-    /// f̃ = B⁻¹LᵀWy + M⁻ᵀu with MMᵀ = B = I + LᵀWL: about standard normal given ρ, α and the data, where the log rates are
-    /// taken as measured by y_i = log(k_i + ½) with precision W_ii = k_i + ½.
+    /// f̃ = B⁻¹LᵀWy + M⁻ᵀu with MMᵀ = B = I + LᵀWL: about standard normal given ρ, α and the data, where the log rates
+    /// are taken as measured by y_i = log(k_i + ½) with precision W_ii = k_i + ½.
     Posterior,
 }
 
-/// k_i ~ Poisson(e^{f_i}), f = L f̃ with LLᵀ = K, f̃ ~ N(0, I); z = (log ρ, log α, u) with u = f̃ or another [`Whitening`].
+/// k_i ~ Poisson(e^{f_i}), f = L f̃ with LLᵀ = K, f̃ ~ N(0, I); z = (log ρ, log α, u) with u = f̃ or another
+/// [`Whitening`].
 ///
-/// K_ij = α² exp(−(x_i − x_j)²/(2ρ²)) + 10⁻¹⁰ [i = j], ρ ~ Gamma(shape, rate), α ~ half-normal. The density is exact in both
-/// coordinates. Factors and inverses are differentiated twice in (log ρ, log α) by carrying derivatives through the
-/// elimination.
+/// K_ij = α² exp(−(x_i − x_j)²/(2ρ²)) + 10⁻¹⁰ [i = j], ρ ~ Gamma(shape, rate), α ~ half-normal. The density is exact in
+/// both coordinates. Factors and inverses are differentiated twice in (log ρ, log α) by carrying derivatives through
+/// the elimination.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GaussianProcessPoisson {
     x: Vec<f64>,

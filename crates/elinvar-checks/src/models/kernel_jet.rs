@@ -1,10 +1,12 @@
-//! Numbers that carry their first and second derivatives by two parameters of a kernel, and triangular matrices of them.
+//! Numbers that carry their first and second derivatives by two parameters of a kernel, and triangular matrices of
+//! them.
 
 use elinvar::target::TargetError;
 
 /// Number of parameters.
 pub(super) const N_KERNEL: usize = 2;
-/// A number with its derivatives by the first (1) and the second parameter (2): value, 1, 2, 11, 12, 22; or the value alone.
+/// A number with its derivatives by the first (1) and the second parameter (2): value, 1, 2, 11, 12, 22; or the value
+/// alone.
 pub(super) type Jet<const J: usize> = [f64; J];
 /// Length of a [`Jet`] without derivatives.
 pub(super) const VALUE: usize = 1;

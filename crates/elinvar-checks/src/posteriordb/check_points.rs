@@ -1,7 +1,7 @@
 //! Known values of the log joint densities, by which the models are recognised before anything is fitted.
 //!
-//! The values are those of the check points of the collection; the points themselves, rows of the reference draws, are read from
-//! its files.
+//! The values are those of the check points of the collection; the points themselves, rows of the reference draws, are
+//! read from its files.
 
 use super::problem::Problem;
 use super::reference::Reference;

@@ -7,7 +7,8 @@ use elinvar::{Family, Plan};
 use super::problem::Problem;
 use super::reference::Reference;
 
-/// Draws of q behind its means and standard deviations: their Monte Carlo error is 0.007 and 0.005 where the bounds are 0.1.
+/// Draws of q behind its means and standard deviations: their Monte Carlo error is 0.007 and 0.005 where the bounds are
+/// 0.1.
 const N_DRAWS: usize = 20_000;
 /// Draws behind k̂ and the importance-weighted means.
 const N_WEIGHTED: usize = 10_000;

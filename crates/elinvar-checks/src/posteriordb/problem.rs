@@ -26,7 +26,8 @@ pub(crate) struct Problem {
     /// The target.
     pub(crate) target: Box<dyn Target>,
     report: Report,
-    /// Number of priors of positive parameters that the library normalises on the half line and the collection does not.
+    /// Number of priors of positive parameters that the library normalises on the half line and the collection does
+    /// not.
     half_priors: u32,
 }
 

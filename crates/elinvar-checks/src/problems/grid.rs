@@ -1,4 +1,5 @@
-//! Normalisers and moments by the trapezium rule, which is exact to rounding for smooth densities that vanish at the ends.
+//! Normalisers and moments by the trapezium rule, which is exact to rounding for smooth densities that vanish at the
+//! ends.
 
 use elinvar::target::{Answer, Ask, DrawBuffer, Target, Want};
 
@@ -26,8 +27,8 @@ pub(crate) fn moments_2d(target: &dyn Target, low: [f64; 2], high: [f64; 2], n: 
     sums.finish((step[0] * step[1]).ln())
 }
 
-/// Log normaliser and moments when, given a number t, everything is known: `conditional` returns log p(t) and writes the means
-/// and second moments.
+/// Log normaliser and moments when, given a number t, everything is known: `conditional` returns log p(t) and writes
+/// the means and second moments.
 pub(crate) fn moments_over(
     dim: usize,
     low: f64,

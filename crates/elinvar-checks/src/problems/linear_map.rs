@@ -17,7 +17,8 @@ impl LinearMap {
         Self { inverse: forward.clone(), forward, log_det: 0.0 }
     }
 
-    /// Q D Rᵀ with random rotations Q and R and singular values that fall geometrically from √condition to 1/√condition.
+    /// Q D Rᵀ with random rotations Q and R and singular values that fall geometrically from √condition to
+    /// 1/√condition.
     pub(crate) fn with_condition(dim: usize, condition: f64, seed: u64) -> Self {
         let (q, r) = (rotation(dim, seed, 0), rotation(dim, seed, 1));
         let values = singular_values(dim, condition);

@@ -1,4 +1,5 @@
-//! Independent one-dimensional laws, mixed by a matrix: skew, heavy or light tails in any dimension, with exact moments.
+//! Independent one-dimensional laws, mixed by a matrix: skew, heavy or light tails in any dimension, with exact
+//! moments.
 
 use std::f64::consts::PI;
 

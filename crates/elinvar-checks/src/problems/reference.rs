@@ -1,7 +1,7 @@
 //! Posterior moments and evidences of the logistic regressions on data, by importance sampling with a fitted Student t.
 //!
-//! A million weighted draws (two million for Sonar) with 750 000 effective ones: the means are known to 0.002 sd, the log evidences
-//! to 0.001.
+//! A million weighted draws (two million for Sonar) with 750 000 effective ones: the means are known to 0.002 sd, the
+//! log evidences to 0.001.
 
 /// What is known about a posterior.
 pub(crate) struct Reference {

@@ -47,7 +47,8 @@ pub(crate) fn sonar() -> Problem {
     referenced("Sonar", LogisticRegression::new(x, y, 0.204).expect(EMBEDDED), &SONAR)
 }
 
-/// Two well separated classes in the plane without an intercept, prior precision 0.01: a posterior that is skewed and long.
+/// Two well separated classes in the plane without an intercept, prior precision 0.01: a posterior that is skewed and
+/// long.
 pub(crate) fn murphy_toy() -> Problem {
     let text = include_bytes!("../../data/murphy_toy.csv");
     let table = Table::from_csv("murphy_toy.csv", text, &Columns::All).expect(EMBEDDED);

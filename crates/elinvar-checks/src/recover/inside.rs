@@ -24,7 +24,8 @@ impl Inside {
     }
 }
 
-/// A start that knows nothing of the target: locations near zero, unit scale matrices, components around the standard one.
+/// A start that knows nothing of the target: locations near zero, unit scale matrices, components around the standard
+/// one.
 pub(crate) fn plain(family: Family, dim: usize) -> Result<Approximation, String> {
     let stream = &mut Stream::open(5, Purpose::Sample, 8, 0);
     let k = family.n_components();
@@ -89,7 +90,8 @@ impl Target for Inside {
     }
 }
 
-/// A random member of a family of location blocks: locations of size one (components three apart), variances around one.
+/// A random member of a family of location blocks: locations of size one (components three apart), variances around
+/// one.
 pub(crate) fn random_member(family: Family, dim: usize, seed: u64) -> Result<Approximation, String> {
     let stream = &mut Stream::open(seed, Purpose::Sample, 7, 0);
     let k = family.n_components();

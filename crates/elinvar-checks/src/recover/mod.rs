@@ -1,4 +1,5 @@
-//! Whether each family finds a target that lies inside it, and how natural gradients compare with ordinary ones on the way.
+//! Whether each family finds a target that lies inside it, and how natural gradients compare with ordinary ones on the
+//! way.
 
 mod cases;
 mod inside;

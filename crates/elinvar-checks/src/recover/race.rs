@@ -44,8 +44,8 @@ impl Look {
     }
 }
 
-/// The bounds of the best member of the family in both looks. Draws come from the same noise as those of every state that is
-/// compared with it, so that the difference is known far better than either.
+/// The bounds of the best member of the family in both looks. Draws come from the same noise as those of every state
+/// that is compared with it, so that the difference is known far better than either.
 pub(crate) fn bounds(best: &Approximation, target: &dyn Target) -> Result<[f64; 2], Error> {
     let mut bounds = [0.0; 2];
     for (bound, n) in bounds.iter_mut().zip(LOOKS) {
@@ -73,8 +73,8 @@ impl Goal<'_> {
     }
 }
 
-/// Gradients until the iterate, or the best average so far, is within 0.01 nats of the best member; `None` if `budget` gradients do
-/// not suffice. The evaluations of the looks do not count.
+/// Gradients until the iterate, or the best average so far, is within 0.01 nats of the best member; `None` if `budget`
+/// gradients do not suffice. The evaluations of the looks do not count.
 pub(crate) fn evaluations_to_reach(
     target: &dyn Target,
     start: &Approximation,
@@ -117,7 +117,8 @@ pub(crate) struct Opponent {
 }
 
 impl Opponent {
-    /// All that are tried; the best counts. Where the target has a Hessian it is used, which makes the opponent stronger.
+    /// All that are tried; the best counts. Where the target has a Hessian it is used, which makes the opponent
+    /// stronger.
     pub(crate) fn all(has_hessian: bool) -> Vec<Self> {
         let curvature = if has_hessian { Curvature::Hessian } else { Curvature::Stein { control_variate: false } };
         let rates = [1.0, 0.3, 0.1, 0.03, 0.01, 0.003];

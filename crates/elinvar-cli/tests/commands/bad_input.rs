@@ -1,4 +1,5 @@
-//! Everything that can be wrong with a command or its files: the sentence, the exit code, and that nothing is left behind.
+//! Everything that can be wrong with a command or its files: the sentence, the exit code, and that nothing is left
+//! behind.
 
 use crate::story::Story;
 

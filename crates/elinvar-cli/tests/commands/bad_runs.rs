@@ -1,5 +1,5 @@
-//! Everything that can be wrong with a kept fit or with what is asked of it: the sentence, the exit code, and that nothing is
-//! left behind.
+//! Everything that can be wrong with a kept fit or with what is asked of it: the sentence, the exit code, and that
+//! nothing is left behind.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Fits that are killed, interrupted, limited and continued: nothing is lost, and every bit is that of a fit left alone.
+//! Fits that are killed, interrupted, limited and continued: nothing is lost, and every bit is that of a fit left
+//! alone.
 #![cfg(unix)]
 
 use std::path::PathBuf;

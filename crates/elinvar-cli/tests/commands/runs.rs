@@ -102,8 +102,8 @@ fn resampled_draws_are_those_of_the_posterior() {
     };
     let resampled = draws("--resample psis");
     let (plain, (mean, spread)) = (moments(&draws("")), moments(&resampled));
-    // 160,000 draws with an effective share of 0.24, of which systematic resampling loses next to nothing: 4.5 standard errors
-    // are 0.023 sd for the mean and 0.016 for the logarithm of the sd (false alarm 7e−6 each).
+    // 160,000 draws with an effective share of 0.24, of which systematic resampling loses next to nothing: 4.5 standard
+    // errors are 0.023 sd for the mean and 0.016 for the logarithm of the sd (false alarm 7e−6 each).
     assert!((mean - exact).abs() < 0.023 * sd && (spread / sd).ln().abs() < 0.016, "{mean} {spread}, {exact} {sd}");
     assert!((plain.0 - exact).abs() > sd && plain.1 > 1.5 * sd, "{plain:?}, {exact} {sd}");
     assert!(resampled.iter().all(|row| row[1].is_finite() && row[2].is_finite()));

@@ -67,7 +67,8 @@ impl Story {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Runs with `--json` what may need more steps or another family: the exit code says whether it converged and is trusted.
+    /// Runs with `--json` what may need more steps or another family: the exit code says whether it converged and is
+    /// trusted.
     pub(crate) fn json_good_or_not(&self, arguments: &[&str]) -> serde_json::Value {
         let ended = self.run(&[arguments, &["--json"]].concat());
         let fit: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();

@@ -47,7 +47,8 @@ fn a_poor_fit_is_called_unreliable() {
     assert!(page.ends_with("Next: the same command with --covariance full\n"), "{page}");
 }
 
-/// Two features of correlation 0.64 in a regression with much data: a mean-field Gaussian has the means and not the sds.
+/// Two features of correlation 0.64 in a regression with much data: a mean-field Gaussian has the means and not the
+/// sds.
 #[test]
 fn means_alone_may_be_trusted() {
     let story = Story::new();

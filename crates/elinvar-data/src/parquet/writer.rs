@@ -15,8 +15,8 @@ use ::parquet::schema::types::Type;
 /// Numbers that are held at once beside the file.
 const GROUP_NUMBERS: usize = 1 << 22;
 
-/// The bytes of a parquet file, packed by snappy, with one column of doubles without nulls for each name and with `notes` as its
-/// metadata; `rows` appends the rows of a range, each with one number for each name.
+/// The bytes of a parquet file, packed by snappy, with one column of doubles without nulls for each name and with
+/// `notes` as its metadata; `rows` appends the rows of a range, each with one number for each name.
 ///
 /// # Errors
 /// If the file cannot be made; memory aside, nothing is known that leads to it.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// An edge of the grid: its lower left point and whether it goes up.
 type Edge = (i64, i64, bool);
 
-/// Closed lines around the region where `values` (x fastest, `width` per row) exceed `level`, in grid coordinates; beyond the grid
-/// everything is below it.
+/// Closed lines around the region where `values` (x fastest, `width` per row) exceed `level`, in grid coordinates;
+/// beyond the grid everything is below it.
 pub fn contours(values: &[f64], width: usize, level: f64) -> Vec<Vec<(f64, f64)>> {
     let grid = Grid { values, width: width as i64, height: (values.len() / width.max(1)) as i64, level };
     // Every edge that is crossed begins one segment: neighbouring cells go round it in opposite directions.

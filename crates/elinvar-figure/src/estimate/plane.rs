@@ -16,8 +16,8 @@ pub struct Plane {
     pub values: Vec<f64>,
 }
 
-/// Kernel widths of a pair: those of each alone, for the slower rate of two dimensions, and a little more, because outlines far
-/// out rest on few draws.
+/// Kernel widths of a pair: those of each alone, for the slower rate of two dimensions, and a little more, because
+/// outlines far out rest on few draws.
 pub fn widths(x: &Sample, y: &Sample) -> (f64, f64) {
     const CALM: f64 = 1.6;
     let slower = CALM * x.effective_len().powf(1.0 / 5.0 - 1.0 / 6.0);

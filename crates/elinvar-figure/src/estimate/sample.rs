@@ -7,8 +7,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Values with weights, which are equal where there is no slice of the same length; `None` if fewer than two different ones are
-    /// finite.
+    /// Values with weights, which are equal where there is no slice of the same length; `None` if fewer than two
+    /// different ones are finite.
     pub fn new(values: &[f64], weights: &[f64]) -> Option<Self> {
         let weight = |i: usize| if weights.len() == values.len() { weights[i] } else { 1.0 };
         let mut points: Vec<(f64, f64)> = values

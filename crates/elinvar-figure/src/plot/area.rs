@@ -24,8 +24,8 @@ impl Area {
         Self { points: points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()).collect(), ..Self::default() }
     }
 
-    /// The density of draws by a Gaussian kernel, whose width is chosen for them; weights are equal if there are none. Nothing is
-    /// drawn of fewer than two different draws.
+    /// The density of draws by a Gaussian kernel, whose width is chosen for them; weights are equal if there are none.
+    /// Nothing is drawn of fewer than two different draws.
     pub fn density(draws: &[f64], weights: &[f64]) -> Self {
         const POINTS: usize = 201;
         let Some(sample) = Sample::new(draws, weights) else { return Self::default() };

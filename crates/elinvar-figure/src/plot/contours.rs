@@ -48,8 +48,8 @@ impl Contours {
         Self { plane: Some(plane), levels, has_lines: true, ..Self::default() }
     }
 
-    /// Around the densest regions that hold these shares of draws; weights are equal if there are none. Nothing is drawn of draws
-    /// that do not differ.
+    /// Around the densest regions that hold these shares of draws; weights are equal if there are none. Nothing is
+    /// drawn of draws that do not differ.
     pub fn of_draws(x: &[f64], y: &[f64], weights: &[f64], shares: impl IntoIterator<Item = f64>) -> Self {
         let (Some(of_x), Some(of_y)) = (Sample::new(x, weights), Sample::new(y, weights)) else {
             return Self::default();

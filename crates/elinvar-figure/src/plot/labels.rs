@@ -1,7 +1,7 @@
 //! Names at the ends of lines, moved apart.
 
-/// Places as near as possible (in squares) to where they should be, in their order, at least `gap` from each other and between
-/// the two ends, as far as there is room.
+/// Places as near as possible (in squares) to where they should be, in their order, at least `gap` from each other and
+/// between the two ends, as far as there is room.
 pub(crate) fn spread(wanted: &[f64], gap: f64, (low, high): (f64, f64)) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]).then(a.cmp(b)));

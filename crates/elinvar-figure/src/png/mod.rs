@@ -29,11 +29,12 @@ pub enum PngError {
 /// A figure's SVG text as a PNG file, `scale` pixels for each of its natural size (2 for a screen, 4 for paper).
 ///
 /// Texts are set in DejaVu Sans, which is built in, so that the image is the same on every machine. Letters stand one
-/// after the other from left to right, kerned but not joined: names in Arabic or Devanagari are better read from the SVG.
+/// after the other from left to right, kerned but not joined: names in Arabic or Devanagari are better read from the
+/// SVG.
 ///
 /// # Errors
-/// [`PngError::Scale`] if `scale` is not positive or too large; [`PngError::Raster`] if the text is no SVG as figures of
-/// this crate are.
+/// [`PngError::Scale`] if `scale` is not positive or too large; [`PngError::Raster`] if the text is no SVG as figures
+/// of this crate are.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
     let scene = Scene::parse(svg)?;
     let (width, height) = (scene.width * scale, scene.height * scale);

@@ -61,7 +61,8 @@ impl Method {
                 (Rule::EuclideanAdam(adam), Curvature::Stein { control_variate: false })
             }
             adam_like => {
-                // log σ has a prior of its own, so s cannot start from that of the weights: it starts from the widths of the start.
+                // log σ has a prior of its own, so s cannot start from that of the weights: it starts from the widths
+                // of the start.
                 let bias_correction = BiasCorrection::MomentumOnly;
                 let rule = AdamLike { gamma1, gamma2, bias_correction, ..AdamLike::default() };
                 let is_squared_mean = adam_like == Mover::SquaredMean;
@@ -83,7 +84,8 @@ impl Method {
     }
 }
 
-/// A look at a run: steps, evaluations of the gradient, and the RMSE and log-likelihood of the rows held out, in units of the response.
+/// A look at a run: steps, evaluations of the gradient, and the RMSE and log-likelihood of the rows held out, in units
+/// of the response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) steps: f64,

@@ -7,7 +7,8 @@ use super::method::{Look, Method};
 /// A goal of a mean curve: a share of the lowest last RMSE, or nats below the highest last log-likelihood.
 pub(super) const RMSE_GOAL: f64 = 1.05;
 pub(super) const LIKELIHOOD_GOAL: f64 = 0.05;
-/// Steps from which curves are compared: the first look shows the start alone, and means of squares remember it for a hundred steps.
+/// Steps from which curves are compared: the first look shows the start alone, and means of squares remember it for a
+/// hundred steps.
 pub(super) const FROM: [f64; 2] = [10.0, 100.0];
 
 /// The runs of one method on one table, a list of looks per split.
@@ -49,8 +50,8 @@ pub(super) fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, sd.unwrap_or(0.0) / (values.len() as f64).sqrt())
 }
 
-/// The mean of a loss over the logarithm of the steps from `from` to the last: every factor of ten counts the same, so it tells how
-/// soon a run is good without a level that someone has to choose.
+/// The mean of a loss over the logarithm of the steps from `from` to the last: every factor of ten counts the same, so
+/// it tells how soon a run is good without a level that someone has to choose.
 pub(super) fn mean_over_log_steps(looks: &[Look], loss: Loss, from: f64) -> f64 {
     let looks: Vec<&Look> = looks.iter().filter(|look| look.steps >= from).collect();
     let [first, .., last] = looks[..] else { return looks.first().map_or(f64::NAN, |only| loss.of(only)) };
@@ -98,8 +99,8 @@ impl Ran {
     }
 }
 
-/// Steps after which the mean curve of each run stays within the goal, which the best last value of all sets; none where it is not
-/// there in the end.
+/// Steps after which the mean curve of each run stays within the goal, which the best last value of all sets; none
+/// where it is not there in the end.
 pub(super) fn steps_to_goal(of_table: &[Ran], loss: Loss) -> Vec<Option<f64>> {
     let curves: Vec<Vec<(f64, f64)>> = of_table.iter().map(|ran| ran.mean_curve(loss)).collect();
     let lowest = curves.iter().filter_map(|curve| curve.last()).map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
@@ -148,7 +149,8 @@ mod tests {
 
     #[test]
     fn the_lead_is_the_mean_ratio_over_decades_paired_by_split() {
-        // Twice our RMSE everywhere on one split, and over the first of the two decades from the tenth step on the other.
+        // Twice our RMSE everywhere on one split, and over the first of the two decades from the tenth step on the
+        // other.
         let ours = looks(|steps| 1.0 / (1.0 + steps));
         let twice = looks(|steps| 2.0 / (1.0 + steps));
         let slow = looks(|steps| if steps < 100.0 { 4.0 } else { 1.0 } / (1.0 + steps));

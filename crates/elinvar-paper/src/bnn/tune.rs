@@ -21,7 +21,8 @@ pub(super) struct Try {
     pub(super) table: &'static str,
     pub(super) method: Method,
     pub(super) beta: f64,
-    /// Log RMSE of the validation rows, mean over the logarithm of the steps from the hundredth on and over splits; infinite if a run broke down.
+    /// Log RMSE of the validation rows, mean over the logarithm of the steps from the hundredth on and over splits;
+    /// infinite if a run broke down.
     pub(super) score: f64,
 }
 

@@ -48,7 +48,8 @@ struct Part {
 }
 
 impl Part {
-    /// Brings the rows into a random order: the file goes from area to area, and a few rows from its top are of one area only.
+    /// Brings the rows into a random order: the file goes from area to area, and a few rows from its top are of one
+    /// area only.
     fn shuffle(&mut self) {
         let mut stream = Stream::open(1, Purpose::Sample, 1, 0);
         for last in (1..self.y.len()).rev() {
@@ -93,8 +94,8 @@ impl Data {
         Self::new(train, test)
     }
 
-    /// Rows of the same shape: ten numbers in \[0, 1\], one of four, one of forty with frequencies like 1/k, labels by known
-    /// coefficients.
+    /// Rows of the same shape: ten numbers in \[0, 1\], one of four, one of forty with frequencies like 1/k, labels by
+    /// known coefficients.
     pub(super) fn stand_in(n_train: usize, n_test: usize, seed: u64) -> Result<Self, Error> {
         let mut stream = Stream::open(seed, Purpose::Sample, 0, 0);
         let mut coefficients: Vec<f64> =
@@ -132,7 +133,8 @@ impl Data {
         self.labels.len()
     }
 
-    /// −log p̂(label) in nats of the first `n_rows` rows that are kept back, p̂ the mean over `n_draws` draws (mathematics §9.3).
+    /// −log p̂(label) in nats of the first `n_rows` rows that are kept back, p̂ the mean over `n_draws` draws
+    /// (mathematics §9.3).
     pub(super) fn losses(&self, q: &Approximation, n_rows: usize, n_draws: usize) -> Vec<f64> {
         const BLOCK: usize = 256;
         let z = crate::draws::draws(q, n_draws, 1);

@@ -113,8 +113,8 @@ fn run_alone(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Find
     Ok(findings)
 }
 
-/// Rows of a mini-batch and the seconds of an epoch of natural gradients on a skew-Gaussian: what a step costs whatever its rows is
-/// shared by more of them.
+/// Rows of a mini-batch and the seconds of an epoch of natural gradients on a skew-Gaussian: what a step costs whatever
+/// its rows is shared by more of them.
 fn costs(data: &Data, course: &Course) -> Result<Vec<(usize, f64)>, Error> {
     let entry = Entry { family: Family::skew(), method: Method::Natural };
     let n_rows = data.model.design().n_rows();

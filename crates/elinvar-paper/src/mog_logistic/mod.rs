@@ -1,4 +1,5 @@
-//! Mixtures of Gaussians on logistic regressions: natural gradients against the black box, and what each component buys.
+//! Mixtures of Gaussians on logistic regressions: natural gradients against the black box, and what each component
+//! buys.
 
 mod figure;
 mod race;
@@ -181,7 +182,8 @@ fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error
     Ok(findings)
 }
 
-/// The default fits of all numbers of components; the log evidence is that of importance sampling from the best of them.
+/// The default fits of all numbers of components; the log evidence is that of importance sampling from the best of
+/// them.
 fn fit_all(
     problem: &Problem,
     size: &Size,

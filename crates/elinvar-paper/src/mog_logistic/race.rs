@@ -15,8 +15,8 @@ use crate::watch::{Watch, watch};
 /// Draws of an iteration, those of all components together, as near as K allows.
 const DRAWS: usize = 20;
 
-/// How far from the final divergence of the black box counts as having reached it, in nats: a curve that is flat at its end should
-/// not be charged for its end.
+/// How far from the final divergence of the black box counts as having reached it, in nats: a curve that is flat at its
+/// end should not be charged for its end.
 pub(super) const TOLERANCE: f64 = 0.01;
 
 /// A runner with its settings.
@@ -144,8 +144,9 @@ pub(super) fn run(
     Ok(Ran { looks, shortened: steps.shortened })
 }
 
-/// For natural gradients and the black box the setting that comes first, in evaluations, within 0.01 nats of the best that the
-/// black box reaches by the end with any of its settings; where none of them comes so close, the setting that ends closest.
+/// For natural gradients and the black box the setting that comes first, in evaluations, within 0.01 nats of the best
+/// that the black box reaches by the end with any of its settings; where none of them comes so close, the setting that
+/// ends closest.
 pub(super) fn tune(
     target: &dyn Target,
     components: usize,
@@ -176,7 +177,8 @@ pub(super) fn tune(
     Ok([best(0..natural.len()), best(natural.len()..all.len())])
 }
 
-/// Looks of several seeds at the same steps: their mean divergence with the smallest and the largest, and the median seconds.
+/// Looks of several seeds at the same steps: their mean divergence with the smallest and the largest, and the median
+/// seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mean {
     pub(super) look: Look,

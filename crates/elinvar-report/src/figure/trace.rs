@@ -184,7 +184,8 @@ fn y_scale(content: &Content, quantity: Quantity, along: Along, points: &[Point]
     }
 }
 
-/// Where the later half of the bounds of the family that was kept lies, but for a few of them, and as much as their error around.
+/// Where the later half of the bounds of the family that was kept lies, but for a few of them, and as much as their
+/// error around.
 fn settled(content: &Content, along: Along, points: &[Point]) -> (f64, f64) {
     const FEW: f64 = 0.02;
     let kept = content.rungs.iter().position(|rung| rung.kept);
@@ -224,8 +225,8 @@ fn stairs(points: &[Point], quantity: Quantity, frame: &Frame) -> Vec<(f64, f64)
     places
 }
 
-/// Final ELBO and log normaliser as lines with their names: above at the left, where a bound that rises has not been yet, and
-/// below the end of the band at the right.
+/// Final ELBO and log normaliser as lines with their names: above at the left, where a bound that rises has not been
+/// yet, and below the end of the band at the right.
 fn references(content: &Content, points: &[Point], frame: &Frame, marks: &mut Marks) {
     let left = frame.left + 5.0;
     if let Some(z) = content.headline.log_normaliser.filter(|z| frame.y.holds(z.value)) {

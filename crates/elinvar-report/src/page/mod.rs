@@ -19,8 +19,8 @@ use section::Section;
 
 /// The whole report as one HTML file that needs nothing else: no network, no font, no other file.
 ///
-/// It reads without scripts, on a phone, in dark mode and on paper; with scripts, traces can be read out and zoomed and the table
-/// sorted and searched.
+/// It reads without scripts, on a phone, in dark mode and on paper; with scripts, traces can be read out and zoomed and
+/// the table sorted and searched.
 pub fn html(content: &Content) -> String {
     let sections: Vec<Section> = [
         draws::marginals(content),

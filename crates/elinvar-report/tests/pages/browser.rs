@@ -1,7 +1,8 @@
 //! The pages of made-up fits in a real browser.
 //!
-//! `cargo xtask browser` runs it. It needs node, npm and Chromium (`ELINVAR_CHROMIUM` names one that is elsewhere); playwright-core
-//! is installed by npm into a temporary folder. `ELINVAR_BROWSER_SHOTS` names a folder for the screenshots.
+//! `cargo xtask browser` runs it. It needs node, npm and Chromium (`ELINVAR_CHROMIUM` names one that is elsewhere);
+//! playwright-core is installed by npm into a temporary folder. `ELINVAR_BROWSER_SHOTS` names a folder for the
+//! screenshots.
 
 use std::fs;
 

@@ -51,9 +51,9 @@ impl Bare {
         }
     }
 
-    /// For a regression X·Z, Xᵀ·R and, per component of a full family, XᵀDX in blocks of 256 rows; for a Gaussian target PZ.
-    /// Per component of a full family a Cholesky factor, L⁻ᵀE and the products L⁻¹G and WᵀW of the retraction; for a mixture
-    /// also LᵀZ and LY of every component at every draw and the Gram products of ∇²log q.
+    /// For a regression X·Z, Xᵀ·R and, per component of a full family, XᵀDX in blocks of 256 rows; for a Gaussian
+    /// target PZ. Per component of a full family a Cholesky factor, L⁻ᵀE and the products L⁻¹G and WᵀW of the
+    /// retraction; for a mixture also LᵀZ and LY of every component at every draw and the Gram products of ∇²log q.
     pub(crate) fn run(&mut self) {
         let Sizes { n_rows, dim: d, n_draws, n_components: k, full } = self.sizes;
         let s = n_draws * k;

@@ -1,7 +1,7 @@
 //! Time of one step next to the matrix products it cannot avoid, per family and problem.
 //!
-//! `cargo xtask bench step` prints a table. Both sides run alternately in one process and the minimum over repeats counts, so
-//! that the ratio is worth reading on a busy machine.
+//! `cargo xtask bench step` prints a table. Both sides run alternately in one process and the minimum over repeats
+//! counts, so that the ratio is worth reading on a busy machine.
 
 mod bare;
 

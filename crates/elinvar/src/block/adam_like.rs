@@ -11,8 +11,9 @@ impl Location {
     /// One step with a diagonal P = Ns + kδ. The gradient of the bound holds all of it: G = N g_s + kδ − P, so that
     /// s⁺ = γ₂s + (1 − γ₂)g_s is P⁺ = P + (1 − γ₂)G, and n = −(∇_B L)Ω⁻¹/N.
     ///
-    /// A curvature that is not a square may be negative: the step of P is then halved until P⁺ keeps a share of P, as in the
-    /// plain rule. The step of B is halved until it is in range. Returns its β; 0 if nothing moved, the memory included.
+    /// A curvature that is not a square may be negative: the step of P is then halved until P⁺ keeps a share of P, as
+    /// in the plain rule. The step of B is halved until it is in range. Returns its β; 0 if nothing moved, the memory
+    /// included.
     ///
     /// Paper: App. J.
     pub(crate) fn advance_adam_like(
@@ -59,7 +60,8 @@ impl Location {
         beta
     }
 
-    /// Makes the precision that of the prior alone, s = 0; false, and nothing moves, if the prior leaves a coordinate free.
+    /// Makes the precision that of the prior alone, s = 0; false, and nothing moves, if the prior leaves a coordinate
+    /// free.
     pub(crate) fn start_from_prior(&mut self, prior: PriorPrecision<'_>) -> bool {
         let d = self.dim();
         if !matches!(self.scale, Scale::Diagonal(_)) {

@@ -7,8 +7,8 @@ use super::scale::in_range;
 pub struct BlockGradient {
     /// ∇_B L of a location block, d × r; ∇_W L of a tensor; ∇_η L of natural parameters, coordinate after coordinate.
     pub b: Vec<f64>,
-    /// G = −2∇_Σ L of a location block, so that P⁺ = P + βG; G_j = −(2/D₋ⱼ)∇_{V_j} L of the factors of a tensor, one after the
-    /// other; stored as the matrices are. Empty for natural parameters.
+    /// G = −2∇_Σ L of a location block, so that P⁺ = P + βG; G_j = −(2/D₋ⱼ)∇_{V_j} L of the factors of a tensor, one
+    /// after the other; stored as the matrices are. Empty for natural parameters.
     pub g: Vec<f64>,
 }
 

@@ -83,8 +83,8 @@ impl Location {
     /// The block with these columns of B and this precision.
     ///
     /// # Errors
-    /// [`Error::Shape`] if B is not a whole number of columns, [`Error::Domain`] if an entry is not finite or a column other
-    /// than μ is longer than 1e6 standard deviations of the conditional noise.
+    /// [`Error::Shape`] if B is not a whole number of columns, [`Error::Domain`] if an entry is not finite or a column
+    /// other than μ is longer than 1e6 standard deviations of the conditional noise.
     pub fn new(b: Vec<f64>, scale: Scale) -> Result<Self, Error> {
         let d = scale.dim();
         if b.is_empty() || !b.len().is_multiple_of(d) {
@@ -165,11 +165,11 @@ impl Location {
         Self::new(b, scale).ok()
     }
 
-    /// Moves along the natural gradient; `omega` is Ω = E[ũũᵀ/s] and `omega_inv` its inverse (r × r). Returns the β taken
-    /// and, where there is a KL bound, the divergence.
+    /// Moves along the natural gradient; `omega` is Ω = E[ũũᵀ/s] and `omega_inv` its inverse (r × r). Returns the β
+    /// taken and, where there is a KL bound, the divergence.
     ///
-    /// The displacement is halved as a whole until it is admissible, and shortened to the KL bound where there is one. A step of
-    /// zero leaves the state as it was.
+    /// The displacement is halved as a whole until it is admissible, and shortened to the KL bound where there is one.
+    /// A step of zero leaves the state as it was.
     pub(crate) fn advance(
         &mut self,
         gradient: &BlockGradient,
@@ -195,7 +195,8 @@ impl Location {
         Taken { kl: wanted.max_kl.map(|_| kl), ..Taken::by_one(beta) }
     }
 
-    /// Writes the state after a step β to the scratch; its KL divergence from the present one if a bound asks for it, else 0.
+    /// Writes the state after a step β to the scratch; its KL divergence from the present one if a bound asks for it,
+    /// else 0.
     ///
     /// E_w KL(q_new(z|w) ‖ q(z|w)) = ½{tr(PΣ⁺) − d − log|PΣ⁺|} + ½ tr(ΔBᵀ P ΔB Ω).
     fn attempt(

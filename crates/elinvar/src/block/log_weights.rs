@@ -4,7 +4,8 @@ use crate::Error;
 use crate::rule::largest_step;
 use crate::special::logistic::log_sum_exp;
 
-/// log π_c with Σ π_c = 1. No component is singled out: differences log(π_c/π_K) are the natural parameters (mathematics §1.3).
+/// log π_c with Σ π_c = 1. No component is singled out: differences log(π_c/π_K) are the natural parameters
+/// (mathematics §1.3).
 #[derive(Debug, PartialEq)]
 pub struct LogWeights {
     log: Vec<f64>,

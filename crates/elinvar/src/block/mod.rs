@@ -1,5 +1,5 @@
-//! Coordinates that move together: locations with their scale matrix, tensors with the factors of theirs, natural parameters of
-//! exponential families, and mixture weights.
+//! Coordinates that move together: locations with their scale matrix, tensors with the factors of theirs, natural
+//! parameters of exponential families, and mixture weights.
 
 mod adam_like;
 mod chart;

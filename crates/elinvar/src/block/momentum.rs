@@ -6,8 +6,9 @@ use super::log_weights::LogWeights;
 use crate::linalg::axpy;
 
 impl Location {
-    /// G += ratio (P − P₋) and ∇_B L += ratio P₋(B − B₋)Ω, where `before` is (B₋, P₋): a plain step β along this moves by β times
-    /// the natural gradient and β·ratio times the last displacement, both in natural parameters (mathematics §7.1).
+    /// G += ratio (P − P₋) and ∇_B L += ratio P₋(B − B₋)Ω, where `before` is (B₋, P₋): a plain step β along this moves
+    /// by β times the natural gradient and β·ratio times the last displacement, both in natural parameters (mathematics
+    /// §7.1).
     ///
     /// Paper: App. J.
     pub(crate) fn add_momentum(

@@ -7,8 +7,8 @@ use crate::linalg::axpy;
 use crate::rule::{Rule, Taken, retraction, take};
 use crate::special::logistic::log1p_exp;
 
-/// Divergence, in nats per coordinate, beyond which a step is too long whatever was asked for: a rate that is multiplied by 20
-/// is about there. Farther out the next draws overflow.
+/// Divergence, in nats per coordinate, beyond which a step is too long whatever was asked for: a rate that is
+/// multiplied by 20 is about there. Farther out the next draws overflow.
 const LARGEST_DIVERGENCE: f64 = 20.0;
 /// Whether η is minus a rate or scale ρ with F ∝ 1/ρ².
 fn is_rate(member: &Component) -> bool {
@@ -23,8 +23,8 @@ fn is_rate(member: &Component) -> bool {
 
 /// KL(new ‖ old) = A(η) − A(η⁺) + ⟨η⁺ − η, m⁺⟩.
 ///
-/// A third parameter is the log-odds of a label hidden in the component: then A is an average over the label, and the formula
-/// holds at fixed odds. The odds move first, and their own divergence is added.
+/// A third parameter is the log-odds of a label hidden in the component: then A is an average over the label, and the
+/// formula holds at fixed odds. The odds move first, and their own divergence is added.
 fn divergence(old: &Component, new: &Component) -> Option<f64> {
     let (from, to, m) = (old.natural(), new.natural(), new.expectation());
     let moved: Parameters = std::array::from_fn(|j| to[j] - from[j]);
@@ -101,11 +101,11 @@ impl Natural {
         self.coordinates.len() * self.n_free()
     }
 
-    /// η ← η + βF⁻¹g, halved until every coordinate stays in its domain and shortened to the KL bound where there is one.
-    /// Returns the β taken and the divergence.
+    /// η ← η + βF⁻¹g, halved until every coordinate stays in its domain and shortened to the KL bound where there is
+    /// one. Returns the β taken and the divergence.
     ///
-    /// Under [`Rule::Retraction`] a rate ρ = −η with F ∝ 1/ρ² moves to ρ + βδ + β²δ²/(2ρ), which is positive for every β
-    /// (mathematics §10.1); other parameters take the plain step under both rules.
+    /// Under [`Rule::Retraction`] a rate ρ = −η with F ∝ 1/ρ² moves to ρ + βδ + β²δ²/(2ρ), which is positive for every
+    /// β (mathematics §10.1); other parameters take the plain step under both rules.
     ///
     /// Paper: §4.1, App. B.5, App. C.
     pub(crate) fn advance(&mut self, gradient: &BlockGradient, wanted: Move, scratch: &mut NaturalScratch) -> Taken {

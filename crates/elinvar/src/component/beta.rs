@@ -57,8 +57,9 @@ fn information(a: f64, b: f64) -> ([f64; 3], f64) {
 /// ∂z/∂a of a draw z ~ Beta(a, b), given 1 − z and m₁ = ψ(a) − ψ(a+b); positive.
 fn first_shape_derivative(a: f64, b: f64, z: f64, rest: f64, m1: f64) -> f64 {
     let delta = m1 - if z < 0.5 { z.ln() } else { (-rest).ln_1p() };
-    // From below in u = log(z/y) where log y < m₁, so that every term has the same sign; also somewhat above, where z is small,
-    // because from above the integrand would have lengths from z to 1. Otherwise from above in u = log{(1−z)/(1−y)}.
+    // From below in u = log(z/y) where log y < m₁, so that every term has the same sign; also somewhat above, where z
+    // is small, because from above the integrand would have lengths from z to 1. Otherwise from above in u =
+    // log{(1−z)/(1−y)}.
     let from_below = delta >= 0.0 || (delta + 1.0 / a >= 0.0 && z < 0.5);
     let (p, q, x, y) = if from_below { (a, b, z, rest) } else { (b, a, rest, z) };
     let odds = x / y;
@@ -180,7 +181,8 @@ impl ExponentialFamily for Beta {
         Some(part(self.a, self.expectation[0]) + part(self.b, self.expectation[1]) - self.log_peak)
     }
 
-    /// x/(x + y) with two gamma draws, for small shapes in logarithms; a draw that is 0 or 1 after rounding becomes its neighbour.
+    /// x/(x + y) with two gamma draws, for small shapes in logarithms; a draw that is 0 or 1 after rounding becomes its
+    /// neighbour.
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
         let z = if self.a.min(self.b) > 0.1 {
             let x = noise.gamma(self.a);

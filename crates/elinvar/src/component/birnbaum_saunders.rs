@@ -1,11 +1,12 @@
 //! The Birnbaum–Saunders (fatigue life) distribution with a fixed weight p (mathematics §5.4).
 //!
-//! It is the margin in z of a conditional exponential family in (z, w), not an exponential family itself: w = 0 with probability p, then
-//! z ~ InvGauss(μ, v); otherwise z has the density (z/μ) InvGauss(z | μ, v), the law of 1/y with y ~ InvGauss(1/μ, v/μ²). The items of
-//! [`ExponentialFamily`] are to be read so: statistics, natural and expectation parameters, log partition function and Fisher matrix
-//! are those of the joint law of (z, w) (mathematics §0.4), everything about densities, draws and derivatives is about the margin. Both
-//! laws have the same t = (z, 1/z) and η, so m = E\[t\] is an expectation over z alone. ∂z/∂η is the implicit derivative of the margin,
-//! which is the average of those of the two laws given z.
+//! It is the margin in z of a conditional exponential family in (z, w), not an exponential family itself: w = 0 with
+//! probability p, then z ~ InvGauss(μ, v); otherwise z has the density (z/μ) InvGauss(z | μ, v), the law of 1/y with y
+//! ~ InvGauss(1/μ, v/μ²). The items of [`ExponentialFamily`] are to be read so: statistics, natural and expectation
+//! parameters, log partition function and Fisher matrix are those of the joint law of (z, w) (mathematics §0.4),
+//! everything about densities, draws and derivatives is about the margin. Both laws have the same t = (z, 1/z) and η,
+//! so m = E\[t\] is an expectation over z alone. ∂z/∂η is the implicit derivative of the margin, which is the average
+//! of those of the two laws given z.
 
 use super::{ExponentialFamily, InverseGaussian, ParameterMatrix, Parameters};
 use crate::random::MixingNoise;
@@ -161,8 +162,8 @@ impl ExponentialFamily for BirnbaumSaunders {
         None
     }
 
-    /// For p = ½ an increasing function of one normal number; otherwise (z−μ)²v/μ²z is χ²₁ under both laws, and a uniform number chooses
-    /// between its two roots.
+    /// For p = ½ an increasing function of one normal number; otherwise (z−μ)²v/μ²z is χ²₁ under both laws, and a
+    /// uniform number chooses between its two roots.
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
         let (mu, half) = (self.mu(), 0.5 * (self.mu() / self.v()).sqrt());
         let normal = noise.normal();

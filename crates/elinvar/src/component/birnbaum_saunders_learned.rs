@@ -1,9 +1,10 @@
 //! The Birnbaum–Saunders distribution whose weight p is learned (mathematics §5.4).
 //!
-//! How the items of [`ExponentialFamily`] are to be read is said for [`super::BirnbaumSaunders`]. The third statistic is I\[w = 0\]; z does not
-//! say what w was, so that `statistics` has its expectation given z there. F is that of the joint law and block diagonal (mathematics
-//! §0.4): m₁ and m₂ do move with p, but the natural gradient for (μ, v) is taken at fixed p and that for p at fixed (μ, v).
-//! The log partition function is that of w plus the average of that of z given w; its gradient is m in η₁, η₂ at fixed p.
+//! How the items of [`ExponentialFamily`] are to be read is said for [`super::BirnbaumSaunders`]. The third statistic
+//! is I\[w = 0\]; z does not say what w was, so that `statistics` has its expectation given z there. F is that of the
+//! joint law and block diagonal (mathematics §0.4): m₁ and m₂ do move with p, but the natural gradient for (μ, v) is
+//! taken at fixed p and that for p at fixed (μ, v). The log partition function is that of w plus the average of that of
+//! z given w; its gradient is m in η₁, η₂ at fixed p.
 
 use super::{BirnbaumSaunders, ExponentialFamily, ParameterMatrix, Parameters};
 use crate::random::MixingNoise;

@@ -4,12 +4,14 @@ use super::{ExponentialFamily, Parameters};
 use crate::special::legendre::integrate;
 use crate::target::Support;
 
-/// ∂z/∂η of a draw z at fixed probability, −∫_{−∞}^z {t(y) − m} q(y) dy / q(z), by quadrature from the nearer end of the support.
+/// ∂z/∂η of a draw z at fixed probability, −∫_{−∞}^z {t(y) − m} q(y) dy / q(z), by quadrature from the nearer end of
+/// the support.
 ///
-/// Needs only the log density, the statistics, their expectation and the support; some hundred evaluations of each. It is what a new
-/// component can use before it has a formula of its own, and what formulas are tested against. On the circle the statistics must begin
-/// with cos z and sin z, and the probability is counted from the mean direction, which moves with η. NaN where neither tail fits into the
-/// range of numbers, as for a beta distribution whose shapes are both 1e−3.
+/// Needs only the log density, the statistics, their expectation and the support; some hundred evaluations of each. It
+/// is what a new component can use before it has a formula of its own, and what formulas are tested against. On the
+/// circle the statistics must begin with cos z and sin z, and the probability is counted from the mean direction, which
+/// moves with η. NaN where neither tail fits into the range of numbers, as for a beta distribution whose shapes are
+/// both 1e−3.
 pub fn path_derivative<E: ExponentialFamily>(member: &E, z: f64) -> Parameters {
     match E::SUPPORT {
         Support::Circle => on_the_circle(member, z),
@@ -61,7 +63,8 @@ fn on_the_line<E: ExponentialFamily>(member: &E, z: f64, panel: f64, point: impl
     std::array::from_fn(|i| if from_below { -slope * lower[i + 1] } else { slope * upper[i + 1] })
 }
 
-/// ∫₀^end f(u) du by panels that grow from `first` to at most `longest`: they see every length from that of the density at z on.
+/// ∫₀^end f(u) du by panels that grow from `first` to at most `longest`: they see every length from that of the density
+/// at z on.
 fn graded<const N: usize>(end: f64, first: f64, longest: f64, f: impl Fn(f64) -> [f64; N]) -> [f64; N] {
     let (mut left, mut right) = (0.0, first);
     let mut sums = [0.0; N];

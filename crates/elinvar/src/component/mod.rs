@@ -1,7 +1,9 @@
-//! Univariate minimal exponential families: everything a finite mixture needs of its components, as scalar functions (mathematics §5).
+//! Univariate minimal exponential families: everything a finite mixture needs of its components, as scalar functions
+//! (mathematics §5).
 //!
-//! q(z) = b(z) exp{⟨t(z), η⟩ − A(η)} with at most three natural parameters η. A component knows its own natural gradient: with the
-//! implicit derivative ∂z/∂η of a draw and the Fisher matrix F, a mixture moves it by F⁻¹E[−h′(z) ∂z/∂η].
+//! q(z) = b(z) exp{⟨t(z), η⟩ − A(η)} with at most three natural parameters η. A component knows its own natural
+//! gradient: with the implicit derivative ∂z/∂η of a draw and the Fisher matrix F, a mixture moves it by F⁻¹E[−h′(z)
+//! ∂z/∂η].
 
 mod beta;
 mod birnbaum_saunders;
@@ -58,7 +60,8 @@ pub trait ExponentialFamily: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     /// Number of natural parameters.
     const N_FREE: usize = Self::PARAMETERS.len();
 
-    /// A member with this constant (ignored where there is none) and standard parameters; `None` if it is not in its domain.
+    /// A member with this constant (ignored where there is none) and standard parameters; `None` if it is not in its
+    /// domain.
     fn standard(constant: f64) -> Option<Self>;
     /// The constant; zero where there is none.
     fn constant(&self) -> f64;

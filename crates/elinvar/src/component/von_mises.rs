@@ -26,7 +26,8 @@ const LOG_TWO_PI: f64 = LN_2 + 1.144_729_885_849_400_2;
 const DEPTH: f64 = 40.0;
 
 impl VonMises {
-    /// The distribution with this mean direction and concentration, if they are finite and κ is not negative; κ = 0 is uniform.
+    /// The distribution with this mean direction and concentration, if they are finite and κ is not negative; κ = 0 is
+    /// uniform.
     pub fn new(direction: f64, kappa: f64) -> Option<Self> {
         let valid = direction.is_finite() && kappa >= 0.0 && kappa.is_finite();
         valid.then(|| Self { direction: wrapped(direction), kappa, bessel: bessel_i(kappa) })
@@ -195,9 +196,10 @@ impl ExponentialFamily for VonMises {
         wrapped(self.direction + if u < 0.5 { -self.distance(u) } else { self.distance(1.0 - u) })
     }
 
-    /// On the circle (5.1) holds with any constant of integration, that is, up to a multiple of 1/q(z). Along the mean direction the
-    /// probability is counted from there. Across, ∂z/∂μ = 1 would be the rotation, whose ∂z/∂η grows like 1/κ as κ → 0; taken is
-    /// ∂z/∂μ = 1 − e^{−κ cos(z−μ)}/I₀(κ), which of all choices has the smallest mean square and is κ cos(z−μ) for small κ.
+    /// On the circle (5.1) holds with any constant of integration, that is, up to a multiple of 1/q(z). Along the mean
+    /// direction the probability is counted from there. Across, ∂z/∂μ = 1 would be the rotation, whose ∂z/∂η grows like
+    /// 1/κ as κ → 0; taken is ∂z/∂μ = 1 − e^{−κ cos(z−μ)}/I₀(κ), which of all choices has the smallest mean square and
+    /// is κ cos(z−μ) for small κ.
     fn path_derivative(&self, z: f64) -> Parameters {
         let (along, across) = self.axes();
         let d = wrapped(z - self.direction);

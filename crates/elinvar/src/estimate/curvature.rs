@@ -15,19 +15,20 @@ pub enum Curvature {
     Auto,
     /// The target's Hessian, contracted over draws.
     Hessian,
-    /// E[s ∇f ∇fᵀ] in place of E[s ∇²f]: positive semi-definite and biased, for targets that are only roughly quadratic.
+    /// E[s ∇f ∇fᵀ] in place of E[s ∇²f]: positive semi-definite and biased, for targets that are only roughly
+    /// quadratic.
     GradientOuterProduct,
     /// The target's generalised Gauss–Newton matrix: positive semi-definite, exact where the model is linear in z.
     GaussNewton,
-    /// E[s Σ_n ∇f_n ∇f_nᵀ] in place of E[s ∇²f], gradients of single items: exact in expectation over data from the model
-    /// (mathematics §7.3).
+    /// E[s Σ_n ∇f_n ∇f_nᵀ] in place of E[s ∇²f], gradients of single items: exact in expectation over data from the
+    /// model (mathematics §7.3).
     ItemGradients,
-    /// E[s ḡḡᵀ]N with ḡ the mean of the gradients of the items (of the mini-batch): the usual shortcut where items have no gradients
-    /// of their own. A 1/N of `gradient_outer_product`, the same where the target is not a sum; it underestimates `item_gradients` by
-    /// up to the number M of items in the mean (mathematics §7.4).
+    /// E[s ḡḡᵀ]N with ḡ the mean of the gradients of the items (of the mini-batch): the usual shortcut where items have
+    /// no gradients of their own. A 1/N of `gradient_outer_product`, the same where the target is not a sum; it
+    /// underestimates `item_gradients` by up to the number M of items in the mean (mathematics §7.4).
     SquaredMean,
-    /// E[{P rrᵀP/s − P}(h − b)] and E[P r (h − b)/s], r = z − Bũ, for h = log q − log p: needs log p only, with the mixing weights of
-    /// option I, and many more draws than gradients would (mathematics §10.2).
+    /// E[{P rrᵀP/s − P}(h − b)] and E[P r (h − b)/s], r = z − Bũ, for h = log q − log p: needs log p only, with the
+    /// mixing weights of option I, and many more draws than gradients would (mathematics §10.2).
     GradientFree,
     /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (mathematics §10.2).
     Stein {
@@ -78,7 +79,8 @@ pub(crate) struct FirstOrder<'a> {
     pub(crate) price: &'a [f64],
 }
 
-/// G += Ê[s ∇²f]; `hessian` is the contracted Hessian of log p, `shifted` has room for all gradients, `scratch` for a Gram block.
+/// G += Ê[s ∇²f]; `hessian` is the contracted Hessian of log p, `shifted` has room for all gradients, `scratch` for a
+/// Gram block.
 pub(crate) fn add_curvature(
     curvature: Curvature,
     shape: Shape,

@@ -24,7 +24,8 @@ pub(crate) struct ValuesOnly<'a> {
     pub(crate) baseline: Baseline,
 }
 
-/// The constant b: it costs no bias if it does not depend on the draws, and takes most of the noise if it is near the mean of h.
+/// The constant b: it costs no bias if it does not depend on the draws, and takes most of the noise if it is near the
+/// mean of h.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Baseline {
     /// Known before the draws were made.
@@ -34,11 +35,12 @@ pub(crate) enum Baseline {
 }
 
 impl Baseline {
-    /// By how much sums of (h − mean) with odd and with even functions of ε have to be stretched, where the mean is over all n draws.
+    /// By how much sums of (h − mean) with odd and with even functions of ε have to be stretched, where the mean is
+    /// over all n draws.
     ///
-    /// h_s less the mean of the others is n/(n−1) times h_s less the mean of all. The odd functions of antithetic partners cancel,
-    /// so that any b is free of bias; the even ones are equal, and pairs are what is independent. With quasi-random points the sums
-    /// of all these functions are almost zero, whatever b.
+    /// h_s less the mean of the others is n/(n−1) times h_s less the mean of all. The odd functions of antithetic
+    /// partners cancel, so that any b is free of bias; the even ones are equal, and pairs are what is independent. With
+    /// quasi-random points the sums of all these functions are almost zero, whatever b.
     pub(crate) fn stretch(noise: Noise, n: usize) -> (f64, f64) {
         let n = n as f64;
         match noise {
@@ -50,7 +52,8 @@ impl Baseline {
 }
 
 impl ValuesOnly<'_> {
-    /// Adds −E[∇h ũᵀ] to `out.b` and E[s ∇²h] to `out.g`; `h` holds the values, and weights of the Gram product afterwards.
+    /// Adds −E[∇h ũᵀ] to `out.b` and E[s ∇²h] to `out.g`; `h` holds the values, and weights of the Gram product
+    /// afterwards.
     pub(crate) fn add_gradient(
         &self,
         matrix: &Scale,

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum MixingWeights {
     /// Option I: u(w) and s(w) of the sampled w.
     Sampled,
-    /// Option II: the paper's marginal form; for `skew` and `emg` a second gradient at ẑ = z − u(w)α, elsewhere as option III.
+    /// Option II: the paper's marginal form; for `skew` and `emg` a second gradient at ẑ = z − u(w)α, elsewhere as
+    /// option III.
     Marginal,
     /// Option III: E[u | z] and E[s | z]; never more variance than option I.
     #[default]

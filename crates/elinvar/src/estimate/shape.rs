@@ -14,8 +14,8 @@ pub enum ShapeEstimator {
     /// The numerator averaged over draws, the denominator exact: unbiased.
     #[default]
     Exact,
-    /// Both averaged over the same draws, with a bias of order 1/S: from ten draws on, and where the sampled denominator is at
-    /// least a tenth of the exact one; else as `Exact`.
+    /// Both averaged over the same draws, with a bias of order 1/S: from ten draws on, and where the sampled
+    /// denominator is at least a tenth of the exact one; else as `Exact`.
     Ratio,
     /// w²/{2(1 − w)} tr(Σ∇²f) of each draw, as printed: it has a pole at w = 1, and its mean does not exist.
     PaperLiteral,

@@ -56,8 +56,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Evaluates a batch that was drawn and weighed; what is not finite is dropped and counted, and the rest weighed again. The sums
-    /// over a mini-batch are scaled to all items.
+    /// Evaluates a batch that was drawn and weighed; what is not finite is dropped and counted, and the rest weighed
+    /// again. The sums over a mini-batch are scaled to all items.
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
@@ -68,8 +68,8 @@ impl Evaluator<'_> {
         batch: &mut Batch,
     ) -> Result<Asked, Error> {
         let mut bad = 0;
-        // One pass finds the draws without a density or gradient, one those without a Hessian; then all is well. Each pass
-        // drops a draw, and more than half of them end the loop.
+        // One pass finds the draws without a density or gradient, one those without a Hessian; then all is well. Each
+        // pass drops a draw, and more than half of them end the loop.
         loop {
             self.ask_batch(q, by, batch)?;
             let mut found = mark_bad(&self.answer, batch);
@@ -114,7 +114,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Marks the draws at which the Hessian, or what stands for it, is not finite, one by one; returns how many draws are bad by now.
+    /// Marks the draws at which the Hessian, or what stands for it, is not finite, one by one; returns how many draws
+    /// are bad by now.
     fn mark_without_hessian(&mut self, batch: &mut Batch) -> Result<usize, Error> {
         let one = Contraction::shared(&[1.0], 1);
         for s in 0..batch.n {

@@ -109,7 +109,8 @@ impl<'t> Evaluator<'t> {
         std::mem::take(&mut self.asker.counts)
     }
 
-    /// log p and ∇log p at each draw, over all items, the declared prior included. What is not finite counts as dropped.
+    /// log p and ∇log p at each draw, over all items, the declared prior included. What is not finite counts as
+    /// dropped.
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].

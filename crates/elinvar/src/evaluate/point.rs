@@ -16,8 +16,8 @@ pub(crate) struct Point {
 }
 
 impl Evaluator<'_> {
-    /// log p and its gradient at z; nothing where they are not finite. A t prior that shares w is replaced by the normal with its
-    /// covariance.
+    /// log p and its gradient at z; nothing where they are not finite. A t prior that shares w is replaced by the
+    /// normal with its covariance.
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
@@ -39,8 +39,8 @@ impl Evaluator<'_> {
         Ok(Some(Point { z, log_p, gradient }))
     }
 
-    /// −∇²log p at a point whose gradient was asked for before, full or diagonal. Nothing where it is not finite, or the target has
-    /// none.
+    /// −∇²log p at a point whose gradient was asked for before, full or diagonal. Nothing where it is not finite, or
+    /// the target has none.
     ///
     /// # Errors
     /// As [`Evaluator::point`].

@@ -82,8 +82,8 @@ impl Approximation {
     /// The member of a family with one component that has these locations and this precision.
     ///
     /// # Errors
-    /// [`Error::Shape`] if B has not as many columns as the family, [`Error::Domain`] for a constant outside its domain,
-    /// [`Error::Unsupported`] for a family that is not made of locations and one scale matrix.
+    /// [`Error::Shape`] if B has not as many columns as the family, [`Error::Domain`] for a constant outside its
+    /// domain, [`Error::Unsupported`] for a family that is not made of locations and one scale matrix.
     pub fn single(family: Family, block: Location) -> Result<Self, Error> {
         let family = family.with_covariance(block.scale().shape().covariance());
         family.check()?;
@@ -131,8 +131,8 @@ impl Approximation {
         Ok(Self { family, weights, blocks: Blocks::Location(components) })
     }
 
-    /// The mixture of products of members of one exponential family with these weights, the coordinates of one component after those
-    /// of the other.
+    /// The mixture of products of members of one exponential family with these weights, the coordinates of one
+    /// component after those of the other.
     ///
     /// # Errors
     /// [`Error::Shape`] if the numbers do not agree, [`Error::Unsupported`] if the members are not of one family.

@@ -38,7 +38,8 @@ impl DrawPlan {
 /// Points at which a target is evaluated in one iteration.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// The draws, then the points ẑ of option II, then one centre per block for control variates; each part may be empty.
+    /// The draws, then the points ẑ of option II, then one centre per block for control variates; each part may be
+    /// empty.
     pub draws: DrawBuffer,
     /// Number of draws from q.
     pub n: usize,

@@ -1,5 +1,5 @@
-//! A member as a point of ℝⁿ without constraints: soft-max logits of a mixture, then its blocks, then that of a learned shape with
-//! a = 1 + log(1 + eˣ) (mathematics §9.4).
+//! A member as a point of ℝⁿ without constraints: soft-max logits of a mixture, then its blocks, then that of a learned
+//! shape with a = 1 + log(1 + eˣ) (mathematics §9.4).
 
 use super::natural::front;
 use super::step::BlockScratch;
@@ -43,7 +43,8 @@ impl Approximation {
         rest.iter_mut().for_each(|x| *x = self.shape_chart());
     }
 
-    /// Writes the ordinary gradient of the bound in these coordinates; what is stored of component c is its gradient over π_c.
+    /// Writes the ordinary gradient of the bound in these coordinates; what is stored of component c is its gradient
+    /// over π_c.
     pub fn chart_gradient(&self, gradient: &Gradient, scratch: &mut Scratch, out: &mut [f64]) {
         let (logits, mut rest) = out.split_at_mut(self.n_logits());
         if !logits.is_empty() {

@@ -150,7 +150,8 @@ impl Family {
         Self::full(Kind::ScaleMixture { law, product: false })
     }
 
-    /// The same scale mixture with independent coordinates, each with a scale of its own; other families stay as they are.
+    /// The same scale mixture with independent coordinates, each with a scale of its own; other families stay as they
+    /// are.
     pub fn product(self) -> Self {
         match self.kind {
             Kind::ScaleMixture { law, .. } => {
@@ -173,7 +174,8 @@ impl Family {
         Self::layers(&[[rows, cols]])
     }
 
-    /// Tensor-variate Gaussian over a tensor with these lengths of modes, the first one fastest: covariance V_K ⊗ … ⊗ V_1.
+    /// Tensor-variate Gaussian over a tensor with these lengths of modes, the first one fastest: covariance V_K ⊗ … ⊗
+    /// V_1.
     ///
     /// # Errors
     /// As [`Layout::new`].
@@ -208,8 +210,8 @@ impl Family {
         Self { kind: Kind::EfMixture { component, components }, covariance: Covariance::Diagonal }
     }
 
-    /// Mixture of `components` products of Birnbaum–Saunders laws (fatigue lives) with equal halves; other weights of the halves, and
-    /// learned ones, are components of [`Family::ef_mixture`].
+    /// Mixture of `components` products of Birnbaum–Saunders laws (fatigue lives) with equal halves; other weights of
+    /// the halves, and learned ones, are components of [`Family::ef_mixture`].
     pub fn birnbaum_saunders(components: usize) -> Self {
         let component = ComponentKind::new("birnbaum_saunders", None).expect("it is in the list of components");
         Self::ef_mixture(component, components)

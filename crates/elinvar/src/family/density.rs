@@ -38,8 +38,8 @@ pub(crate) trait Density {
     fn takes_values_alone(&self) -> bool {
         true
     }
-    /// How many times ½ gᵀF⁻¹g the bound may still rise: the metric is that of the joint and of the entropy, and the bound curves
-    /// less. Measured on logistic regressions, one component: 1.3 to 2.
+    /// How many times ½ gᵀF⁻¹g the bound may still rise: the metric is that of the joint and of the entropy, and the
+    /// bound curves less. Measured on logistic regressions, one component: 1.3 to 2.
     fn gain_factor(&self) -> f64 {
         2.0
     }

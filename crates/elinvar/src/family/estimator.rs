@@ -28,11 +28,12 @@ pub struct Seen<'a> {
     pub batch: &'a Batch,
 }
 
-/// What turns evaluations at draws of a member into the gradient of the bound; it owns the memory for batches of one plan.
+/// What turns evaluations at draws of a member into the gradient of the bound; it owns the memory for batches of one
+/// plan.
 ///
-/// The order of calls is [`draw`](Estimator::draw), [`weigh`](Estimator::weigh) (again whenever the kept draws change), evaluation
-/// of the target at the batch with the weights of [`contraction`](Estimator::contraction), [`gradient`](Estimator::gradient). None
-/// of these allocates.
+/// The order of calls is [`draw`](Estimator::draw), [`weigh`](Estimator::weigh) (again whenever the kept draws change),
+/// evaluation of the target at the batch with the weights of [`contraction`](Estimator::contraction),
+/// [`gradient`](Estimator::gradient). None of these allocates.
 pub trait Estimator: Send {
     /// A batch of the right shape.
     fn batch(&self, q: &Approximation) -> Batch;
@@ -46,8 +47,9 @@ pub trait Estimator: Send {
     fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64);
     /// The gradient of the bound; false if it is not finite.
     ///
-    /// `baseline` is subtracted from h = log q − log p before it enters the weights of a mixture: any constant that does not depend on
-    /// the batch leaves the estimate unbiased, and one near the mean of h takes most of its noise (mathematics §1.5).
+    /// `baseline` is subtracted from h = log q − log p before it enters the weights of a mixture: any constant that
+    /// does not depend on the batch leaves the estimate unbiased, and one near the mean of h takes most of its noise
+    /// (mathematics §1.5).
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, baseline: f64, out: &mut Gradient) -> bool;
     /// Adds −Σ_n weight g_n g_nᵀ of the gradients of single items at draw `s` to the contracted curvature.
     fn add_item_gradients(&mut self, q: &Approximation, s: usize, items: &[f64], curvature: &mut [f64]) {

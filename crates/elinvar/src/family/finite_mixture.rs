@@ -1,4 +1,5 @@
-//! What all finite mixtures share: labels of draws, weights of draws by schemes M, C and D, the bound, the metric of the weights.
+//! What all finite mixtures share: labels of draws, weights of draws by schemes M, C and D, the bound, the metric of
+//! the weights.
 
 use super::batch::mean_difference;
 use super::{Batch, DrawPlan};
@@ -50,8 +51,8 @@ pub(super) struct Labelled<'w> {
     pub(super) scratch: [&'w mut [f64]; 2],
 }
 
-/// Weights of E_c[·] by the scheme; a dropped draw has weight zero and the others of its sum share what it had. False if a
-/// component has no draw left.
+/// Weights of E_c[·] by the scheme; a dropped draw has weight zero and the others of its sum share what it had. False
+/// if a component has no draw left.
 pub(super) fn weigh(plan: &DrawPlan, draws: Labelled<'_>, batch: &Batch, weight: &mut [f64]) -> bool {
     let Labelled { label, log_components, scratch: [logs, log_counts] } = draws;
     let (n, k, m) = (label.len(), logs.len(), plan.n_draws);

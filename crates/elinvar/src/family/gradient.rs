@@ -11,7 +11,8 @@ pub struct Gradient {
     pub expected_h: Vec<f64>,
     /// ∂L/∂a of a learned shape, 0 where there is none.
     pub shape: f64,
-    /// −∇h averaged over draws and Σ_s ∇h(⊗V)∇hᵀ of each tensor: what the rule of the paper moves by; empty unless it is asked for.
+    /// −∇h averaged over draws and Σ_s ∇h(⊗V)∇hᵀ of each tensor: what the rule of the paper moves by; empty unless it
+    /// is asked for.
     pub(crate) literal: Vec<BlockGradient>,
 }
 

@@ -7,7 +7,8 @@ use crate::block::MOST_MODES;
 
 /// Most groups of a layout.
 pub(crate) const MOST_GROUPS: usize = 8;
-/// Groups of consecutive coordinates of z, each read as a tensor with its first mode fastest (a matrix column by column).
+/// Groups of consecutive coordinates of z, each read as a tensor with its first mode fastest (a matrix column by
+/// column).
 ///
 /// In files a list of lists: `[[13, 50], [51, 1]]` is a 13 × 50 matrix followed by a column of 51 numbers.
 ///
@@ -30,8 +31,8 @@ impl Layout {
     /// The layout with these sizes: for each group the length of each of its modes.
     ///
     /// # Errors
-    /// [`Error::Shape`] for no group or more than eight, for a group of no mode or more than four; [`Error::Domain`] for a mode of
-    /// length zero or sizes whose product is not a number of coordinates.
+    /// [`Error::Shape`] for no group or more than eight, for a group of no mode or more than four; [`Error::Domain`]
+    /// for a mode of length zero or sizes whose product is not a number of coordinates.
     pub fn new<G: AsRef<[usize]>>(groups: &[G]) -> Result<Self, Error> {
         if groups.is_empty() || groups.len() > MOST_GROUPS {
             let what = "groups of a layout (1 to 8)";

@@ -55,7 +55,8 @@ impl Omega {
 impl Approximation {
     /// g₁ᵀF⁻¹g₂ in the Fisher metric of the joint.
     ///
-    /// In a mixture the metric of component c is π_c times its own, and its gradient π_c times what is stored (mathematics §1.2).
+    /// In a mixture the metric of component c is π_c times its own, and its gradient π_c times what is stored
+    /// (mathematics §1.2).
     pub fn inner(&self, one: &Gradient, two: &Gradient, scratch: &mut Scratch) -> f64 {
         let mut sum = 0.0;
         if self.family.is_mixture() {

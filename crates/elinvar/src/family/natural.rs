@@ -1,7 +1,7 @@
 //! Sums of natural parameters, of which averages of members are made.
 //!
-//! The order is: log π of a mixture, the blocks, a learned shape. Locations are relative to those of a reference; tensors have
-//! W − W₀ and their factors in balance, in which no two of them are linear together.
+//! The order is: log π of a mixture, the blocks, a learned shape. Locations are relative to those of a reference;
+//! tensors have W − W₀ and their factors in balance, in which no two of them are linear together.
 
 use super::{Approximation, Blocks};
 use crate::block::{Location, LogWeights, Natural, Tensor};
@@ -49,7 +49,8 @@ impl Approximation {
         rest.iter_mut().for_each(|sum| *sum += self.law().parameter().unwrap_or(0.0));
     }
 
-    /// The member whose natural parameters are `share` times the sums of [`Approximation::add_natural`], if there is one.
+    /// The member whose natural parameters are `share` times the sums of [`Approximation::add_natural`], if there is
+    /// one.
     pub fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
         let (log_weights, mut rest) = sum.split_at(reference.n_weights());
         let mut own = |len: usize| {

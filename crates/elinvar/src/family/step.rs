@@ -131,8 +131,8 @@ impl Approximation {
         }
     }
 
-    /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a diagonal scale
-    /// matrix and a mixing law that stays as it is (mathematics §7.2).
+    /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a
+    /// diagonal scale matrix and a mixing law that stays as it is (mathematics §7.2).
     pub fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
         let is_product = matches!(self.family.kind, Kind::ScaleMixture { product: true, .. });
         let fits = self.family.covariance == Covariance::Diagonal
@@ -143,8 +143,8 @@ impl Approximation {
         Some(AdamLikeMemory::new(block.b().len()))
     }
 
-    /// Makes the precision that of the prior alone, as the Adam-like rule with bias correction starts; false, and nothing moves, if
-    /// the prior leaves a coordinate free.
+    /// Makes the precision that of the prior alone, as the Adam-like rule with bias correction starts; false, and
+    /// nothing moves, if the prior leaves a coordinate free.
     pub fn start_from_prior(&mut self, prior: &Prior) -> bool {
         let precision = prior.in_optimum(self.law().moments().s);
         match &mut self.blocks {

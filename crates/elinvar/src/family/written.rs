@@ -1,5 +1,5 @@
-//! How families and their members are written in files: `mog` has a number of components or the word `auto`, a mixture of
-//! exponential families names its component by a word or, with a constant, by a table.
+//! How families and their members are written in files: `mog` has a number of components or the word `auto`, a mixture
+//! of exponential families names its component by a word or, with a constant, by a table.
 
 use serde::{Deserialize, Serialize};
 
@@ -154,12 +154,12 @@ pub(super) struct Written {
     log_weights: Vec<f64>,
 }
 
-/// B and P of one block; for `matrix`, W and the precision factors of one group, one after the other; for a family without them,
-/// its own parameters.
+/// B and P of one block; for `matrix`, W and the precision factors of one group, one after the other; for a family
+/// without them, its own parameters.
 #[derive(Clone, Serialize, Deserialize)]
 struct WrittenBlock {
-    /// The columns of B one after the other: μ, then α or the columns of A. For an exponential-family component its usual
-    /// parameters, coordinate after coordinate.
+    /// The columns of B one after the other: μ, then α or the columns of A. For an exponential-family component its
+    /// usual parameters, coordinate after coordinate.
     b: Vec<f64>,
     /// The precision: d² numbers when full, d when diagonal, none where there is no matrix.
     precision: Vec<f64>,
@@ -207,8 +207,8 @@ impl Approximation {
         }
     }
 
-    /// The member with these numbers, as files have them: for each block B and the entries of its precision (those of all factors
-    /// for `matrix`; the usual parameters and nothing for `ef_mixture`), and normalised log weights.
+    /// The member with these numbers, as files have them: for each block B and the entries of its precision (those of
+    /// all factors for `matrix`; the usual parameters and nothing for `ef_mixture`), and normalised log weights.
     ///
     /// # Errors
     /// If a constant, a size or a matrix is not in its domain.

@@ -8,8 +8,9 @@ use crate::special::gig::Gig;
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::special::radial::radial_entropy;
 
-/// s ~ GIG(p, ω/η, ωη) with η such that E\[s\] = 1: p = −½ is the symmetric normal inverse-Gaussian law, p = 1 the hyperbolic one
-/// in one dimension; ω → ∞ is the Gaussian, and ω → 0 with p > 1 the variance-gamma law. Tails e^{−√(ω/η)|z|}.
+/// s ~ GIG(p, ω/η, ωη) with η such that E\[s\] = 1: p = −½ is the symmetric normal inverse-Gaussian law, p = 1 the
+/// hyperbolic one in one dimension; ω → ∞ is the Gaussian, and ω → 0 with p > 1 the variance-gamma law. Tails
+/// e^{−√(ω/η)|z|}.
 ///
 /// Paper: §4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,7 +145,8 @@ impl MixingLaw for GeneralisedHyperbolic {
     }
 }
 
-/// Devroye (2014) for GIG(λ, ω, ω), λ ≥ 0: log x has a log-concave density, under a hat of a plateau and two exponential tails.
+/// Devroye (2014) for GIG(λ, ω, ω), λ ≥ 0: log x has a log-concave density, under a hat of a plateau and two
+/// exponential tails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Sampler {
     lambda: f64,

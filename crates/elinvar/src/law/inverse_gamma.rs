@@ -9,8 +9,8 @@ use crate::special::gamma::{digamma_minus_log, ln_gamma_ratio, log1p_minus, stir
 use crate::special::implicit::inverse_gamma_derivative;
 use crate::special::normal::HALF_LOG_TWO_PI;
 
-/// A learned a stays between these. Above the upper one the law is a Gaussian for all purposes: the two differ by less than
-/// 1e−12 d² nats, and a Gaussian target would push a up for ever.
+/// A learned a stays between these. Above the upper one the law is a Gaussian for all purposes: the two differ by less
+/// than 1e−12 d² nats, and a Gaussian target would push a up for ever.
 const LEARNED: std::ops::RangeInclusive<f64> = 1.000_001..=1e6;
 
 /// w ~ IG(a, a), s(w) = w: z is Student's t with 2a degrees of freedom and scale matrix Σ.
@@ -171,8 +171,8 @@ impl MixingLaw for InverseGamma {
 
     /// F_a = ψ′(a) − 1/a, ∂_a H = (a + d/2){ψ′(a + d/2) − ψ′(a)} + d/(2a) and ∂E\[w\]/∂a = −1/(a − 1)².
     ///
-    /// The marginal information is that of B = Q/(2a + Q) ~ Beta(d/2, a), whose score is log(1 − B) + B(a + d/2)/a, without what it
-    /// shares with the score (a + d/2)B of log|Σ|: Var log(1 − B) − Cov(B, log(1 − B))²/Var B.
+    /// The marginal information is that of B = Q/(2a + Q) ~ Beta(d/2, a), whose score is log(1 − B) + B(a + d/2)/a,
+    /// without what it shares with the score (a + d/2)B of log|Σ|: Var log(1 − B) − Cov(B, log(1 − B))²/Var B.
     ///
     /// Paper: §4.2, App. D.
     fn shape_slopes(&self, dim: usize) -> Option<ShapeSlopes> {

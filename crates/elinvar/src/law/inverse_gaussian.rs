@@ -130,7 +130,8 @@ impl MixingLaw for InverseGaussian {
     }
 }
 
-/// Michael, Schucany and Haas (1976) for InvGauss(1, λ): the smaller root of its quadratic in the form that does not cancel.
+/// Michael, Schucany and Haas (1976) for InvGauss(1, λ): the smaller root of its quadratic in the form that does not
+/// cancel.
 pub(crate) fn sample_inverse_gaussian<N: MixingNoise + ?Sized>(lambda: f64, noise: &mut N) -> f64 {
     let normal = noise.normal();
     let y = normal * normal;

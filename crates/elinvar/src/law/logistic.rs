@@ -112,8 +112,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// The integrand is log-concave in τ and analytic for |Im τ| < π/2: with a step of 0.15 or a third of its width the sums have
-    /// the digits of a double.
+    /// The integrand is log-concave in τ and analytic for |Im τ| < π/2: with a step of 0.15 or a third of its width the
+    /// sums have the digits of a double.
     fn new(forms: Forms) -> Self {
         let (half, q) = (0.5 * forms.dim as f64, forms.q);
         let log_term = |tau: f64| {

@@ -1,7 +1,8 @@
 //! Mixing laws q(w): everything a mean–variance mixture needs of them, as scalar functions.
 //!
-//! The family is z | w ~ N(μ + u(w) α, s(w) Σ), w ~ q(w) (mathematics §0.5). With P = Σ⁻¹, Q = (z−μ)ᵀP(z−μ), L = (z−μ)ᵀPα and
-//! κ = αᵀPα, all that the algorithms ask of q(w) is a function of (Q, L, κ, d). There is no linear algebra here.
+//! The family is z | w ~ N(μ + u(w) α, s(w) Σ), w ~ q(w) (mathematics §0.5). With P = Σ⁻¹, Q = (z−μ)ᵀP(z−μ), L =
+//! (z−μ)ᵀPα and κ = αᵀPα, all that the algorithms ask of q(w) is a function of (Q, L, κ, d). There is no linear algebra
+//! here.
 
 mod exponential;
 mod generalised_hyperbolic;

@@ -95,7 +95,8 @@ impl MixingLaw for ReciprocalInverseGaussian {
         symmetric_nig_log_density(forms.dim, self.lambda, forms.q)
     }
 
-    /// The value is the radial integral χ_d(λ), a constant that takes 0.05 to 1 ms: keep it rather than ask for it at every step.
+    /// The value is the radial integral χ_d(λ), a constant that takes 0.05 to 1 ms: keep it rather than ask for it at
+    /// every step.
     fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
         Some(Entropy { value: symmetric_nig_entropy(dim, self.lambda), slope: 0.0 })
     }

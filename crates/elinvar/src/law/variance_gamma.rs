@@ -11,8 +11,8 @@ use crate::special::radial::radial_entropy;
 
 /// s ~ Gamma(k, rate k), mean one: tails e^{−√(2k)|z|}, k > 1.
 ///
-/// Where k ≤ d/2 the density of z has a pole at its centre: there log q and the conditional moments are those of a point at the
-/// distance 10⁻⁶⁰ from it. Paper: §4.2.
+/// Where k ≤ d/2 the density of z has a pole at its centre: there log q and the conditional moments are those of a
+/// point at the distance 10⁻⁶⁰ from it. Paper: §4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct VarianceGamma {
@@ -36,8 +36,8 @@ impl VarianceGamma {
     /// The law with shape k.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for 0 < k ≤ 1, the Laplace law k = 1 among them: E[1/s] and with it the Fisher information of μ is
-    /// infinite. [`Error::Domain`] unless k is a positive finite number.
+    /// [`Error::Unsupported`] for 0 < k ≤ 1, the Laplace law k = 1 among them: E[1/s] and with it the Fisher
+    /// information of μ is infinite. [`Error::Domain`] unless k is a positive finite number.
     pub fn new(k: f64) -> Result<Self, Error> {
         if !(k > 0.0 && k.is_finite()) {
             return Err(Error::Domain { parameter: "k", value: k, reason: "it is finite and larger than 1" });

@@ -1,4 +1,5 @@
-//! The products of an affine layer: items × units matrices with unit after unit in memory, weights with a unit per column.
+//! The products of an affine layer: items × units matrices with unit after unit in memory, weights with a unit per
+//! column.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};

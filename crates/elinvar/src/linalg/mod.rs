@@ -1,8 +1,8 @@
 //! Dense linear algebra on slices: the only place that names the matrix library.
 //!
-//! Matrices are column-major slices. A design matrix is row-major (N × d), which is the same memory as a column-major
-//! d × N matrix: one routine serves both readings. Below [`SMALL`] plain loops are used, because there the fixed cost of a
-//! call into the library was measured to be larger than the work.
+//! Matrices are column-major slices. A design matrix is row-major (N × d), which is the same memory as a column-major d
+//! × N matrix: one routine serves both readings. Below [`SMALL`] plain loops are used, because there the fixed cost of
+//! a call into the library was measured to be larger than the work.
 
 pub(crate) mod cholesky;
 pub(crate) mod eigen;

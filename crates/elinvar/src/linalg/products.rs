@@ -56,8 +56,8 @@ pub(crate) fn add_product(a: &[f64], b: &[f64], m: usize, k: usize, n: usize, ou
 /// Number of rows that are scaled and multiplied at a time; also the scratch length in units of d.
 pub(crate) const GRAM_BLOCK: usize = 256;
 
-/// Up to this many rows of dimension up to [`SMALL`] are added one by one; with 32 rows the library is as fast, with 256
-/// three times faster.
+/// Up to this many rows of dimension up to [`SMALL`] are added one by one; with 32 rows the library is as fast, with
+/// 256 three times faster.
 const FEW_ROWS: usize = 16;
 
 /// Lower triangle of out += Xᵀ diag(w) X for a row-major X (n × d); `scratch` holds min(n, GRAM_BLOCK)·d numbers.

@@ -16,8 +16,8 @@ impl DesignMatrix {
     /// The matrix whose rows follow each other in `rows`.
     ///
     /// # Errors
-    /// If there is no row or no column, if `rows` is not a whole number of rows, if the number of names is wrong or if an
-    /// entry is not finite.
+    /// If there is no row or no column, if `rows` is not a whole number of rows, if the number of names is wrong or if
+    /// an entry is not finite.
     pub fn new(rows: Vec<f64>, n_cols: usize, names: Vec<String>) -> Result<Self, Error> {
         if n_cols == 0 || rows.is_empty() {
             return Err(Error::Data {
@@ -63,11 +63,13 @@ impl DesignMatrix {
         Self { rows, names, scales }
     }
 
-    /// The same matrix, whose columns were shifted and scaled before: generalised linear models and linear regression report
-    /// coefficients in the units of the columns as they were. Priors are those of the columns as they stand here.
+    /// The same matrix, whose columns were shifted and scaled before: generalised linear models and linear regression
+    /// report coefficients in the units of the columns as they were. Priors are those of the columns as they stand
+    /// here.
     ///
     /// # Errors
-    /// If there is not one for each column, a scale is not positive, or a shift has no plain first column to take it up.
+    /// If there is not one for each column, a scale is not positive, or a shift has no plain first column to take it
+    /// up.
     pub fn with_scales(mut self, scales: Vec<ColumnScale>) -> Result<Self, Error> {
         if scales.len() != self.n_cols() {
             return Err(Error::Shape { what: "scales of columns", expected: self.n_cols(), found: scales.len() });

@@ -35,8 +35,8 @@ impl Direction {
     /// Angles in radians around an unknown direction, and a uniform prior.
     ///
     /// # Errors
-    /// [`Error::Data`] for an angle that is not finite, or if there is none; [`Error::Domain`] for a concentration that is not a
-    /// positive number.
+    /// [`Error::Data`] for an angle that is not finite, or if there is none; [`Error::Domain`] for a concentration that
+    /// is not a positive number.
     pub fn new(angles: &[f64], concentration: f64) -> Result<Self, Error> {
         check("concentration", concentration, concentration > 0.0 && concentration <= 1e12)?;
         if angles.is_empty() {

@@ -5,7 +5,8 @@ use crate::target::{
     About, Answer, Ask, PointwiseHessian, PointwiseTarget, PointwiseValue, Target, TargetError, by_point,
 };
 
-/// z₁ ~ N(0, 3²), z_i | z₁ ~ N(0, e^{z₁}) for i = 2…d: a scale that varies by orders of magnitude, normalised (log Z = 0).
+/// z₁ ~ N(0, 3²), z_i | z₁ ~ N(0, e^{z₁}) for i = 2…d: a scale that varies by orders of magnitude, normalised (log Z =
+/// 0).
 ///
 /// Neal, Slice sampling, Annals of Statistics 31 (2003).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Generalised linear models: Σ_n ℓ(y_n, x_nᵀz), its gradient and its contracted Hessians in one pass over the rows.
 //!
-//! Rows are taken in blocks: η = X Z is one product for all draws, a kernel turns η into value, slope ℓ′ and curvature ℓ″,
-//! the gradient is Xᵀ ℓ′, and contraction k is Xᵀ diag(Σ_s w_ks ℓ″_s) X. Large problems are cut into a fixed number of
-//! chunks of rows whose sums are added in order: the result depends on neither the number of threads nor on whether
+//! Rows are taken in blocks: η = X Z is one product for all draws, a kernel turns η into value, slope ℓ′ and curvature
+//! ℓ″, the gradient is Xᵀ ℓ′, and contraction k is Xᵀ diag(Σ_s w_ks ℓ″_s) X. Large problems are cut into a fixed number
+//! of chunks of rows whose sums are added in order: the result depends on neither the number of threads nor on whether
 //! threads exist.
 
 use std::marker::PhantomData;
@@ -20,7 +20,8 @@ use crate::target::{
 
 /// Chunks of rows of a large problem.
 const N_CHUNKS: usize = 8;
-/// Number of multiplications N·d·S from which the rows are cut into chunks: about ten times the cost of waking a thread.
+/// Number of multiplications N·d·S from which the rows are cut into chunks: about ten times the cost of waking a
+/// thread.
 const LARGE: usize = 1 << 19;
 /// Fewest rows of a block.
 const SMALLEST_BLOCK: usize = 64;

@@ -127,7 +127,8 @@ pub(crate) fn poisson<const FMA: bool>(y: &[f64], eta: &mut [f64], value: &mut [
     }
 }
 
-/// tanh of every value, in place, to a few units in the last place: −t/(2 + t) with t = e^{−2|x|} − 1, and the sign of x.
+/// tanh of every value, in place, to a few units in the last place: −t/(2 + t) with t = e^{−2|x|} − 1, and the sign of
+/// x.
 ///
 /// t is 2ᵏ(eʳ − 1) + (2ᵏ − 1): for small x k is zero and nothing cancels.
 #[inline(always)]
@@ -148,8 +149,8 @@ pub(crate) fn tanh<const FMA: bool>(values: &mut [f64]) {
     }
 }
 
-/// Soft-max of `labels.len()` items, class after class in `eta`, which is replaced by the probabilities; `value` receives
-/// log p of the item's label, a class number. `spare` holds two numbers per item.
+/// Soft-max of `labels.len()` items, class after class in `eta`, which is replaced by the probabilities; `value`
+/// receives log p of the item's label, a class number. `spare` holds two numbers per item.
 #[inline(always)]
 pub(crate) fn softmax<const FMA: bool>(labels: &[f64], eta: &mut [f64], value: &mut [f64], spare: &mut [f64]) {
     let n = labels.len();

@@ -13,9 +13,9 @@ use crate::target::{About, Answer, Ask, Offers, Parts, Prior, Rows, Target, Targ
 
 /// y_n ~ N(x_nᵀβ, σ²) with a [`Prior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
 ///
-/// The prior of β is declared; that of ℓ, with its Jacobian, is part of the sum over rows, 1/N of it in each, so that the sums
-/// over subsets add up. The data enter through XᵀX, Xᵀr and rᵀr with r = y − Xβ̂ at a fixed
-/// β̂ near the least-squares solution: a full pass costs nothing that grows with N, and nothing large cancels.
+/// The prior of β is declared; that of ℓ, with its Jacobian, is part of the sum over rows, 1/N of it in each, so that
+/// the sums over subsets add up. The data enter through XᵀX, Xᵀr and rᵀr with r = y − Xβ̂ at a fixed β̂ near the
+/// least-squares solution: a full pass costs nothing that grows with N, and nothing large cancels.
 ///
 /// With v = β − β̂, a = Xᵀr − XᵀXv and R = rᵀr − 2vᵀXᵀr + vᵀXᵀXv = Σ(y_n − x_nᵀβ)²:
 /// log p = −N(ℓ + ½ log 2π) − ½e^{−2ℓ}R; gradient (e^{−2ℓ}a, e^{−2ℓ}R − N); Hessian −e^{−2ℓ} {XᵀX, 2a, 2R}.

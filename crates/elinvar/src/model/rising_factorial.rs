@@ -1,7 +1,9 @@
-//! The rising factorial (a)_n = a(a+1)…(a+n−1) = Γ(a+n)/Γ(a): logarithms of ratios and their derivatives without cancellation.
+//! The rising factorial (a)_n = a(a+1)…(a+n−1) = Γ(a+n)/Γ(a): logarithms of ratios and their derivatives without
+//! cancellation.
 //!
-//! Few factors are summed one by one. Otherwise the first factors are, until a ≥ [`LARGE`], and the rest is a difference of
-//! Stirling series in which the large terms have been cancelled on paper (mathematics §9.1, mathematics §2).
+//! Few factors are summed one by one. Otherwise the first factors are, until a ≥ [`LARGE`], and the rest is a
+//! difference of Stirling series in which the large terms have been cancelled on paper (mathematics §9.1, mathematics
+//! §2).
 
 /// Up to this many factors are summed one by one.
 const FEW: u64 = 48;

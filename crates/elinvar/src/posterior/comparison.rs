@@ -6,18 +6,17 @@ use crate::target::Target;
 
 /// What several fits of the same target reach, in the order in which they were given.
 ///
-/// Every fit contributes n draws, and every bound is estimated from the draws of all: a draw z counts for the fit k with the
-/// weight w_k(z) = q_k(z) / Σ_j q_j(z), so that
-/// ELBO_k = c_k + (1/n) Σ_s Σ_j w_k(z_js) (log p(z_js) − log q_k(z_js) − c_k),
-/// where c_k is the mean over the fit's own draws. (The weights have mean one, so that c_k changes the noise alone.) Fits that
-/// are close to each other are thus compared at the same points, whatever their families, and most of the noise of their
-/// difference cancels; fits that have nothing in common are left with their own draws. The draws of all fits come from the
-/// same seed; the inner sums over j are independent for different s whether or not the draws of different fits are, so that
-/// their standard deviation is the honest error.
+/// Every fit contributes n draws, and every bound is estimated from the draws of all: a draw z counts for the fit k
+/// with the weight w_k(z) = q_k(z) / Σ_j q_j(z), so that ELBO_k = c_k + (1/n) Σ_s Σ_j w_k(z_js) (log p(z_js) − log
+/// q_k(z_js) − c_k), where c_k is the mean over the fit's own draws. (The weights have mean one, so that c_k changes
+/// the noise alone.) Fits that are close to each other are thus compared at the same points, whatever their families,
+/// and most of the noise of their difference cancels; fits that have nothing in common are left with their own draws.
+/// The draws of all fits come from the same seed; the inner sums over j are independent for different s whether or not
+/// the draws of different fits are, so that their standard deviation is the honest error.
 ///
-/// The weights are the balance heuristic of E. Veach and L. J. Guibas, Optimally combining sampling techniques for Monte
-/// Carlo rendering, SIGGRAPH (1995); the term with c_k is the control variate of A. Owen and Y. Zhou, Safe and effective
-/// importance sampling, JASA 95 (2000).
+/// The weights are the balance heuristic of E. Veach and L. J. Guibas, Optimally combining sampling techniques for
+/// Monte Carlo rendering, SIGGRAPH (1995); the term with c_k is the control variate of A. Owen and Y. Zhou, Safe and
+/// effective importance sampling, JASA 95 (2000).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The ELBO of each fit.

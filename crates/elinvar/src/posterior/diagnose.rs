@@ -30,8 +30,8 @@ pub struct Diagnostics {
     pub pareto_k_threshold: f64,
     /// Effective number of draws after Pareto smoothing.
     pub effective_sample_size: f64,
-    /// What importance weights do to the mean and the standard deviation of every parameter: the smoothed weights of the draws
-    /// of q or, where there are wide draws, the weights of all.
+    /// What importance weights do to the mean and the standard deviation of every parameter: the smoothed weights of
+    /// the draws of q or, where there are wide draws, the weights of all.
     #[serde(default)]
     pub shifts: Vec<Shift>,
     /// The wide draws of a verdict; everything else but the shifts and the counts is of draws of q alone.
@@ -149,8 +149,8 @@ impl Posterior {
         Ok(WeightedDraws { draws, log_p, log_q, log_weights: smoothed.log_weights, diagnostics, widened: None })
     }
 
-    /// ELBO, k̂ and what importance weights say about normaliser, means and standard deviations, from `n` fresh draws; kept
-    /// with the fit.
+    /// ELBO, k̂ and what importance weights say about normaliser, means and standard deviations, from `n` fresh draws;
+    /// kept with the fit.
     ///
     /// # Errors
     /// As [`Posterior::importance`].
@@ -163,9 +163,9 @@ impl Posterior {
 
     /// [`Posterior::diagnose`] and a verdict, both kept with the fit.
     ///
-    /// To the `n` draws of q come as many from two wider laws around it ([`WideDraws`]): shifts seen from inside q alone miss
-    /// what lies outside. Both are made four times as many, twice at most, while their noise is what decides; the evaluations of
-    /// all are in the counts of the diagnostics.
+    /// To the `n` draws of q come as many from two wider laws around it ([`WideDraws`]): shifts seen from inside q
+    /// alone miss what lies outside. Both are made four times as many, twice at most, while their noise is what
+    /// decides; the evaluations of all are in the counts of the diagnostics.
     ///
     /// ```
     /// use elinvar::model::Banana;
@@ -186,7 +186,8 @@ impl Posterior {
         Ok(self.judge_with_draws(target, n, seed)?.0)
     }
 
-    /// [`Posterior::importance`] with the wide draws of a verdict: what [`Posterior::judge`] looks at, without making `n` larger.
+    /// [`Posterior::importance`] with the wide draws of a verdict: what [`Posterior::judge`] looks at, without making
+    /// `n` larger.
     ///
     /// # Errors
     /// As [`Posterior::importance`].

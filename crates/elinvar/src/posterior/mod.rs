@@ -260,7 +260,8 @@ impl Posterior {
     /// Reads a fit file.
     ///
     /// # Errors
-    /// [`Error::Io`] or [`Error::File`], with what is wrong with a file that is damaged, of another kind or of a newer version.
+    /// [`Error::Io`] or [`Error::File`], with what is wrong with a file that is damaged, of another kind or of a newer
+    /// version.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let record: Record = file::read(path, Self::FORMAT)?;

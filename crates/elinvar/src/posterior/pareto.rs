@@ -1,7 +1,7 @@
 //! Pareto-smoothed importance sampling: how far an approximation is from its target, seen through log p − log q.
 //!
-//! A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, Pareto smoothed importance sampling, JMLR 25 (2024); the fit of the
-//! generalised Pareto distribution is that of J. Zhang and M. A. Stephens, Technometrics 51 (2009).
+//! A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, Pareto smoothed importance sampling, JMLR 25 (2024); the fit of
+//! the generalised Pareto distribution is that of J. Zhang and M. A. Stephens, Technometrics 51 (2009).
 
 use crate::Error;
 use crate::random::Stream;
@@ -20,10 +20,10 @@ pub struct Smoothed {
     pub log_weights: Vec<f64>,
     /// k̂, the estimated shape of the tail: ratios have finite moments up to order 1/k.
     ///
-    /// `None`: it cannot be estimated, because there are fewer than 25 draws, or fewer than 5 of them above the cutoff because
-    /// the largest ratios are tied. 0: all log ratios are equal within 1e-8, so that there is no tail at all. +∞: fewer
-    /// than 5 draws have a weight that is not negligible beside the largest. (The Python package arviz says +∞ in all
-    /// three cases.) The weights are not smoothed in these cases.
+    /// `None`: it cannot be estimated, because there are fewer than 25 draws, or fewer than 5 of them above the cutoff
+    /// because the largest ratios are tied. 0: all log ratios are equal within 1e-8, so that there is no tail at all.
+    /// +∞: fewer than 5 draws have a weight that is not negligible beside the largest. (The Python package arviz says
+    /// +∞ in all three cases.) The weights are not smoothed in these cases.
     pub pareto_k: Option<f64>,
     /// The distribution that was fitted to the tail; `None` where the weights are not smoothed.
     pub tail: Option<ParetoTail>,
@@ -33,7 +33,8 @@ pub struct Smoothed {
     pub effective_sample_size: f64,
 }
 
-/// A generalised Pareto distribution of what the largest ratios exceed a cutoff by, in units of the largest ratio r of all.
+/// A generalised Pareto distribution of what the largest ratios exceed a cutoff by, in units of the largest ratio r of
+/// all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParetoTail {
     /// Its shape k̂.
@@ -119,8 +120,9 @@ struct GeneralisedPareto {
 impl GeneralisedPareto {
     /// Fits increasing positive numbers; `None` if their scale is not representable.
     ///
-    /// With θ = −k/σ the profile likelihood has k(θ) = mean log(1 − θ xᵢ); θ is averaged over a fixed set of points under
-    /// its likelihood and the prior of Zhang and Stephens. k̂ is then pulled towards ½ as if ten more observations said so.
+    /// With θ = −k/σ the profile likelihood has k(θ) = mean log(1 − θ xᵢ); θ is averaged over a fixed set of points
+    /// under its likelihood and the prior of Zhang and Stephens. k̂ is then pulled towards ½ as if ten more
+    /// observations said so.
     fn fit(x: &[f64]) -> Option<Self> {
         let n = x.len() as f64;
         let profile = |theta: f64| x.iter().map(|x| (-theta * x).ln_1p()).sum::<f64>() / n;
@@ -214,8 +216,8 @@ pub fn resample(log_weights: &[f64], n: usize, stream: &mut Stream) -> Vec<usize
 
 /// Draws n different indices, one after the other with probabilities proportional to the weights of those left.
 ///
-/// All indices of positive weight if there are fewer than n. With heavy tails this keeps one draw from being repeated many
-/// times, at the price of a bias.
+/// All indices of positive weight if there are fewer than n. With heavy tails this keeps one draw from being repeated
+/// many times, at the price of a bias.
 pub fn resample_distinct(log_weights: &[f64], n: usize, stream: &mut Stream) -> Vec<usize> {
     // The order of log w + Gumbel noise is that of successive sampling.
     let mut keys: Vec<(f64, usize)> = log_weights

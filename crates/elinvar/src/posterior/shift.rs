@@ -7,8 +7,8 @@ use crate::target::{DrawBuffer, Transform, Transforms};
 
 /// How the mean and the standard deviation of one parameter change when the draws of q are weighted towards p.
 ///
-/// Both estimates compare moments under p and under q from the same draws, so that most of their noise cancels. From draws of q
-/// alone they are too small where p has mass and q has none; with the wide draws of a verdict they are not.
+/// Both estimates compare moments under p and under q from the same draws, so that most of their noise cancels. From
+/// draws of q alone they are too small where p has mass and q has none; with the wide draws of a verdict they are not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shift {
     /// The parameter, on the constrained scale, or a coordinate of z that is transformed.
@@ -18,13 +18,14 @@ pub struct Shift {
     /// log (sd under p / sd under q).
     pub log_sd: Estimate,
     /// The coordinate of z to report instead, where a single draw has so much of the second moment
-    /// ([`limits::LARGEST_DRAW`]) that the parameter may have no moments; it is then not judged, but that coordinate is.
+    /// ([`limits::LARGEST_DRAW`]) that the parameter may have no moments; it is then not judged, but that coordinate
+    /// is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
 }
 
-/// The shifts of every parameter on the constrained scale, then of every coordinate of z that is not one of them, from draws
-/// and their weights towards p and towards q, each of which sum to one.
+/// The shifts of every parameter on the constrained scale, then of every coordinate of z that is not one of them, from
+/// draws and their weights towards p and towards q, each of which sum to one.
 pub(super) fn shifts(
     (transforms, names, constrained_names): (&Transforms, &[String], &[String]),
     draws: &DrawBuffer,
@@ -131,8 +132,8 @@ fn transformed(transforms: &Transforms) -> Vec<usize> {
     found
 }
 
-/// For every parameter on the constrained scale the coordinate of z that it is a function of, if it is one that is not bounded
-/// and not the coordinate itself.
+/// For every parameter on the constrained scale the coordinate of z that it is a function of, if it is one that is not
+/// bounded and not the coordinate itself.
 fn coordinates(transforms: &Transforms) -> Vec<Option<usize>> {
     let mut next = 0;
     let mut found = Vec::new();

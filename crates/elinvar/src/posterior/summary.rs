@@ -20,8 +20,8 @@ pub struct ParameterSummary {
 }
 
 impl Posterior {
-    /// The parameters on the constrained scale: quantiles from `n` draws, and so are mean and standard deviation of a transformed
-    /// parameter; those of one that is linear in z are exact. Fewer than two draws are taken as two.
+    /// The parameters on the constrained scale: quantiles from `n` draws, and so are mean and standard deviation of a
+    /// transformed parameter; those of one that is linear in z are exact. Fewer than two draws are taken as two.
     pub fn summary(&self, n: usize, seed: u64) -> Vec<ParameterSummary> {
         let draws = self.sample(n.max(2), seed);
         let transforms = self.transforms();

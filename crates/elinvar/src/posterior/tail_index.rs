@@ -13,14 +13,15 @@ pub struct TailIndex {
     pub a: f64,
     /// 2a.
     pub degrees_of_freedom: f64,
-    /// How far a may be from the best one: where the bound is lower by as much as the last review of the fit left to gain, with
-    /// one standard error of that estimate. The bound is taken to curve like the information that a draw z has about a once the
-    /// size of Σ is fitted, which is exact where the target is a t. `None` if there was no review.
+    /// How far a may be from the best one: where the bound is lower by as much as the last review of the fit left to
+    /// gain, with one standard error of that estimate. The bound is taken to curve like the information that a draw z
+    /// has about a once the size of Σ is fitted, which is exact where the target is a t. `None` if there was no review.
     pub standard_error: Option<f64>,
 }
 
 impl Posterior {
-    /// The tail of the posterior where the fit has learned it: `student_t` with a learned shape, `None` for everything else.
+    /// The tail of the posterior where the fit has learned it: `student_t` with a learned shape, `None` for everything
+    /// else.
     pub fn tail_index(&self) -> Option<TailIndex> {
         let Kind::StudentT { a, learn: true } = self.family().kind else { return None };
         let slopes = InverseGamma::new(a).ok()?.shape_slopes(self.dim())?;

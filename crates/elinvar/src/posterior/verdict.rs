@@ -1,15 +1,16 @@
 //! Whether to trust a fit, and the rule that decides it.
 //!
-//! A fit is trusted when everything that can be seen says that its means and standard deviations are right. What can be seen are
-//! the ratios of p to the density that made the draws: they tell how means and standard deviations would move if the draws
-//! were drawn from p, with a Monte Carlo error. Draws of q alone cannot show what p has where q has nothing, so half of the
-//! draws come from wider laws ([`WideDraws`](super::WideDraws)); for mass that lies farther still, the searches for modes
-//! and the restarts ([`Agreement`]) stand in.
+//! A fit is trusted when everything that can be seen says that its means and standard deviations are right. What can be
+//! seen are the ratios of p to the density that made the draws: they tell how means and standard deviations would move
+//! if the draws were drawn from p, with a Monte Carlo error. Draws of q alone cannot show what p has where q has
+//! nothing, so half of the draws come from wider laws ([`WideDraws`](super::WideDraws)); for mass that lies farther
+//! still, the searches for modes and the restarts ([`Agreement`]) stand in.
 //!
-//! Why k̂ is not the rule. k̂ asks whether importance sampling corrects what is left, not whether much is left to correct: of 147
-//! fits with right moments 43 had k̂ above 0.7, up to 1.9, since the tail of nearly equal ratios has any shape; and Gaussian
-//! fits of Student-t laws with 4 or 2.2 degrees of freedom, or a mixture fitted to a Cauchy law (0.17), had k̂ below it. It is
-//! told, and it steers the ladder, but the shifts decide. `docs/verdict.md` has the table of fits with known moments.
+//! Why k̂ is not the rule. k̂ asks whether importance sampling corrects what is left, not whether much is left to
+//! correct: of 147 fits with right moments 43 had k̂ above 0.7, up to 1.9, since the tail of nearly equal ratios has
+//! any shape; and Gaussian fits of Student-t laws with 4 or 2.2 degrees of freedom, or a mixture fitted to a Cauchy law
+//! (0.17), had k̂ below it. It is told, and it steers the ladder, but the shifts decide. `docs/verdict.md` has the
+//! table of fits with known moments.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,13 +25,13 @@ pub mod limits {
     pub const LOG_SD: f64 = 0.139_762;
     /// Estimates must stay within the limits by so many standard errors.
     pub const ERRORS: f64 = 2.0;
-    /// Effective share of the draws from which standard deviations are believed. Where q is p it is a half or more (the other
-    /// half are wide draws).
+    /// Effective share of the draws from which standard deviations are believed. Where q is p it is a half or more (the
+    /// other half are wide draws).
     pub const EFFECTIVE_SHARE: f64 = 0.1;
     /// Effective share of the draws from which means are believed.
     pub const EFFECTIVE_SHARE_MEANS: f64 = 0.02;
-    /// Share of the second moment of a parameter that one draw may have; above it a transformed parameter is not judged, because
-    /// its moments may not exist (the beta-binomial's K has a tail of K⁻²), but its coordinate of z is.
+    /// Share of the second moment of a parameter that one draw may have; above it a transformed parameter is not
+    /// judged, because its moments may not exist (the beta-binomial's K has a tail of K⁻²), but its coordinate of z is.
     pub const LARGEST_DRAW: f64 = 0.05;
     /// Fewer effective draws have no moments to speak of.
     pub const EFFECTIVE_DRAWS: f64 = 100.0;
@@ -194,7 +195,8 @@ fn weigh_shifts(diagnostics: &Diagnostics) -> Assessment {
     Assessment { verdict: Verdict::Trust, cause: Cause::Nothing, undecided: false }
 }
 
-/// The largest size that a shift must have and that one may have, over all parameters that are judged, and which may have it.
+/// The largest size that a shift must have and that one may have, over all parameters that are judged, and which may
+/// have it.
 struct Bounds {
     least: f64,
     most: f64,
@@ -225,8 +227,9 @@ pub(super) fn agreeing(restarts: &[Estimate], nats: f64) -> usize {
 
 /// The mode of largest mass that q leaves out, with its share of the mass.
 ///
-/// At a mode that q covers, log p − log Z − log q is small; it grows with the dimension where q is wider than the mode, which is
-/// why the mode covered best is the measure, within d/2 nats. A mode of unknown mass counts as one of all mass.
+/// At a mode that q covers, log p − log Z − log q is small; it grows with the dimension where q is wider than the mode,
+/// which is why the mode covered best is the measure, within d/2 nats. A mode of unknown mass counts as one of all
+/// mass.
 fn missed_mode(evidence: &Evidence<'_>) -> Option<(usize, f64)> {
     let modes = &evidence.agreement.modes;
     let log_z = evidence.diagnostics.log_normaliser.value;

@@ -1,10 +1,11 @@
 //! Draws that reach farther than the approximation, by which a verdict sees what lies outside of it.
 //!
-//! Draws of q alone cannot tell what p does where q has no mass: a Gaussian fit of a Cauchy law looks fine from inside. So a
-//! verdict takes as many draws again from two multivariate t laws with two degrees of freedom around q, as wide as q and three
-//! times as wide, and weighs all of them by p / (½ q + ¼ t₁ + ¼ t₃). The ratio is bounded by 2 p/q, so nothing is lost where
-//! q is right; in many dimensions the t laws hit little, and the draws of q are left with twice their weight. (The mixture
-//! as one proposal: A. Owen and Y. Zhou, Safe and effective importance sampling, JASA 95 (2000).)
+//! Draws of q alone cannot tell what p does where q has no mass: a Gaussian fit of a Cauchy law looks fine from inside.
+//! So a verdict takes as many draws again from two multivariate t laws with two degrees of freedom around q, as wide as
+//! q and three times as wide, and weighs all of them by p / (½ q + ¼ t₁ + ¼ t₃). The ratio is bounded by 2 p/q, so
+//! nothing is lost where q is right; in many dimensions the t laws hit little, and the draws of q are left with twice
+//! their weight. (The mixture as one proposal: A. Owen and Y. Zhou, Safe and effective importance sampling, JASA 95
+//! (2000).)
 
 use serde::{Deserialize, Serialize};
 
@@ -108,11 +109,11 @@ impl Wide {
 }
 
 impl Posterior {
-    /// Adds as many wide draws to those of q and replaces the shifts by what all of them say; leaves everything as it is
-    /// where there are no wide laws.
+    /// Adds as many wide draws to those of q and replaces the shifts by what all of them say; leaves everything as it
+    /// is where there are no wide laws.
     ///
-    /// A wide draw outside the domain of the model has no weight: that is no fault of the approximation, and only the draws
-    /// of q count as dropped.
+    /// A wide draw outside the domain of the model has no weight: that is no fault of the approximation, and only the
+    /// draws of q count as dropped.
     pub(super) fn look_wider(
         &self,
         evaluator: &mut Evaluator<'_>,

@@ -104,8 +104,8 @@ impl NoiseSource {
         Self::with_coordinates(noise, dim, 1, n, false)
     }
 
-    /// Prepares batches of n draws that have no ε but `numbers` of w each; antithetic partners have opposite w, made from u
-    /// and 1 − u. [`NoiseSource::begin`] and [`NoiseSource::turn_to`] come next.
+    /// Prepares batches of n draws that have no ε but `numbers` of w each; antithetic partners have opposite w, made
+    /// from u and 1 − u. [`NoiseSource::begin`] and [`NoiseSource::turn_to`] come next.
     pub fn of_mixing(noise: Noise, numbers: usize, n: usize) -> Self {
         Self::with_coordinates(noise, 0, numbers, n, noise == Noise::Antithetic)
     }
@@ -218,8 +218,8 @@ impl NoiseSource {
         Stream::open_lane(seed, purpose, step ^ (round << 48), block, lane + 2 * number)
     }
 
-    /// The random numbers for a mixing variable of its own, the first of which is the quantile at `u`; the others come from the
-    /// stream of the batch.
+    /// The random numbers for a mixing variable of its own, the first of which is the quantile at `u`; the others come
+    /// from the stream of the batch.
     pub fn mixing_at(&mut self, u: f64) -> DrawNoise<'_> {
         let (coordinates, used) = ([0.5, u], MIXING_COORDINATES - 1);
         DrawNoise { stream: &mut self.mixing, quantile: &mut self.quantile, coordinates, used }

@@ -1,9 +1,10 @@
 //! Owen-scrambled Sobol points: every draw is uniform, together they fill the cube evenly.
 //!
 //! The first n points of a Sobol sequence differ in their first m = ⌈log₂ n⌉ binary digits, in each coordinate. Nested
-//! uniform scrambling (Owen 1995) flips digit l by a random bit that belongs to the digits before it. As no two points share
-//! m digits, the digits after the m-th are simply independent of everything else: an exact scramble of a coordinate
-//! needs one random bit for each node of a tree of depth m and a few random digits for each point, and no hash.
+//! uniform scrambling (Owen 1995) flips digit l by a random bit that belongs to the digits before it. As no two points
+//! share m digits, the digits after the m-th are simply independent of everything else: an exact scramble of a
+//! coordinate needs one random bit for each node of a tree of depth m and a few random digits for each point, and no
+//! hash.
 
 use std::ops::Range;
 
@@ -16,8 +17,9 @@ const TABULATED: usize = POLYNOMIALS.len();
 
 /// n points in `dim` coordinates, scrambled anew whenever they are asked for.
 ///
-/// If n is a power of two, each coordinate has exactly one point in each of the intervals [i/n, (i+1)/n). For every n each
-/// point is uniform on the cube, so averages over the points are unbiased. All memory is allocated by [`SobolNormals::new`].
+/// If n is a power of two, each coordinate has exactly one point in each of the intervals [i/n, (i+1)/n). For every n
+/// each point is uniform on the cube, so averages over the points are unbiased. All memory is allocated by
+/// [`SobolNormals::new`].
 #[derive(Clone, Debug)]
 pub struct SobolNormals {
     dim: usize,
@@ -76,15 +78,16 @@ impl SobolNormals {
         for i in 0..self.n {
             let head = u64::from(self.image[x as usize]) << (52 - self.digits);
             take(i, open_unit(head | (stream.next_u64() >> (12 + self.digits))));
-            // In the order of the Gray code neighbours differ by one direction number. After the last point of a full net
-            // there is none.
+            // In the order of the Gray code neighbours differ by one direction number. After the last point of a full
+            // net there is none.
             if let Some(v) = directions.get((i + 1).trailing_zeros() as usize) {
                 x ^= v;
             }
         }
     }
 
-    /// Fills `out` with standard normals: point i, coordinate `coordinates.start + j` at `out[i * coordinates.len() + j]`.
+    /// Fills `out` with standard normals: point i, coordinate `coordinates.start + j` at `out[i * coordinates.len() +
+    /// j]`.
     ///
     /// # Panics
     /// If `out` does not have n × `coordinates.len()` places or a coordinate is not below [`SobolNormals::dim`].
@@ -112,7 +115,8 @@ impl SobolNormals {
 
 /// Appends the first `digits` direction numbers of a coordinate as integers of `digits` binary digits.
 ///
-/// m_k = 2 a₁ m_{k−1} ⊕ … ⊕ 2^{s−1} a_{s−1} m_{k−s+1} ⊕ 2^s m_{k−s} ⊕ m_{k−s} for the polynomial x^s + a₁x^{s−1} + … + 1.
+/// m_k = 2 a₁ m_{k−1} ⊕ … ⊕ 2^{s−1} a_{s−1} m_{k−s+1} ⊕ 2^s m_{k−s} ⊕ m_{k−s} for the polynomial x^s + a₁x^{s−1} + … +
+/// 1.
 fn push_directions(polynomial: u32, initial: &[u16], digits: u32, out: &mut Vec<u32>) {
     let degree = initial.len();
     let mut m = [0u32; 32];

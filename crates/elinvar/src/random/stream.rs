@@ -120,8 +120,8 @@ impl Stream {
 
     /// Fills `out` with distinct indices, uniformly chosen from those in `indices`, in random order.
     ///
-    /// `indices` is 0, 1, …, n − 1 and is the same afterwards: the exchanges are undone, so that a mini-batch of m of n rows
-    /// costs O(m) and depends on nothing but the stream.
+    /// `indices` is 0, 1, …, n − 1 and is the same afterwards: the exchanges are undone, so that a mini-batch of m of n
+    /// rows costs O(m) and depends on nothing but the stream.
     ///
     /// # Panics
     /// If `out` is longer than `indices`.
@@ -155,7 +155,8 @@ impl MixingNoise for Stream {
     }
 }
 
-/// (k + ½) 2⁻⁵² for a 52-bit k: exact, symmetric about ½, never 0 or 1. With 53 bits the largest value would round to 1.
+/// (k + ½) 2⁻⁵² for a 52-bit k: exact, symmetric about ½, never 0 or 1. With 53 bits the largest value would round to
+/// 1.
 #[inline]
 pub(super) fn open_unit(k: u64) -> f64 {
     const SCALE: f64 = 1.0 / (1u64 << 52) as f64;

@@ -42,9 +42,9 @@ impl BiasCorrection {
 
 /// The constants of the rule.
 ///
-/// m ← γ₁m + (1−γ₁)n, s ← γ₂s + (1−γ₂)g_s and B ← B − β m̂/√ŝ, where n = −(∇_B L)Ω⁻¹/N, g_s is the curvature of the bound per
-/// item without its prior term, and the precision of q is P = Ns + kδ: what is averaged over draws and items, and whether g_s
-/// squares the gradients of items or their mean, is the plan's `curvature`.
+/// m ← γ₁m + (1−γ₁)n, s ← γ₂s + (1−γ₂)g_s and B ← B − β m̂/√ŝ, where n = −(∇_B L)Ω⁻¹/N, g_s is the curvature of the
+/// bound per item without its prior term, and the precision of q is P = Ns + kδ: what is averaged over draws and items,
+/// and whether g_s squares the gradients of items or their mean, is the plan's `curvature`.
 ///
 /// Paper: App. J.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

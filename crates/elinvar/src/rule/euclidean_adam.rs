@@ -7,9 +7,9 @@ use crate::Error;
 
 /// The constants of Adam.
 ///
-/// Kingma & Ba 2015. The coordinates are locations, a Cholesky factor of Σ with logarithms on its diagonal and soft-max logits;
-/// the gradient is the ordinary one. With curvature `stein_plain` it is the reparameterisation gradient, with `hessian` that of
-/// the same mean by Price's identity.
+/// Kingma & Ba 2015. The coordinates are locations, a Cholesky factor of Σ with logarithms on its diagonal and soft-max
+/// logits; the gradient is the ordinary one. With curvature `stein_plain` it is the reparameterisation gradient, with
+/// `hessian` that of the same mean by Price's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EuclideanAdam {
@@ -83,8 +83,8 @@ impl EuclideanAdamMemory {
         &mut self.gradient
     }
 
-    /// One step of ascent of length `beta` along the gradient; returns the length taken, halved until `accept` takes the new
-    /// coordinates, 0 if it takes none or the gradient is not finite.
+    /// One step of ascent of length `beta` along the gradient; returns the length taken, halved until `accept` takes
+    /// the new coordinates, 0 if it takes none or the gradient is not finite.
     pub fn step(&mut self, rule: EuclideanAdam, beta: f64, mut accept: impl FnMut(&[f64]) -> bool) -> f64 {
         if !in_range(&self.gradient) {
             return 0.0;

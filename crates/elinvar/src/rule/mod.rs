@@ -36,10 +36,11 @@ pub enum Rule {
     /// Lin, Schmidt & Khan 2020.
     #[default]
     Retraction,
-    /// The plain step with γ times the last displacement: η⁺ = η + β∇_m L + γ(η − η₋), in natural parameters (mathematics §7.1).
+    /// The plain step with γ times the last displacement: η⁺ = η + β∇_m L + γ(η − η₋), in natural parameters
+    /// (mathematics §7.1).
     ///
-    /// The displacement is halved as a whole, momentum included, until it is admissible and within the KL bound; the next step
-    /// takes γ times what was left of it. `auto` steps have β = 1 − γ.
+    /// The displacement is halved as a whole, momentum included, until it is admissible and within the KL bound; the
+    /// next step takes γ times what was left of it. `auto` steps have β = 1 − γ.
     ///
     /// Paper: App. J.
     NaturalMomentum {
@@ -67,7 +68,8 @@ impl Rule {
         }
     }
 
-    /// Whether steps have the size of the coordinates rather than of the gap that is left, so that many of them are needed.
+    /// Whether steps have the size of the coordinates rather than of the gap that is left, so that many of them are
+    /// needed.
     pub(crate) fn is_unhurried(&self) -> bool {
         matches!(self, Rule::AdamLike(_) | Rule::EuclideanAdam(_))
     }

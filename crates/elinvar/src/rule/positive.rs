@@ -4,7 +4,8 @@ use crate::special::gamma::{tetragamma_plus_inv2, trigamma_minus_inv};
 
 /// a⁺ = a + βg − ½β²Γg²: the geodesic of the Fisher metric F(a) to second order, Γ = F′/(2F) (mathematics §10.1).
 ///
-/// `natural_gradient` is g = F⁻¹∂L/∂a and `christoffel` is Γ. The result is positive for every β if 2a|Γ| > 1 and Γ < 0.
+/// `natural_gradient` is g = F⁻¹∂L/∂a and `christoffel` is Γ. The result is positive for every β if 2a|Γ| > 1 and Γ <
+/// 0.
 pub fn geodesic_step(a: f64, natural_gradient: f64, beta: f64, christoffel: f64) -> f64 {
     let move_by = beta * natural_gradient;
     a + move_by - 0.5 * christoffel * move_by * move_by

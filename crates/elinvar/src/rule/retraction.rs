@@ -1,12 +1,14 @@
 //! The step of a positive definite matrix along the geodesic to second order: P⁺ = P + βG + ½β²GΣG (mathematics §10.1).
 //!
-//! It is ½{P + (P + βG)Σ(P + βG)}, a sum of a positive definite and a positive semi-definite matrix: positive definite for every β.
+//! It is ½{P + (P + βG)Σ(P + βG)}, a sum of a positive definite and a positive semi-definite matrix: positive definite
+//! for every β.
 //!
 //! Lin, Schmidt & Khan 2020.
 
 use crate::linalg::{axpy, cholesky, products};
 
-/// Writes GΣG to `second`, the part of the step that does not depend on β, where `factor` is L of P = LLᵀ; `spare` is overwritten.
+/// Writes GΣG to `second`, the part of the step that does not depend on β, where `factor` is L of P = LLᵀ; `spare` is
+/// overwritten.
 pub(crate) fn second_order(dim: usize, factor: &[f64], g: &[f64], spare: &mut [f64], second: &mut [f64]) {
     // GΣG = WᵀW with W = L⁻¹G.
     spare.copy_from_slice(g);

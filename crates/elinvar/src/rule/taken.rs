@@ -7,7 +7,8 @@ pub struct Taken {
     pub smallest: f64,
     /// The largest.
     pub largest: f64,
-    /// KL(q_new ‖ q) in nats, for a mixture that of the joint with what is mixed over; `None` where no bound asked for it.
+    /// KL(q_new ‖ q) in nats, for a mixture that of the joint with what is mixed over; `None` where no bound asked for
+    /// it.
     pub kl: Option<f64>,
 }
 

@@ -7,9 +7,9 @@ const TOLERANCE: f64 = 0.05;
 
 /// The β that a step takes, with its divergence; `None` if it stays where it was.
 ///
-/// `attempt` writes the state after a step β and returns its KL divergence from the present one (anything, where there is no bound),
-/// or `None` if it is not admissible. The whole step is halved until it is, and shortened to the bound where there is one. The
-/// last attempt is the one that is taken, so that what it has written can be accepted.
+/// `attempt` writes the state after a step β and returns its KL divergence from the present one (anything, where there
+/// is no bound), or `None` if it is not admissible. The whole step is halved until it is, and shortened to the bound
+/// where there is one. The last attempt is the one that is taken, so that what it has written can be accepted.
 pub(crate) fn take(beta: f64, max_kl: Option<f64>, mut attempt: impl FnMut(f64) -> Option<f64>) -> Option<(f64, f64)> {
     let mut beta = beta;
     for _ in 0..HALVINGS {
@@ -27,9 +27,10 @@ pub(crate) fn take(beta: f64, max_kl: Option<f64>, mut attempt: impl FnMut(f64) 
 
 /// The largest β ≤ `beta_max` with `kl(β) ≤ epsilon`, to the relative accuracy `tolerance` in the divergence.
 ///
-/// `kl` returns `None` where the step leaves the domain, which counts as too far. Along a natural-gradient step the divergence
-/// increases strictly with β (mathematics §10.3) and grows like β² at first, so the search interpolates log KL linearly in log β
-/// inside a bracket. The result is on the admissible side. Returns 0 if no admissible step was found.
+/// `kl` returns `None` where the step leaves the domain, which counts as too far. Along a natural-gradient step the
+/// divergence increases strictly with β (mathematics §10.3) and grows like β² at first, so the search interpolates log
+/// KL linearly in log β inside a bracket. The result is on the admissible side. Returns 0 if no admissible step was
+/// found.
 pub fn largest_step(beta_max: f64, epsilon: f64, tolerance: f64, mut kl: impl FnMut(f64) -> Option<f64>) -> f64 {
     const TRIES: usize = 200;
     let first = kl(beta_max);

@@ -17,8 +17,8 @@ pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
 
 /// Where a fit is kept, and who may interrupt it; by default nowhere and nobody.
 ///
-/// An interrupt ends the fit with [`Error::Interrupted`] before its next batch of evaluations, whatever it is about: the
-/// search for a start, a step, or the verdict. With a journal the same call continues it.
+/// An interrupt ends the fit with [`Error::Interrupted`] before its next batch of evaluations, whatever it is about:
+/// the search for a start, a step, or the verdict. With a journal the same call continues it.
 #[derive(Clone, Copy, Default)]
 pub struct Kept<'k> {
     /// Keeps the state of the fit.
@@ -272,7 +272,8 @@ impl<'f> Fitting<'f> {
         Ok(())
     }
 
-    /// Ends a run before its time; what is kept can be continued, and what was interrupted is to end at once: neither is judged.
+    /// Ends a run before its time; what is kept can be continued, and what was interrupted is to end at once: neither
+    /// is judged.
     pub(super) fn end_early(&self, run: &mut Run<'_>) -> Result<StopReason, Error> {
         if self.journal.is_some() || self.is_interrupted() {
             return Err(Error::Interrupted);

@@ -31,8 +31,8 @@ pub fn bessel_i(kappa: f64) -> BesselI {
     if kappa < LARGE { periodic(kappa) } else { concentrated(kappa) }
 }
 
-/// The trapezoid sum over the circle, whose error with 4n points is of the order of I_{4n}(κ)/I₀(κ). The four points ±θ and
-/// π ± θ are taken together, so that all sums are of positive terms.
+/// The trapezoid sum over the circle, whose error with 4n points is of the order of I_{4n}(κ)/I₀(κ). The four points ±θ
+/// and π ± θ are taken together, so that all sums are of positive terms.
 fn periodic(kappa: f64) -> BesselI {
     const N: usize = 20;
     let (mut even, mut odd, mut excess) = (0.0, 0.0, 0.0);
@@ -58,7 +58,8 @@ fn periodic(kappa: f64) -> BesselI {
     BesselI { log, log_scaled: log - kappa, ratio, complement: gap / even, ratio_over_kappa, slope: spread / even }
 }
 
-/// With y = √(2κ) sin(θ/2) the weight is e^{−y²}/√(1 − y²/2κ), to which the trapezoid rule converges like e^{−π²/step²}.
+/// With y = √(2κ) sin(θ/2) the weight is e^{−y²}/√(1 − y²/2κ), to which the trapezoid rule converges like
+/// e^{−π²/step²}.
 fn concentrated(kappa: f64) -> BesselI {
     const STEP: f64 = 0.42;
     let (mut total, mut first, mut second) = (0.5, 0.0, 0.0);

@@ -1,4 +1,5 @@
-//! The modified Bessel function of the second kind: its logarithm, ratios of neighbours, and their growth (mathematics §8.3).
+//! The modified Bessel function of the second kind: its logarithm, ratios of neighbours, and their growth (mathematics
+//! §8.3).
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -55,8 +56,8 @@ pub fn bessel_k(v: f64, x: f64) -> BesselK {
     let Base { mut log_scaled, mut excess, lower_excess, mut growth_excess } = base;
     let mut ratio = 1.0 + lower_excess;
     let mut product = 1.0;
-    // With order μ + k: ρ = K_{+1}/K = 1 + excess, ratio = K_{−1}/K = 1/ρ₋; ρ = 2(μ+k)/x + 1/ρ₋ gives the recurrences of the
-    // excess and of the growth ρ₊ − ρ = 1/x + growth_excess. No sum in them is much smaller than its terms.
+    // With order μ + k: ρ = K_{+1}/K = 1 + excess, ratio = K_{−1}/K = 1/ρ₋; ρ = 2(μ+k)/x + 1/ρ₋ gives the recurrences
+    // of the excess and of the growth ρ₊ − ρ = 1/x + growth_excess. No sum in them is much smaller than its terms.
     let mut order = mu;
     loop {
         let rho = 1.0 + excess;
@@ -98,7 +99,8 @@ pub fn paper_ratio_bounds(v: f64, x: f64) -> (f64, f64) {
     (bound(tau), bound(psi))
 }
 
-/// The paper's approximation of K_{v−1}(x)/K_v(x), the mean of its two bounds: exact at v = ½ only, 25 % off at v = 3/2.
+/// The paper's approximation of K_{v−1}(x)/K_v(x), the mean of its two bounds: exact at v = ½ only, 25 % off at v =
+/// 3/2.
 ///
 /// Paper: App. G, App. H.
 pub fn paper_ratio(v: f64, x: f64) -> f64 {

@@ -95,9 +95,11 @@ pub fn inverse_gaussian_natural_derivatives(mu: f64, v: f64, z: f64) -> (f64, f6
     (2.0 * mu * z / root * m, -2.0 * z / v * m * (TruncatedNormal::new(-b).mean + root))
 }
 
-/// −{Q₀(z) − Q₁(z)}/q₀(z), where q₀ is the density of InvGauss(μ, v) with distribution function Q₀, and Q₁ belongs to (z/μ) q₀(z).
+/// −{Q₀(z) − Q₁(z)}/q₀(z), where q₀ is the density of InvGauss(μ, v) with distribution function Q₀, and Q₁ belongs to
+/// (z/μ) q₀(z).
 ///
-/// Divided by p + (1−p) z/μ it is ∂z/∂p of a Birnbaum–Saunders draw. Q₀ = Φ(A) + φ(A)m(B) and Q₁ = Φ(A) − φ(A)m(B): nothing cancels.
+/// Divided by p + (1−p) z/μ it is ∂z/∂p of a Birnbaum–Saunders draw. Q₀ = Φ(A) + φ(A)m(B) and Q₁ = Φ(A) − φ(A)m(B):
+/// nothing cancels.
 pub fn birnbaum_saunders_weight_derivative(mu: f64, v: f64, z: f64) -> f64 {
     let root = (v / z).sqrt();
     -2.0 * z / root * mills(root * (z / mu + 1.0))

@@ -1,7 +1,9 @@
-//! The entropy of the skew-Gaussian and the exponentially modified Gaussian beyond the Gaussian part (mathematics §3.4).
+//! The entropy of the skew-Gaussian and the exponentially modified Gaussian beyond the Gaussian part (mathematics
+//! §3.4).
 //!
-//! H(z) = ½ d log(2πe) + ½ log|Σ| + E(κ), κ = αᵀΣ⁻¹α, and e(κ) = 2E′(κ) = E[Var(u | z)]. All integrands are analytic in a strip of
-//! half-width 2.8 (the first complex zero of Φ), so a trapezoid sum of step 3/8 has an error of about e^{−2π·2.8/0.375} ≈ 4e−21.
+//! H(z) = ½ d log(2πe) + ½ log|Σ| + E(κ), κ = αᵀΣ⁻¹α, and e(κ) = 2E′(κ) = E[Var(u | z)]. All integrands are analytic in
+//! a strip of half-width 2.8 (the first complex zero of Φ), so a trapezoid sum of step 3/8 has an error of about
+//! e^{−2π·2.8/0.375} ≈ 4e−21.
 
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, TAU};
 
@@ -137,7 +139,8 @@ pub fn emg_paper(kappa: f64, laguerre: &Rule, hermite: &Rule) -> MeanMixtureEntr
     }
 }
 
-/// The expansion of the minimum mean-square error at low signal-to-noise ratio, 1 − κ + (2 − m₃²)κ²/2 − (15 − 12m₃² − 6m₄ + m₄²)κ³/6
+/// The expansion of the minimum mean-square error at low signal-to-noise ratio, 1 − κ + (2 − m₃²)κ²/2 − (15 − 12m₃² −
+/// 6m₄ + m₄²)κ³/6
 /// + O(κ⁴), with the central moments m₃ = 2 and m₄ = 9 of Exp(1).
 fn small_kappa(kappa: f64) -> MeanMixtureEntropy {
     MeanMixtureEntropy {

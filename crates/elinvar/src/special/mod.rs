@@ -1,4 +1,5 @@
-//! Special functions, implicit derivatives and quadrature rules that stay accurate where the algorithms need them (mathematics §8).
+//! Special functions, implicit derivatives and quadrature rules that stay accurate where the algorithms need them
+//! (mathematics §8).
 
 pub mod bessel_i;
 pub mod bessel_k;

@@ -67,9 +67,9 @@ impl TruncatedNormal {
         if x < 6.0 { Self::from_taylor(x) } else { Self::from_continued_fraction(x) }
     }
 
-    /// J_k = ∫₀^∞ sᵏ e^{−xs−s²/2} ds gives mean J₁/J₀ and variance J₂/J₀ − (J₁/J₀)². Since J_k = (−1)ᵏ m⁽ᵏ⁾(x), J₁ and J₂ come
-    /// from the Taylor series of m at a grid point x₀, whose coefficients T_k = J_k/k! obey the stable downward recurrence
-    /// T_{k−1} = (k+1) T_{k+1} + x₀ T_k.
+    /// J_k = ∫₀^∞ sᵏ e^{−xs−s²/2} ds gives mean J₁/J₀ and variance J₂/J₀ − (J₁/J₀)². Since J_k = (−1)ᵏ m⁽ᵏ⁾(x), J₁ and
+    /// J₂ come from the Taylor series of m at a grid point x₀, whose coefficients T_k = J_k/k! obey the stable downward
+    /// recurrence T_{k−1} = (k+1) T_{k+1} + x₀ T_k.
     fn from_taylor(x: f64) -> Self {
         let i = (((x - 1.0) * 4.0) as usize).min(TAYLOR_START.len() - 1);
         let x0 = 1.125 + 0.25 * i as f64;

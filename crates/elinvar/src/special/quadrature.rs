@@ -62,7 +62,8 @@ pub fn inverse_gaussian_rule(hermite: &Rule, lambda: f64) -> Rule {
     Rule { nodes, weights }
 }
 
-/// The Gauss rule of a probability law whose orthonormal polynomials obey b_k p_{k+1} = (x − a_k) p_k − b_{k−1} p_{k−1}.
+/// The Gauss rule of a probability law whose orthonormal polynomials obey b_k p_{k+1} = (x − a_k) p_k − b_{k−1}
+/// p_{k−1}.
 ///
 /// `off_diagonal` has one entry more than the Jacobi matrix needs: its last one only scales p_n.
 fn gauss(diagonal: &[f64], off_diagonal: &[f64]) -> Rule {
@@ -103,7 +104,8 @@ impl Orthonormal {
                 log_scale += 200.0 * std::f64::consts::LN_10;
             }
         }
-        // Christoffel–Darboux: Σ p_k² = b_{n−1}(p_n′ p_{n−1} − p_{n−1}′ p_n), the second part being negligible at a root.
+        // Christoffel–Darboux: Σ p_k² = b_{n−1}(p_n′ p_{n−1} − p_{n−1}′ p_n), the second part being negligible at a
+        // root.
         Self { newton_step: current * b_previous * previous / sum, log_christoffel: sum.ln() + log_scale }
     }
 }

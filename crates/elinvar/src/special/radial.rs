@@ -8,7 +8,8 @@ use super::normal::HALF_LOG_TWO_PI;
 
 /// −∫ q log q of a density q(z) = exp f(|z|²) on ℝᵈ; `typical` is a radius within its bulk.
 ///
-/// The integrand in log radius must be unimodal apart from the factor log q: a trapezoid sum runs outwards from `typical`.
+/// The integrand in log radius must be unimodal apart from the factor log q: a trapezoid sum runs outwards from
+/// `typical`.
 pub fn radial_entropy(dim: usize, typical: f64, log_density: impl Fn(f64) -> f64) -> f64 {
     let d = dim as f64;
     let log_sphere = LN_2 + 0.5 * d * PI.ln() - ln_gamma(0.5 * d);

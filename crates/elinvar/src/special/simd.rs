@@ -18,7 +18,8 @@ pub(crate) fn has_avx512() -> bool {
         && std::is_x86_feature_detected!("fma")
 }
 
-/// A function that calls `$kernel::<FUSED>` compiled for the best instructions of this machine; the kernel must be inlined.
+/// A function that calls `$kernel::<FUSED>` compiled for the best instructions of this machine; the kernel must be
+/// inlined.
 macro_rules! best_instructions {
     ($(#[$doc:meta])* $name:ident = $kernel:ident($($arg:ident: $type:ty),*)) => {
         $(#[$doc])*
@@ -38,11 +39,13 @@ macro_rules! best_instructions {
                     $kernel::<true>($($arg),*);
                 }
                 if $crate::special::simd::has_avx512() {
-                    // SAFETY: the processor has just been found to support these parts of AVX-512 and FMA, the only condition.
+                    // SAFETY: the processor has just been found to support these parts of AVX-512 and FMA, the only
+                    // condition.
                     return unsafe { avx512($($arg),*) };
                 }
                 if $crate::special::simd::has_avx2_and_fma() {
-                    // SAFETY: the processor has just been found to support AVX2 and FMA, the only condition of the call.
+                    // SAFETY: the processor has just been found to support AVX2 and FMA, the only condition of the
+                    // call.
                     return unsafe { avx2($($arg),*) };
                 }
             }

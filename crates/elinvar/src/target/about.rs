@@ -49,16 +49,18 @@ pub struct Offers {
     pub values: bool,
     /// Contracted Hessians.
     pub hessian: bool,
-    /// A positive semi-definite stand-in for −∇²log p: JᵀHJ with J the Jacobian of the model's outputs and H the curvature of the
-    /// loss.
+    /// A positive semi-definite stand-in for −∇²log p: JᵀHJ with J the Jacobian of the model's outputs and H the
+    /// curvature of the loss.
     pub gauss_newton: bool,
     /// Gradients of single items.
     pub item_gradients: bool,
 }
 
-/// Where a fit may begin: z_i about `means[i]`, give or take `spreads[i]` between one start and the next, with the width `widths[i]`.
+/// Where a fit may begin: z_i about `means[i]`, give or take `spreads[i]` between one start and the next, with the
+/// width `widths[i]`.
 ///
-/// For targets whose modes a search would not find, such as networks: climbs from zero do not leave zero, where all units are alike.
+/// For targets whose modes a search would not find, such as networks: climbs from zero do not leave zero, where all
+/// units are alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guess {
     /// Centres.

@@ -38,9 +38,9 @@ pub enum Want<'a> {
     Gradients,
     /// Those, and Σ_s weight\[k\]\[s\] ∇²log p(z_s) for each sum k, in one pass over the data.
     ///
-    /// The weights of the draws are known before the target is asked, so a generalised linear model needs one `Xᵀ diag(r) X` per sum
-    /// instead of one per draw. A draw of weight zero adds nothing, whatever its Hessian: this is how a dropped draw is left out. A draw
-    /// of another weight at which the Hessian does not exist makes its sums NaN.
+    /// The weights of the draws are known before the target is asked, so a generalised linear model needs one `Xᵀ
+    /// diag(r) X` per sum instead of one per draw. A draw of weight zero adds nothing, whatever its Hessian: this is
+    /// how a dropped draw is left out. A draw of another weight at which the Hessian does not exist makes its sums NaN.
     Hessian(Contraction<'a>),
     /// These sums alone, at points whose gradients are known: log p and ∇log p need not be written.
     HessianAlone(Contraction<'a>),

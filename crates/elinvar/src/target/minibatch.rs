@@ -81,7 +81,8 @@ mod tests {
             minibatch.fill(11, step, &mut rows);
             rows.iter().for_each(|row| counts[*row as usize] += 1.0);
         }
-        // Each count is binomial with probability ¼; 20 two-sided tests at 4.5 deviations fail by chance 1.4e-4 of the time.
+        // Each count is binomial with probability ¼; 20 two-sided tests at 4.5 deviations fail by chance 1.4e-4 of the
+        // time.
         let (p, total) = (m as f64 / n as f64, steps as f64);
         let deviation = (total * p * (1.0 - p)).sqrt();
         assert!(counts.iter().all(|c| (c - total * p).abs() < 4.5 * deviation), "{counts:?}");

@@ -69,8 +69,8 @@ impl TargetError {
 /// An unnormalised log density.
 ///
 /// The density is `log p(z) = log prior(z) + Σ_n log p(D_n | z)`: [`Target::evaluate`] sums the items; the prior that
-/// [`About`] declares is left out there and handled in closed form. Items are summed as they are; the scaling by N/M of a
-/// mini-batch belongs to the run.
+/// [`About`] declares is left out there and handled in closed form. Items are summed as they are; the scaling by N/M of
+/// a mini-batch belongs to the run.
 ///
 /// ```
 /// use elinvar::target::{About, Answer, Ask, Target, TargetError, Want};
@@ -101,8 +101,8 @@ pub trait Target: Sync {
 
     /// Answers the request at every draw, summed over its rows. Nothing is asked that [`About`] does not offer.
     ///
-    /// Sums of second derivatives arrive zeroed. A draw at which the density does not exist gets a non-finite log p: it is dropped
-    /// and counted by the run.
+    /// Sums of second derivatives arrive zeroed. A draw at which the density does not exist gets a non-finite log p: it
+    /// is dropped and counted by the run.
     ///
     /// # Errors
     /// A [`TargetError`] when nothing sensible can be computed at any draw.

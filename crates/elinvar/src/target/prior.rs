@@ -29,7 +29,8 @@ pub enum Prior {
         /// δ_i ≥ 0, as many as there are means; 0 is flat.
         precision: Vec<f64>,
     },
-    /// w ~ InverseGamma(a, a), z | w ~ N(0, w I/precision): the t prior that shares w with a Student-t approximation (mathematics §2.2).
+    /// w ~ InverseGamma(a, a), z | w ~ N(0, w I/precision): the t prior that shares w with a Student-t approximation
+    /// (mathematics §2.2).
     StudentT {
         /// δ > 0.
         precision: f64,
@@ -184,9 +185,9 @@ impl Prior {
         }
     }
 
-    /// E[∇log p ũᵀ] = −D(BΥ − mυᵀ) and E[−s∇²log p] = s̄D for z = Bũ + √s ε, with D = diag δ, Υ = E[ũũᵀ] (`upsilon`, whose first
-    /// column is υ) and s̄ = E\[s\], added to the gradients of B and of P (mathematics §0.5). A t prior that shares w has 1 in place of s̄
-    /// (mathematics §2.2).
+    /// E[∇log p ũᵀ] = −D(BΥ − mυᵀ) and E[−s∇²log p] = s̄D for z = Bũ + √s ε, with D = diag δ, Υ = E[ũũᵀ] (`upsilon`,
+    /// whose first column is υ) and s̄ = E\[s\], added to the gradients of B and of P (mathematics §0.5). A t prior
+    /// that shares w has 1 in place of s̄ (mathematics §2.2).
     pub(crate) fn add_to_block(
         &self,
         b: &[f64],
@@ -215,7 +216,8 @@ impl Prior {
         PriorPrecision { prior: self, factor: self.factor(s) }
     }
 
-    /// E[log p(z)] from the mean and the variance of each coordinate; NaN for [`Prior::StudentT`], which lives on (z, w).
+    /// E[log p(z)] from the mean and the variance of each coordinate; NaN for [`Prior::StudentT`], which lives on (z,
+    /// w).
     pub(crate) fn expected_log(&self, means: &[f64], variances: &[f64]) -> f64 {
         if self.shared().is_some() {
             return f64::NAN;
@@ -249,7 +251,8 @@ impl Prior {
     /// Whether this is a prior of `dim` coordinates.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a constant outside its domain, [`Error::Shape`] for a prior of more coordinates than there are.
+    /// [`Error::Domain`] for a constant outside its domain, [`Error::Shape`] for a prior of more coordinates than there
+    /// are.
     pub fn check(&self, dim: usize) -> Result<(), Error> {
         let positive = |parameter, value: f64| match value > 0.0 && value.is_finite() {
             true => Ok(()),

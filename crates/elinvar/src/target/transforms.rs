@@ -8,8 +8,8 @@ use crate::Error;
 
 /// Transforms applied to consecutive coordinates; in files a list.
 ///
-/// Leading coordinates may be coefficients of scaled columns ([`Transforms::with_columns`]): x holds them in the units of the
-/// columns as they were.
+/// Leading coordinates may be coefficients of scaled columns ([`Transforms::with_columns`]): x holds them in the units
+/// of the columns as they were.
 ///
 /// ```
 /// use elinvar::target::{Transform, Transforms};
@@ -67,8 +67,8 @@ impl Transforms {
         Self { blocks: vec![Transform::Identity; dim], columns: Vec::new() }
     }
 
-    /// The same with leading coordinates that are coefficients of scaled columns: in x they are those of the columns as they
-    /// were, βⱼ = β′ⱼ/scaleⱼ, and the first, the intercept, takes up −Σ βⱼ·shiftⱼ.
+    /// The same with leading coordinates that are coefficients of scaled columns: in x they are those of the columns as
+    /// they were, βⱼ = β′ⱼ/scaleⱼ, and the first, the intercept, takes up −Σ βⱼ·shiftⱼ.
     ///
     /// ```
     /// use elinvar::target::{ColumnScale, Transforms};
@@ -82,7 +82,8 @@ impl Transforms {
     /// ```
     ///
     /// # Errors
-    /// If a scale is not positive, a shift is not finite or not taken up by a plain first column, or a coordinate is transformed.
+    /// If a scale is not positive, a shift is not finite or not taken up by a plain first column, or a coordinate is
+    /// transformed.
     pub fn with_columns(mut self, columns: Vec<ColumnScale>) -> Result<Self, Error> {
         let identities = self.blocks.iter().take_while(|block| **block == Transform::Identity).count();
         if columns.len() > identities {
@@ -98,8 +99,8 @@ impl Transforms {
         &self.columns
     }
 
-    /// Turns a covariance of z, dim × dim numbers, into that of z with the leading coefficients in the units of the columns as
-    /// they were.
+    /// Turns a covariance of z, dim × dim numbers, into that of z with the leading coefficients in the units of the
+    /// columns as they were.
     ///
     /// # Panics
     /// If there are not dim × dim numbers.
@@ -107,7 +108,8 @@ impl Transforms {
         column_scale::covariance_to_original(&self.columns, covariance, self.dim());
     }
 
-    /// For each coordinate of x the combination of coordinates of z that it is, as (coordinate, factor); empty if it is none.
+    /// For each coordinate of x the combination of coordinates of z that it is, as (coordinate, factor); empty if it is
+    /// none.
     pub(crate) fn linear(&self) -> Vec<Vec<(usize, f64)>> {
         let mut rows = Vec::with_capacity(self.n_constrained());
         for block in self.blocks() {

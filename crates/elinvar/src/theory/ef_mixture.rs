@@ -1,4 +1,5 @@
-//! The exact view of a mixture of exponential families: each component's coordinates, then log(π_c/π_K) for c < K (mathematics §5.1).
+//! The exact view of a mixture of exponential families: each component's coordinates, then log(π_c/π_K) for c < K
+//! (mathematics §5.1).
 
 use super::{Exact, check_length};
 use crate::Error;
@@ -83,8 +84,8 @@ impl Exact for EfMixture<'_> {
         self.remade(first, logs, |c, member, m| member.with_expectation(m.map(|m| m / weights[c])))
     }
 
-    /// The label and, given it, the statistics of every coordinate of its component; a label hidden inside a component (of a
-    /// Birnbaum–Saunders law) has a fixed distribution and no coordinate.
+    /// The label and, given it, the statistics of every coordinate of its component; a label hidden inside a component
+    /// (of a Birnbaum–Saunders law) has a fixed distribution and no coordinate.
     fn statistics(&self, z: &[f64], w: &[f64]) -> Vec<f64> {
         let (label, f) = (self.labelled(w), self.n_free());
         let n = self.dim() * f;

@@ -127,7 +127,8 @@ impl Exact for GaussianMixture<'_> {
         out
     }
 
-    /// The stored gradient of a component is divided by π_c already, as m_c = π_c(·) asks for; −(E_c\[h\] − E_K\[h\]) for the weights.
+    /// The stored gradient of a component is divided by π_c already, as m_c = π_c(·) asks for; −(E_c\[h\] − E_K\[h\])
+    /// for the weights.
     fn natural_gradient(&self, gradient: &Gradient) -> Vec<f64> {
         let last = gradient.expected_h[self.n_mixing()];
         let blocks = self.components.iter().zip(&gradient.blocks);

@@ -98,7 +98,8 @@ impl Approximation {
     /// The `student_t` with the same (μ, P) and the shape whose expectation is m_a.
     ///
     /// # Errors
-    /// [`Error::Domain`] unless m_a < −1 and its shape is above 1; [`Error::Shape`] if (B, P) is not that of a `student_t`.
+    /// [`Error::Domain`] unless m_a < −1 and its shape is above 1; [`Error::Shape`] if (B, P) is not that of a
+    /// `student_t`.
     pub fn with_expectation_a(&self, m_a: f64) -> Result<Self, Error> {
         if !(m_a < -1.0 && m_a.is_finite()) {
             return Err(Error::Domain {

@@ -1,4 +1,5 @@
-//! The slow exact view of the theory: coordinates, statistics and the Fisher matrix of the joint q(z, w); never called while fitting.
+//! The slow exact view of the theory: coordinates, statistics and the Fisher matrix of the joint q(z, w); never called
+//! while fitting.
 
 mod coordinates;
 mod ef_mixture;
@@ -16,17 +17,17 @@ use crate::Error;
 use crate::family::{Approximation, Gradient, Member};
 use crate::random::Stream;
 
-/// A minimal conditional exponential family: q(z | w) and q(w) are exponential families and the maps η → m are one-to-one (mathematics §0.4).
+/// A minimal conditional exponential family: q(z | w) and q(w) are exponential families and the maps η → m are
+/// one-to-one (mathematics §0.4).
 ///
-/// Every vector has the same order: for each component the columns of the B part, then the lower triangle of the Σ part column by
-/// column (its diagonal, when the scale matrix is diagonal); after all components the coordinates of q(w), if q(w) has any that are
-/// learned here. Natural coordinates are the entries of η_B = PB and η_S = −½P. Statistics and expectations are in the dual
-/// coordinates, in which ⟨t, η⟩ is a plain sum of products: an off-diagonal entry of the Σ part is twice the entry of the matrix,
-/// because a symmetric matrix has it twice.
+/// Every vector has the same order: for each component the columns of the B part, then the lower triangle of the Σ part
+/// column by column (its diagonal, when the scale matrix is diagonal); after all components the coordinates of q(w), if
+/// q(w) has any that are learned here. Natural coordinates are the entries of η_B = PB and η_S = −½P. Statistics and
+/// expectations are in the dual coordinates, in which ⟨t, η⟩ is a plain sum of products: an off-diagonal entry of the Σ
+/// part is twice the entry of the matrix, because a symmetric matrix has it twice.
 ///
-/// w is one number for a mean–variance mixture (of no effect for the Gaussian), one for each coordinate of a product of scale
-/// mixtures, k numbers for a factor Gaussian, and the label
-/// 0, 1, …, K−1 for a mixture.
+/// w is one number for a mean–variance mixture (of no effect for the Gaussian), one for each coordinate of a product of
+/// scale mixtures, k numbers for a factor Gaussian, and the label 0, 1, …, K−1 for a mixture.
 ///
 /// A `matrix` is none: it is [`Multilinear`], and every method but that panics for it.
 ///
@@ -48,7 +49,8 @@ pub trait Mcef: Sized {
     /// The member with expectation coordinates m: the inverse of [`Mcef::expectation`].
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of coordinates, [`Error::NotPositiveDefinite`] or [`Error::Domain`] outside the valid set.
+    /// [`Error::Shape`] for another number of coordinates, [`Error::NotPositiveDefinite`] or [`Error::Domain`] outside
+    /// the valid set.
     fn with_expectation(&self, expectation: &[f64]) -> Result<Self, Error>;
 
     /// t(z, w).
@@ -68,7 +70,8 @@ pub trait Mcef: Sized {
     fn log_partition(&self) -> f64;
     /// The Fisher matrix of q(z, w) in natural coordinates, n × n; the blocks of η_z and η_w do not mix.
     fn fisher(&self) -> Vec<f64>;
-    /// F⁻¹∇_η L = ∇_m L (each block with the other fixed) of a bound with this gradient: the direction of the plain step in η.
+    /// F⁻¹∇_η L = ∇_m L (each block with the other fixed) of a bound with this gradient: the direction of the plain
+    /// step in η.
     ///
     /// Paper: §3, Theorem 3.
     fn natural_gradient(&self, gradient: &Gradient) -> Vec<f64>;

@@ -22,8 +22,8 @@ impl Averages {
         }
     }
 
-    /// Each mean within 4.5 standard errors of what is expected: a false alarm per entry in 150 000. `allowance` covers rounding
-    /// and the error of the expected values.
+    /// Each mean within 4.5 standard errors of what is expected: a false alarm per entry in 150 000. `allowance` covers
+    /// rounding and the error of the expected values.
     #[track_caller]
     pub(crate) fn compare(&self, what: &str, expected: &[f64], allowance: f64) {
         assert_eq!(expected.len(), self.mean.len(), "{what}");

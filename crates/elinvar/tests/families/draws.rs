@@ -56,7 +56,8 @@ fn draws_have_the_claimed_mean_and_covariance() {
     }
 }
 
-/// log q that comes with a draw is the log density there, for every noise and scheme; a draw is a function of its name alone.
+/// log q that comes with a draw is the log density there, for every noise and scheme; a draw is a function of its name
+/// alone.
 fn log_q(q: &Approximation) {
     for noise in Noise::ALL {
         for sampling in [Sampling::Mixture, Sampling::OwnDraws, Sampling::Stratified] {

@@ -15,8 +15,8 @@ fn prior() -> Prior {
     Prior::Normal { mean: vec![0.4], precision: vec![0.7] }
 }
 
-/// ∇_B L = −E[∇h ũᵀ], ∇_Σ L = −½E[s∇²h], ∂L/∂π_c = −E_c[h] with h = log q − log p − log prior: no closed form of the entropy or of
-/// the prior enters.
+/// ∇_B L = −E[∇h ũᵀ], ∇_Σ L = −½E[s∇²h], ∂L/∂π_c = −E_c[h] with h = log q − log p − log prior: no closed form of the
+/// entropy or of the prior enters.
 fn reference(q: &Approximation) -> Vec<f64> {
     let d = q.dim();
     let prior = prior();
@@ -75,8 +75,8 @@ fn estimate(q: &Approximation, plan: &DrawPlan, n_values: usize) -> Averages {
     averages
 }
 
-/// Options I, II and III of the mixing weights, or schemes M, C and D of a mixture, each with the Hessian and with both Stein forms,
-/// the default with every noise, and values alone. About 16 × 13 × 9 numbers: 1e−2 for a new seed.
+/// Options I, II and III of the mixing weights, or schemes M, C and D of a mixture, each with the Hessian and with both
+/// Stein forms, the default with every noise, and values alone. About 16 × 13 × 9 numbers: 1e−2 for a new seed.
 fn unbiased(q: &Approximation) {
     let expected = reference(q);
     let start = DrawPlan {
@@ -153,8 +153,8 @@ fn values_of_the_approximation_itself_give_a_gradient_of_zero() {
     every_member!(silent_at_the_target(2, 380));
 }
 
-/// What is added in closed form is the exact natural gradient of E[log prior] and of the entropy: with a target that is zero
-/// everywhere nothing else is left of the gradient, whatever the draws are.
+/// What is added in closed form is the exact natural gradient of E[log prior] and of the entropy: with a target that is
+/// zero everywhere nothing else is left of the gradient, whatever the draws are.
 fn closed_forms(q: &Approximation) {
     let plan = DrawPlan { weights: MixingWeights::Conditional, ..DrawPlan::independent(4) };
     let mut work = q.estimator(&plan);

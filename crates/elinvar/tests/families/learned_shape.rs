@@ -1,4 +1,5 @@
-//! Student-t with learned degrees of freedom: what it finds, that its slope is unbiased, and that nothing drives it out of its domain.
+//! Student-t with learned degrees of freedom: what it finds, that its slope is unbiased, and that nothing drives it out
+//! of its domain.
 
 use crate::state::{BlockState, State, Stated};
 use elinvar::block::{Location, Scale};
@@ -61,8 +62,8 @@ fn traces(q: &Approximation, target: &dyn Target, seed: u64) -> Vec<(f64, f64)> 
     (0..1 << 14).map(draw).collect()
 }
 
-/// Five seeds, d = 1 and 3, default plan and the thorough one. Measured: KL at most 0.0012, at most 1.0 of the stated errors, which
-/// are 0.8 to 1.5 by default and 0.2 to 0.5 of the thorough plan.
+/// Five seeds, d = 1 and 3, default plan and the thorough one. Measured: KL at most 0.0012, at most 1.0 of the stated
+/// errors, which are 0.8 to 1.5 by default and 0.2 to 0.5 of the thorough plan.
 #[test]
 fn the_tail_of_a_t_is_found() {
     for dim in [1, 3] {
@@ -109,8 +110,8 @@ fn the_information_of_the_marginal_is_that_of_its_score() {
     }
 }
 
-/// ∂L/∂a from gradients alone against the trace form with exact entropy and prior, 2¹⁴ independent draws each; 4.5 standard
-/// errors of the difference: 2e−5 for a new seed.
+/// ∂L/∂a from gradients alone against the trace form with exact entropy and prior, 2¹⁴ independent draws each; 4.5
+/// standard errors of the difference: 2e−5 for a new seed.
 #[test]
 fn the_slope_is_unbiased_under_every_prior() {
     let (dim, a, delta) = (3, 2.7, 0.4);
@@ -301,8 +302,8 @@ fn the_divergence_of_the_mixing_law() {
     }
 }
 
-/// Every estimator, the Stein curvature, a mini-batch: the run goes on, the shape stays in its domain, and a checkpoint brings
-/// it back to the bit.
+/// Every estimator, the Stein curvature, a mini-batch: the run goes on, the shape stays in its domain, and a checkpoint
+/// brings it back to the bit.
 #[test]
 fn runs_of_every_kind_continue_to_the_same_bits() {
     let target = logistic(60, 2);

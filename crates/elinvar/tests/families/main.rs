@@ -1,4 +1,5 @@
-//! What every family must satisfy, full and diagonal, and what each adds; a family is registered by its line in `every_member!`.
+//! What every family must satisfy, full and diagonal, and what each adds; a family is registered by its line in
+//! `every_member!`.
 
 #[path = "../state/mod.rs"]
 mod state;

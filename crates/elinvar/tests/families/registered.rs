@@ -17,8 +17,8 @@ fn every_family_has_its_line() {
     every_member!(note(2, 1, &mut seen));
     let found: BTreeSet<(String, String)> = seen.iter().cloned().collect();
     assert_eq!(found.len(), seen.len(), "a family has two members");
-    // Mixtures of exponential families have no scale matrix, and `matrix` has several: ef_mixture, tests/theory/ef_mixture.rs
-    // and tensor_gaussian are theirs.
+    // Mixtures of exponential families have no scale matrix, and `matrix` has several: ef_mixture,
+    // tests/theory/ef_mixture.rs and tensor_gaussian are theirs.
     let expected: BTreeSet<(String, String)> = Family::NAMES
         .iter()
         .filter(|name| !["ef_mixture", "birnbaum_saunders", "matrix"].contains(name))

@@ -89,7 +89,8 @@ fn a_product_at_its_target_has_no_noise() {
 
 /// ∇_μ L and −2∇_Σ L of a product under a Gaussian prior against differences of the exact bound for a separable target.
 ///
-/// The target is Σ −log cosh(z_i − c_i): the expectations are one-dimensional sums. 2¹⁴ independent draws, 4.5 standard errors.
+/// The target is Σ −log cosh(z_i − c_i): the expectations are one-dimensional sums. 2¹⁴ independent draws, 4.5 standard
+/// errors.
 #[test]
 fn the_gradient_of_a_product_is_that_of_its_bound() {
     struct Separable;
@@ -207,7 +208,8 @@ fn draws_of_a_product_have_its_moments() {
     }
 }
 
-/// Coordinates there and back, E[t] by draws, F as the derivative of m, and the plain step as a step in η along F⁻¹∇_η L.
+/// Coordinates there and back, E[t] by draws, F as the derivative of m, and the plain step as a step in η along F⁻¹∇_η
+/// L.
 #[test]
 fn a_product_is_an_exponential_family_given_its_scales() {
     for law in laws() {

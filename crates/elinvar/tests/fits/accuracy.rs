@@ -1,6 +1,7 @@
 //! KL divergence of the fits from posteriors whose normaliser is known.
 //!
-//! `cargo xtask accuracy` runs five seeds with 10⁶ draws each; otherwise (ELINVAR_ACCURACY unset) one seed and 3·10⁵ draws.
+//! `cargo xtask accuracy` runs five seeds with 10⁶ draws each; otherwise (ELINVAR_ACCURACY unset) one seed and 3·10⁵
+//! draws.
 
 use elinvar::model::{BetaBinomial, DesignMatrix, LogisticRegression};
 use elinvar::run::Stop;

@@ -104,7 +104,8 @@ fn a_resumed_run_equals_a_straight_one() {
     }
 }
 
-/// A run that is stopped by its convergence test stops at the same step after a checkpoint: the estimates are stored too.
+/// A run that is stopped by its convergence test stops at the same step after a checkpoint: the estimates are stored
+/// too.
 #[test]
 fn a_resumed_run_converges_at_the_same_step() {
     let target = logistic(60, 4);

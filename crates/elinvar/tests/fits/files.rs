@@ -1,4 +1,5 @@
-//! Fits and checkpoints as files: what is written is read back to the bit, and a wrong file gets a sentence that names it.
+//! Fits and checkpoints as files: what is written is read back to the bit, and a wrong file gets a sentence that names
+//! it.
 
 use std::path::{Path, PathBuf};
 

@@ -66,7 +66,8 @@ fn a_gaussian_needs_one_rung() {
     assert_eq!(posterior.verdict(), Some(Verdict::Trust));
 }
 
-/// The Gaussian, the skew-Gaussian and a mixture on the beta-binomial: 0.17, 0.08 and less than 0.01 nats from log Z = −570.7086.
+/// The Gaussian, the skew-Gaussian and a mixture on the beta-binomial: 0.17, 0.08 and less than 0.01 nats from log Z =
+/// −570.7086.
 #[test]
 fn a_skewed_target_is_climbed_to_the_top() {
     let target = BetaBinomial::cancer_mortality();

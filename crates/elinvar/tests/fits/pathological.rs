@@ -74,7 +74,8 @@ fn cut(dim: usize, edge: f64, beyond: f64) -> impl Target {
     })
 }
 
-/// Mean √(2/π) and variance 1 − 2/π of a half normal; a Gaussian start exists, so that the fit does not end with an error.
+/// Mean √(2/π) and variance 1 − 2/π of a half normal; a Gaussian start exists, so that the fit does not end with an
+/// error.
 #[test]
 fn not_a_number_on_half_the_space() {
     let mean = (2.0 / std::f64::consts::PI).sqrt();

@@ -1,7 +1,7 @@
 //! Every family recovers a target that lies inside it.
 //!
-//! The targets are members of the families, normalised, with their own derivatives, so that KL(q ‖ p) = E_q[log q − log p] is an
-//! average over draws of q. The plan is the same for all but the exact Gaussian case.
+//! The targets are members of the families, normalised, with their own derivatives, so that KL(q ‖ p) = E_q[log q − log
+//! p] is an average over draws of q. The plan is the same for all but the exact Gaussian case.
 
 use crate::state::{BlockState, State, Stated};
 use elinvar::family::Approximation;
@@ -69,7 +69,8 @@ fn recovers(family: Family, dim: usize) {
     }
 }
 
-/// With antithetic draws every estimate is exact for a Gaussian target: the mean of the draws is μ, the Hessian constant.
+/// With antithetic draws every estimate is exact for a Gaussian target: the mean of the draws is μ, the Hessian
+/// constant.
 #[test]
 fn gaussian_exactly() {
     let dim = 5;

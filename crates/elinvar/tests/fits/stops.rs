@@ -72,7 +72,8 @@ fn limits_are_not_convergence() {
     assert!(!posterior.converged());
 }
 
-/// Across reviews, and a retreat: the run is moved away by hand, so that the next review goes back, before or after the cut.
+/// Across reviews, and a retreat: the run is moved away by hand, so that the next review goes back, before or after the
+/// cut.
 #[test]
 fn a_mixture_resumes_across_reviews_and_a_retreat() {
     let target = BetaBinomial::cancer_mortality();

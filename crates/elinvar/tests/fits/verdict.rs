@@ -121,8 +121,8 @@ fn a_mean_field_gaussian_is_not() {
     check(&breast_cancer(), family, Verdict::DoNotTrust, "");
 }
 
-/// The best Gaussian understates the sd of log K by 22 %, and the mean of η moves by 0.12 sd; K itself has no mean: it is told
-/// and not judged.
+/// The best Gaussian understates the sd of log K by 22 %, and the mean of η moves by 0.12 sd; K itself has no mean: it
+/// is told and not judged.
 #[test]
 fn a_gaussian_is_not_trusted_with_a_heavy_tail() {
     let target = BetaBinomial::cancer_mortality();

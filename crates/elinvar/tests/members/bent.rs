@@ -41,8 +41,8 @@ pub(crate) fn bent_target(dim: usize) -> impl Target {
     )
 }
 
-/// z ↦ Az + b with an upper triangular A of positive diagonal: then A⁻ᵀL is again a lower triangular factor with positive diagonal,
-/// so that the same noise makes the transformed draws.
+/// z ↦ Az + b with an upper triangular A of positive diagonal: then A⁻ᵀL is again a lower triangular factor with
+/// positive diagonal, so that the same noise makes the transformed draws.
 pub(crate) struct Affine {
     a: Vec<f64>,
     b: Vec<f64>,

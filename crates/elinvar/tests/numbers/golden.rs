@@ -1,7 +1,7 @@
 //! Ten short fits against committed traces: the same call keeps giving the same numbers.
 //!
-//! `ELINVAR_REGENERATE_GOLDEN=1 cargo test -p elinvar --all-features --test numbers golden::` writes the traces anew; a commit
-//! that changes them says why the numbers are other ones.
+//! `ELINVAR_REGENERATE_GOLDEN=1 cargo test -p elinvar --all-features --test numbers golden::` writes the traces anew; a
+//! commit that changes them says why the numbers are other ones.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -21,8 +21,8 @@ use crate::subjects::{logistic, standard};
 
 const STEPS: u64 = 30;
 
-/// Machines with and without fused multiplication differ in the last places of each operation; thirty steps keep that far
-/// below this.
+/// Machines with and without fused multiplication differ in the last places of each operation; thirty steps keep that
+/// far below this.
 const TOLERANCE: f64 = 1e-9;
 
 /// What is kept of a run.

@@ -1,6 +1,7 @@
 //! What every mixing law must satisfy, against one-dimensional quadrature and finite differences.
 //!
-//! A law is registered by one line in `every_law`; its density, u(w) and s(w) are written again there, independently of the library.
+//! A law is registered by one line in `every_law`; its density, u(w) and s(w) are written again there, independently of
+//! the library.
 
 use elinvar::law::{
     Exponential, Forms, GeneralisedHyperbolic, HalfNormal, InverseGamma, InverseGaussian, Logistic, MixingLaw,
@@ -261,7 +262,8 @@ impl Geometry {
     }
 }
 
-/// ∇log q = −E[1/s] P(z−μ) + E[u/s] Pα and its derivative, against differences of `log_marginal` (mathematics §0, (0.2)).
+/// ∇log q = −E[1/s] P(z−μ) + E[u/s] Pα and its derivative, against differences of `log_marginal` (mathematics §0,
+/// (0.2)).
 fn score_and_hessian_match<L: MixingLaw>(law: L, _: &Reference) {
     let one = Geometry { precision: vec![vec![1.7]], alpha: vec![-0.8] };
     let rows = vec![vec![2.0, 0.3, -0.4], vec![0.3, 1.1, 0.2], vec![-0.4, 0.2, 0.9]];

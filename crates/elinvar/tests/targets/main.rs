@@ -17,6 +17,7 @@ mod tolerance {
     pub(crate) const EXACT: f64 = 1e-12;
     /// First differences.
     pub(crate) const FD1: f64 = 1e-6;
-    /// Differences of the gradient. The five-point rule is good for much better than the 1e-4 of a plain second difference.
+    /// Differences of the gradient. The five-point rule is good for much better than the 1e-4 of a plain second
+    /// difference.
     pub(crate) const FD2: f64 = 1e-6;
 }

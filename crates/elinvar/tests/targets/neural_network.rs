@@ -186,7 +186,8 @@ fn a_network_without_hidden_layers_is_a_logistic_regression() {
     assert_eq!(network.about().prior, regression.about().prior);
 }
 
-/// 308 items of six features, as many as the yacht data have, with a smooth response and noise of standard deviation 0.2.
+/// 308 items of six features, as many as the yacht data have, with a smooth response and noise of standard deviation
+/// 0.2.
 fn yacht_sized() -> ([DesignMatrix; 2], [Vec<f64>; 2]) {
     let (n, d) = (308, 6);
     let x = numbers(n * d, 30);
@@ -222,7 +223,8 @@ fn predictions_of(family: Family, noise: Option<NetworkNoise>, plan: &Plan) -> R
 
 #[test]
 fn a_fit_predicts_new_items_to_little_more_than_the_noise() -> Result<(), Error> {
-    // Measured: 0.226 and 0.04 with Stein's identity, 0.206 and 0.14 with Gauss–Newton matrices; the noise itself has 0.2 and 0.19.
+    // Measured: 0.226 and 0.04 with Stein's identity, 0.206 and 0.14 with Gauss–Newton matrices; the noise itself has
+    // 0.2 and 0.19.
     for curvature in [Curvature::Auto, Curvature::GaussNewton] {
         let mut plan = Plan { n_draws: 10, max_draws: 40, seed: 5, curvature, ..Plan::default() };
         plan.stop.max_steps = 400;
@@ -232,8 +234,8 @@ fn a_fit_predicts_new_items_to_little_more_than_the_noise() -> Result<(), Error>
     Ok(())
 }
 
-/// The setting of the paper's network: skew, diagonal, ten draws, 32 items, squared gradients of single items (mathematics §9.2, E6).
-/// Measured: 0.198 and 0.19 for both families.
+/// The setting of the paper's network: skew, diagonal, ten draws, 32 items, squared gradients of single items
+/// (mathematics §9.2, E6). Measured: 0.198 and 0.19 for both families.
 #[test]
 fn the_adam_like_rule_fits_a_network_from_mini_batches() -> Result<(), Error> {
     let mut plan = Plan {

@@ -1,4 +1,5 @@
-//! Check 7: derivatives of exact expectations in d = 1 against the extended Bonnet and Price identities, mathematics §0 (0.1).
+//! Check 7: derivatives of exact expectations in d = 1 against the extended Bonnet and Price identities, mathematics §0
+//! (0.1).
 
 use crate::state::Stated;
 use elinvar::Family;
@@ -62,7 +63,8 @@ fn at(q: &Approximation, c: usize, parameters: &[f64]) -> Approximation {
     })
 }
 
-/// (∇_B, ∇_Σ) E[f] by the stencil against E[f′ũ] and ½E[s f″], with the sampled w, given z, in two points, and without f″.
+/// (∇_B, ∇_Σ) E[f] by the stencil against E[f′ũ] and ½E[s f″], with the sampled w, given z, in two points, and without
+/// f″.
 fn identities(q: &Approximation) {
     for (c, pi) in q.component_weights().iter().enumerate() {
         let block = q.state().blocks[c].clone();

@@ -1,4 +1,5 @@
-//! The checks of mathematics §0.8 for mixtures of exponential families, whose coordinates are not those of a scale matrix.
+//! The checks of mathematics §0.8 for mixtures of exponential families, whose coordinates are not those of a scale
+//! matrix.
 
 use elinvar::block::LogWeights;
 use elinvar::component::{Component, ComponentKind};

@@ -61,8 +61,8 @@ fn a_diagonal_step_lands_on_a_diagonal_gaussian() {
     close("mean", run.q().locations()[0].b(), target.mean(), 1e-10);
 }
 
-/// The retraction is not exact in one step: P⁺ = ½(P + ΛΣΛ), so the relative error of P is squared (and halved) from step to step,
-/// and that of the mean is multiplied by it.
+/// The retraction is not exact in one step: P⁺ = ½(P + ΛΣΛ), so the relative error of P is squared (and halved) from
+/// step to step, and that of the mean is multiplied by it.
 #[test]
 fn the_retraction_converges_quadratically_to_a_gaussian() {
     let d = 3;

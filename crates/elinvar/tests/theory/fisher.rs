@@ -81,7 +81,8 @@ impl Products {
     }
 }
 
-/// The neighbours of a member that the stencil visits: their log densities give the score of the joint without any formula for it.
+/// The neighbours of a member that the stencil visits: their log densities give the score of the joint without any
+/// formula for it.
 pub(crate) fn neighbours(q: &Approximation) -> Vec<[(Approximation, f64); 4]> {
     let eta = q.natural();
     let neighbour = |k: usize, offset: f64| {
@@ -98,7 +99,8 @@ pub(crate) fn joint_score(neighbours: &[[(Approximation, f64); 4]], z: &[f64], w
     neighbours.iter().map(derivative).collect()
 }
 
-/// Checks 2 and 3: E[∇log q(z, w) ∇log q(z, w)ᵀ] = F, the zeros between η_z and η_w among its entries; the error falls like S^−½.
+/// Checks 2 and 3: E[∇log q(z, w) ∇log q(z, w)ᵀ] = F, the zeros between η_z and η_w among its entries; the error falls
+/// like S^−½.
 ///
 /// About 550 different entries over all families: the false-alarm rate of the whole test is 4e−3 for a new seed.
 fn sampled_fisher(q: &Approximation) {

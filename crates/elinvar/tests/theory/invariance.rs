@@ -26,8 +26,9 @@ fn plan(rule: Rule, beta: f64) -> Plan {
     }
 }
 
-/// Check 8: likelihood N(m, Λ⁻¹), prior N(0, I/δ), any start whose precision is at most 20 times the posterior's (the margin of the
-/// plain rule): one step of size 1 lands on precision Λ + δI and mean (Λ + δI)⁻¹Λm, whatever the two draws were.
+/// Check 8: likelihood N(m, Λ⁻¹), prior N(0, I/δ), any start whose precision is at most 20 times the posterior's (the
+/// margin of the plain rule): one step of size 1 lands on precision Λ + δI and mean (Λ + δI)⁻¹Λm, whatever the two
+/// draws were.
 #[test]
 fn one_step_solves_the_conjugate_model() {
     for seed in 0..20 {

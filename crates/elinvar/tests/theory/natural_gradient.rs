@@ -1,4 +1,5 @@
-//! Checks 4, 5 and 10, and the pitfall of mathematics §0.4: what the natural gradient is, and what a step along it does.
+//! Checks 4, 5 and 10, and the pitfall of mathematics §0.4: what the natural gradient is, and what a step along it
+//! does.
 
 use crate::state::Stated;
 use elinvar::Family;
@@ -120,7 +121,8 @@ fn the_literal_partial_derivative_in_joint_expectations_is_wrong_for_a_mixture()
     assert!(error > 0.1, "the literal form is off by {error} only");
 }
 
-/// Check 10, with check 4 for the bound itself: L(η + β∇_m L) − L(η) = β ∇_m LᵀF∇_m L + O(β²) > 0 with exact expectations.
+/// Check 10, with check 4 for the bound itself: L(η + β∇_m L) − L(η) = β ∇_m LᵀF∇_m L + O(β²) > 0 with exact
+/// expectations.
 fn monotone(q: &Approximation) {
     let eta = q.natural();
     let n = eta.len();

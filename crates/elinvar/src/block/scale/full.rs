@@ -28,8 +28,8 @@ impl Clone for Full {
 impl Full {
     /// The lower factor C of Σ = C Cᵀ, written to `candidate.second`; false if rounding leaves none.
     ///
-    /// With the order of the coordinates reversed, JPJ = MMᵀ, it is C = J M⁻ᵀ J, and reversing a matrix in both directions is
-    /// reversing its entries: no inverse of P is factored.
+    /// With the order of the coordinates reversed, JPJ = MMᵀ, it is C = J M⁻ᵀ J, and reversing a matrix in both
+    /// directions is reversing its entries: no inverse of P is factored.
     fn covariance_factor(&self, candidate: &mut Candidate) -> bool {
         let d = self.dim;
         candidate.spare.copy_from_slice(&self.precision);

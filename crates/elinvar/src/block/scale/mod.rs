@@ -15,12 +15,14 @@ pub(crate) const LARGEST: f64 = 1e140;
 
 /// Share κ of the old precision that a plain natural-gradient step keeps: S_new ⪰ κS.
 ///
-/// Positive definite is not enough: a precision that is barely so draws points so far out that the next gradient overflows.
+/// Positive definite is not enough: a precision that is barely so draws points so far out that the next gradient
+/// overflows.
 pub(crate) const MARGIN: f64 = 0.05;
 
 /// Largest squared length bᵀPb of a column of B other than μ, in units of the conditional noise.
 ///
-/// Beyond it a shift or factor is so long that I + AᵀPA is singular to the accuracy of a number, and squares soon overflow.
+/// Beyond it a shift or factor is so long that I + AᵀPA is singular to the accuracy of a number, and squares soon
+/// overflow.
 pub(crate) const LARGEST_SHIFT: f64 = 1e12;
 
 /// A precision matrix P = Σ⁻¹ = L Lᵀ, stored with its factor; batches are d × n with the points as columns.
@@ -128,10 +130,11 @@ forward! {
     /// tr(ΣAΣB) for two symmetric matrices.
     pub(crate) fn trace_product(a: &[f64], b: &[f64], candidate: &mut Candidate) -> f64;
 
-    /// Writes the precision after a step β in direction G, with its factor, to `candidate`; false if it is not admissible.
+    /// Writes the precision after a step β in direction G, with its factor, to `candidate`; false if it is not
+    /// admissible.
     ///
-    /// Plain rule: P + βG, kept above κP. Retraction: P + βG + ½β² GΣG; `direction_ready` says that the β-independent part GΣG is
-    /// already in `candidate` from an earlier call.
+    /// Plain rule: P + βG, kept above κP. Retraction: P + βG + ½β² GΣG; `direction_ready` says that the β-independent
+    /// part GΣG is already in `candidate` from an earlier call.
     pub(crate) fn propose(rule: Rule, beta: f64, g: &[f64], direction_ready: bool, candidate: &mut Candidate) -> bool;
     /// Factors the precision that is in `candidate`; false if it is not positive definite.
     pub(crate) fn refactor(candidate: &mut Candidate) -> bool;
@@ -141,15 +144,17 @@ forward! {
     pub(crate) fn whiten_candidate(candidate: &Candidate, x: &[f64], out: &mut [f64]);
     /// log |P_new| of the matrix in `candidate`.
     pub(crate) fn log_det_candidate(candidate: &Candidate) -> f64;
-    /// tr(PΣ_new) − d − log |PΣ_new| for the matrix in `candidate`: twice the KL divergence of the covariance part of a step.
+    /// tr(PΣ_new) − d − log |PΣ_new| for the matrix in `candidate`: twice the KL divergence of the covariance part of a
+    /// step.
     pub(crate) fn divergence(candidate: &mut Candidate) -> f64;
 
     /// Number of entries of the lower factor C of Σ = C Cᵀ: the coordinates of the chart.
     pub(crate) fn chart_len() -> usize;
-    /// Writes C, its lower triangle column by column with the logarithms of the diagonal; NaN if P has no such factor in floating
-    /// point.
+    /// Writes C, its lower triangle column by column with the logarithms of the diagonal; NaN if P has no such factor
+    /// in floating point.
     pub(crate) fn chart(candidate: &mut Candidate, out: &mut [f64]);
-    /// Writes `factor` times the gradient in these coordinates: −GC with its diagonal times that of C (mathematics §9.4).
+    /// Writes `factor` times the gradient in these coordinates: −GC with its diagonal times that of C (mathematics
+    /// §9.4).
     pub(crate) fn chart_gradient(factor: f64, g: &[f64], candidate: &mut Candidate, out: &mut [f64]);
     /// Writes the precision with these coordinates, with its factor, to `candidate`; false if it is out of range.
     pub(crate) fn propose_chart(coordinates: &[f64], candidate: &mut Candidate) -> bool;

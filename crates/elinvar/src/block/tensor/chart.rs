@@ -1,4 +1,5 @@
-//! Coordinates without constraints: W, then a lower factor of each V_j with logarithms on its diagonal (mathematics §9.4).
+//! Coordinates without constraints: W, then a lower factor of each V_j with logarithms on its diagonal (mathematics
+//! §9.4).
 //!
 //! One number for each factor but one is redundant: the scales of the factors count by their product.
 

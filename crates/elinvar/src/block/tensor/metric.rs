@@ -7,8 +7,8 @@ use crate::linalg::{axpy, dot};
 use crate::rule::MatrixUpdate;
 
 impl Tensor {
-    /// Adds g₁ᵀF⁻¹g₂ in the metric of q to `sum`: ⟨∇₁, ∇₂ ×_j V_j⟩ + ½Σ_j D₋ⱼ tr(V_jG₁V_jG₂), in which the scale that all factors
-    /// share counts once.
+    /// Adds g₁ᵀF⁻¹g₂ in the metric of q to `sum`: ⟨∇₁, ∇₂ ×_j V_j⟩ + ½Σ_j D₋ⱼ tr(V_jG₁V_jG₂), in which the scale that
+    /// all factors share counts once.
     pub(crate) fn add_inner(
         &self,
         one: &BlockGradient,
@@ -34,8 +34,8 @@ impl Tensor {
         *sum += 0.5 * self.size() as f64 * (scale_one * scale_two / (k * k) - repeated);
     }
 
-    /// Adds `ratio` times the move from `before` in the coordinates (W, P_1, …, P_K), each with its own metric (mathematics §7.1);
-    /// the factors of `before` are first brought to the balance of these.
+    /// Adds `ratio` times the move from `before` in the coordinates (W, P_1, …, P_K), each with its own metric
+    /// (mathematics §7.1); the factors of `before` are first brought to the balance of these.
     pub(crate) fn add_momentum(
         &self,
         before: &Self,

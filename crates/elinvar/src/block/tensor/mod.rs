@@ -141,8 +141,8 @@ impl Tensor {
         self.factors.iter().enumerate().map(|(j, factor)| self.others(j) * factor.log_det_precision()).sum()
     }
 
-    /// By which c_j, with product one, the factors have to be multiplied for log |P_j|/d_j to be equal: q is the same for all of
-    /// them (mathematics §6, scale ambiguity).
+    /// By which c_j, with product one, the factors have to be multiplied for log |P_j|/d_j to be equal: q is the same
+    /// for all of them (mathematics §6, scale ambiguity).
     pub(crate) fn balance(&self) -> [f64; MOST_MODES] {
         let mut logs = self.scales();
         let k = self.factors.len();

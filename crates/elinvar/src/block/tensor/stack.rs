@@ -1,5 +1,5 @@
-//! A stack of tensors of one shape that is turned mode by mode: each mode in turn becomes the fastest one, so that a matrix acts on
-//! it by one product from the left.
+//! A stack of tensors of one shape that is turned mode by mode: each mode in turn becomes the fastest one, so that a
+//! matrix acts on it by one product from the left.
 
 /// Stack one after the other, with as much memory beside them.
 #[derive(Clone, Debug)]

@@ -40,8 +40,8 @@ impl TensorScratch {
 }
 
 impl Tensor {
-    /// W⁺ = W + β∇_W ×_j V_j and P_j⁺ = P_j + βG_j, or with the second-order term of [`Rule::Retraction`], all at the old point
-    /// (mathematics §6.3, §10.1, §10.5). Returns the β taken; a step of zero leaves the state as it was.
+    /// W⁺ = W + β∇_W ×_j V_j and P_j⁺ = P_j + βG_j, or with the second-order term of [`Rule::Retraction`], all at the
+    /// old point (mathematics §6.3, §10.1, §10.5). Returns the β taken; a step of zero leaves the state as it was.
     ///
     /// Paper: §5, eq. (29), eq. (30), eq. (31), App. I.
     pub(crate) fn advance(
@@ -81,8 +81,8 @@ impl Tensor {
         Taken { kl: wanted.max_kl.map(|_| kl), ..Taken::by_one(beta) }
     }
 
-    /// G_j ← G_j − (1 − 1/K) x̄ P_j with x̄ the mean of tr(V_jG_j)/d_j, which is the same number for every factor: the change of
-    /// scale that each of K factors asks for is made by all of them together.
+    /// G_j ← G_j − (1 − 1/K) x̄ P_j with x̄ the mean of tr(V_jG_j)/d_j, which is the same number for every factor: the
+    /// change of scale that each of K factors asks for is made by all of them together.
     fn share_scale(&self, g: &mut [f64], scratch: &mut [f64]) {
         let k = self.factors.len() as f64;
         let x = self.mean_scale(g, scratch);
@@ -96,7 +96,8 @@ impl Tensor {
         sum / self.factors.len() as f64
     }
 
-    /// Writes the state after a step to the candidates and `moved`; its KL divergence from the present one if that is wanted, else 0.
+    /// Writes the state after a step to the candidates and `moved`; its KL divergence from the present one if that is
+    /// wanted, else 0.
     ///
     /// 2 KL(q_new ‖ q) = Π_j tr(P_jV_j⁺) − D + Σ_j D₋ⱼ log(|P_j⁺|/|P_j|) + ⟨ΔW, ΔW ×_j P_j⟩.
     fn attempt(
@@ -145,8 +146,8 @@ impl Tensor {
         smallest > 1.0 / LARGEST && largest < LARGEST
     }
 
-    /// Multiplies the factors by numbers whose product is one, so that log |P_j|/d_j are equal, if they have drifted apart: neither q
-    /// nor any later step is changed by it, and no factor overflows.
+    /// Multiplies the factors by numbers whose product is one, so that log |P_j|/d_j are equal, if they have drifted
+    /// apart: neither q nor any later step is changed by it, and no factor overflows.
     fn rebalance(&mut self, candidates: &mut [Candidate]) {
         let scales = self.scales();
         let scales = &scales[..self.factors.len()];

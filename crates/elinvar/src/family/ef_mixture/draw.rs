@@ -54,8 +54,8 @@ impl EfMixtureEstimator {
         self.label.len()
     }
 
-    /// Sets the number of draws and the component each of them comes from, for draws that are given; the plan's own no longer
-    /// fit this memory then.
+    /// Sets the number of draws and the component each of them comes from, for draws that are given; the plan's own no
+    /// longer fit this memory then.
     ///
     /// # Panics
     /// For scheme C, if the number of draws is not that of the plan.
@@ -101,7 +101,8 @@ impl EfMixtureEstimator {
 impl EfMixture<'_> {
     /// Fills the batch with draws.
     ///
-    /// Coordinate after coordinate, so that a quantile function that depends on the parameters is prepared once for a component.
+    /// Coordinate after coordinate, so that a quantile function that depends on the parameters is prepared once for a
+    /// component.
     pub(super) fn fill(&self, key: NoiseKey, work: &mut EfMixtureEstimator, batch: &mut Batch) {
         let NoiseKey { seed, purpose, step } = key;
         let (d, m, support) = (self.dim(), work.plan.n_draws, self.component(0)[0].support());

@@ -94,8 +94,8 @@ impl GaussianMixtureEstimator {
 
     /// Sets the noise from which [`GaussianMixtureEstimator::place`] makes the draws: each draw's component and ε.
     ///
-    /// Schemes M and D take any number of draws, and scheme D any number of each component; the batch must have the same
-    /// number, and this memory then no longer fits draws of the plan.
+    /// Schemes M and D take any number of draws, and scheme D any number of each component; the batch must have the
+    /// same number, and this memory then no longer fits draws of the plan.
     ///
     /// # Panics
     /// If there is not one ε for each label, or for scheme C if the number of draws is not that of the plan.

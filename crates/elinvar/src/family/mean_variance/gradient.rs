@@ -80,7 +80,8 @@ impl MeanVariance<'_> {
         for (s, h) in work.price.iter_mut().enumerate() {
             let (z, log_p) = (batch.draws.get(s), evaluations.log_p()[s]);
             *h = match prior.shared() {
-                // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (mathematics §2.2).
+                // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (mathematics
+                // §2.2).
                 Some(SharedT { precision, .. }) => {
                     let eps = &work.eps[s * d..(s + 1) * d];
                     0.5 * precision * dot(z, z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
@@ -136,8 +137,8 @@ impl MeanVariance<'_> {
             precision += work.price[s] * c.inv_s;
         }
         axpy(-precision, self.block.scale().precision(), &mut out.g);
-        // The laws that come here have u ∝ s, so u/s has no conditional variance and only the term in Var(1/s|z) is left.
-        // The weights of the Gram products take the place of the shift weights, which are used up by now.
+        // The laws that come here have u ∝ s, so u/s has no conditional variance and only the term in Var(1/s|z) is
+        // left. The weights of the Gram products take the place of the shift weights, which are used up by now.
         for s in 0..n {
             work.shift[s] = work.price[s] * work.conditional[s].var_inv_s;
         }

@@ -12,9 +12,9 @@ use crate::block::Location;
 use crate::law::Law;
 use crate::target::{Contraction, Prior};
 
-/// A member of a mean–variance family: N(μ, Σ) (mathematics §1.1), Student's t (mathematics §2), skew-Gaussian (mathematics §3.2),
-/// exponentially modified Gaussian (mathematics §3.3), normal inverse-Gaussian (mathematics §4.1), symmetric scale mixtures
-/// (mathematics §4.2, §10.6).
+/// A member of a mean–variance family: N(μ, Σ) (mathematics §1.1), Student's t (mathematics §2), skew-Gaussian
+/// (mathematics §3.2), exponentially modified Gaussian (mathematics §3.3), normal inverse-Gaussian (mathematics §4.1),
+/// symmetric scale mixtures (mathematics §4.2, §10.6).
 ///
 /// Paper: §2, §4.2, §4.3, Table 1, App. D, App. E, App. F, App. G, App. H.
 #[derive(Clone, Copy, Debug)]

@@ -24,9 +24,10 @@ impl MeanVariance<'_> {
 
     /// Adds ∂L/∂a.
     ///
-    /// Pathwise, ∇_aE\[g\] = ½E[(∂_aw/w)(z − μ)ᵀ∇g(z)]. For a prior on z alone this is taken with g = log p + log prior − log q, for
-    /// which E[∂_a log q] = 0 leaves nothing out: no term is left to chance where q is the target (mathematics §2.4). A t prior that
-    /// shares w has −(a − a₀)F_a in place of the last two (mathematics §2.2), and −log q is a control variate with the mean ∂_aH.
+    /// Pathwise, ∇_aE\[g\] = ½E[(∂_aw/w)(z − μ)ᵀ∇g(z)]. For a prior on z alone this is taken with g = log p + log prior
+    /// − log q, for which E[∂_a log q] = 0 leaves nothing out: no term is left to chance where q is the target
+    /// (mathematics §2.4). A t prior that shares w has −(a − a₀)F_a in place of the last two (mathematics §2.2), and
+    /// −log q is a control variate with the mean ∂_aH.
     ///
     /// Paper: §4.2, eq. (21), App. D.
     pub(super) fn add_shape(
@@ -94,8 +95,8 @@ impl MeanVariance<'_> {
         if n > 1.0 { sum * n / (n - 1.0) + pull } else { pull }
     }
 
-    /// Mean and standard error over the draws of log p + log p(z, w) − log q(z, w): the bound for a t prior that shares w, which
-    /// lives on (z, w) (mathematics §2.2).
+    /// Mean and standard error over the draws of log p + log p(z, w) − log q(z, w): the bound for a t prior that shares
+    /// w, which lives on (z, w) (mathematics §2.2).
     pub(super) fn joint_elbo(
         &self,
         log_p: &[f64],

@@ -30,7 +30,8 @@ impl ProductEstimator {
         }
     }
 
-    /// Sets the noise from which [`ProductEstimator::place`] makes the draws: w and ε of each coordinate of each draw, d × n.
+    /// Sets the noise from which [`ProductEstimator::place`] makes the draws: w and ε of each coordinate of each draw,
+    /// d × n.
     ///
     /// # Panics
     /// If the lengths do not fit the plan.

@@ -7,10 +7,11 @@ use crate::family::Batch;
 use crate::target::{Answer, Prior};
 
 impl Product<'_> {
-    /// ∂L/∂μ_i = E[∂_i g] and G_i = −2∂L/∂Σ_i = −p_i E[(z_i − μ_i) ∂_i g] with g = log p + log prior − log q (mathematics §10.2, §10.6).
+    /// ∂L/∂μ_i = E[∂_i g] and G_i = −2∂L/∂Σ_i = −p_i E[(z_i − μ_i) ∂_i g] with g = log p + log prior − log q
+    /// (mathematics §10.2, §10.6).
     ///
-    /// The parts of log q and of the prior have known means; taken over the same draws they cancel the noise of log p where q is
-    /// the target.
+    /// The parts of log q and of the prior have known means; taken over the same draws they cancel the noise of log p
+    /// where q is the target.
     pub(super) fn accumulate(
         &self,
         evaluations: &Answer,

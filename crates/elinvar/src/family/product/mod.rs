@@ -12,8 +12,9 @@ use crate::target::{Contraction, Prior};
 
 /// A product of scale mixtures of one dimension with one law; it moves by gradients alone.
 ///
-/// With a full matrix and a scale per coordinate the family would be curved, and outside the theory. The per-coordinate Price
-/// weights s_i cannot be contracted with Hessians of the target, so that the curvature is p_i E[(z_i − μ_i) ∂_i f].
+/// With a full matrix and a scale per coordinate the family would be curved, and outside the theory. The per-coordinate
+/// Price weights s_i cannot be contracted with Hessians of the target, so that the curvature is p_i E[(z_i − μ_i) ∂_i
+/// f].
 ///
 /// Paper: §4.2.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,9 @@
 use crate::family::Layout;
 use crate::target::Covariance;
 
-/// The groups of a layout with the mean of a Gaussian and diagonal factors whose products come nearest to its precisions: a
-/// log-precision is a constant plus one number for each index, found by averages over the other modes. For each group W and the
-/// entries of its factors, as files have them.
+/// The groups of a layout with the mean of a Gaussian and diagonal factors whose products come nearest to its
+/// precisions: a log-precision is a constant plus one number for each index, found by averages over the other modes.
+/// For each group W and the entries of its factors, as files have them.
 pub(crate) fn by_factors(
     mean: &[f64],
     precision: &[f64],

@@ -9,8 +9,8 @@ use crate::linalg::axpy;
 use crate::target::{Answer, Prior};
 
 impl TensorProduct<'_> {
-    /// ∇_W L = E[∇log p] + prior and G_j = A_j/D₋ⱼ − P_j, where A_j[i, i′] = Σ (⊗_{m≠j} V_m)_{ab} E[∇²ℓ]_{(ia),(i′b)} or what the plan
-    /// has in its place (mathematics §6.2, §10.5).
+    /// ∇_W L = E[∇log p] + prior and G_j = A_j/D₋ⱼ − P_j, where A_j[i, i′] = Σ (⊗_{m≠j} V_m)_{ab} E[∇²ℓ]_{(ia),(i′b)}
+    /// or what the plan has in its place (mathematics §6.2, §10.5).
     ///
     /// All but a full Hessian is summed in whitened coordinates, where A_j = L_j M_j L_jᵀ and M_j is a partial trace.
     ///
@@ -102,7 +102,8 @@ impl TensorProduct<'_> {
         });
     }
 
-    /// A_j −= Σ_ab (⊗_{m≠j} V_m)_{ab} H_{(ia),(i′b)} of the contracted Hessian of log p, a few of its columns at a time.
+    /// A_j −= Σ_ab (⊗_{m≠j} V_m)_{ab} H_{(ia),(i′b)} of the contracted Hessian of log p, a few of its columns at a
+    /// time.
     fn trace_out(
         &self,
         group: &Tensor,

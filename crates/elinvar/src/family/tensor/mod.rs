@@ -1,4 +1,5 @@
-//! Products of tensor-variate Gaussians: one matrix-variate Gaussian, one per layer of a network, and tensors of order up to four.
+//! Products of tensor-variate Gaussians: one matrix-variate Gaussian, one per layer of a network, and tensors of order
+//! up to four.
 
 mod density;
 mod draw;
@@ -14,8 +15,9 @@ use crate::block::{Scale, Tensor};
 use crate::rule::MatrixUpdate;
 use crate::target::{Contraction, Prior};
 
-/// Independent groups of consecutive coordinates, each vec Z ~ N(vec W, V_K ⊗ … ⊗ V_1) with the first mode fastest; K = 2 is the
-/// matrix-variate Gaussian with U = V_1 over rows and V = V_2 over columns, K = 1 the Gaussian (mathematics §6, §10.5).
+/// Independent groups of consecutive coordinates, each vec Z ~ N(vec W, V_K ⊗ … ⊗ V_1) with the first mode fastest; K =
+/// 2 is the matrix-variate Gaussian with U = V_1 over rows and V = V_2 over columns, K = 1 the Gaussian (mathematics
+/// §6, §10.5).
 ///
 /// The factors of a group are determined up to numbers whose product is one.
 ///

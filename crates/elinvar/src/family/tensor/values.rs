@@ -9,8 +9,8 @@ use crate::linalg::axpy;
 use crate::target::{Answer, Prior};
 
 impl TensorProduct<'_> {
-    /// ∇_W L = −E[(h − b) E ×_j L_j] and white M_j = E[(h − b)(E_(j)E_(j)ᵀ − D₋ⱼ I)] for h = log q − log p, where E is the standard
-    /// normal tensor of a draw: entropy and prior are inside h.
+    /// ∇_W L = −E[(h − b) E ×_j L_j] and white M_j = E[(h − b)(E_(j)E_(j)ᵀ − D₋ⱼ I)] for h = log q − log p, where E is
+    /// the standard normal tensor of a draw: entropy and prior are inside h.
     pub(super) fn accumulate_values(
         &self,
         evaluations: &Answer,

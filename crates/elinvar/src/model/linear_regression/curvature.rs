@@ -3,11 +3,11 @@
 use crate::linalg::axpy;
 use crate::target::Covariance;
 
-/// What the second derivatives of the likelihood are made of: as they are, or as they are on average over responses from the model,
-/// where the part of (β, ℓ) vanishes and R is Nσ².
+/// What the second derivatives of the likelihood are made of: as they are, or as they are on average over responses
+/// from the model, where the part of (β, ℓ) vanishes and R is Nσ².
 ///
-/// The average is the Fisher information diag(1/σ², 2) of an observation about (x_nᵀβ, ℓ): the curvature of the loss itself is not
-/// positive semi-definite in ℓ. The prior of ℓ enters with its own curvature.
+/// The average is the Fisher information diag(1/σ², 2) of an observation about (x_nᵀβ, ℓ): the curvature of the loss
+/// itself is not positive semi-definite in ℓ. The prior of ℓ enters with its own curvature.
 pub(super) struct Curving {
     /// e^{−2ℓ}.
     pub(super) prec: f64,

@@ -19,7 +19,8 @@ impl NeuralNetwork {
         }
     }
 
-    /// Numbers besides the block: weights of the items, then a Jacobian and its scaled copy, or squares of a layer's two factors.
+    /// Numbers besides the block: weights of the items, then a Jacobian and its scaled copy, or squares of a layer's
+    /// two factors.
     fn products_len(&self, covariance: Covariance) -> usize {
         match covariance {
             Covariance::Full => 2 + 2 * self.dim,
@@ -73,8 +74,8 @@ impl NeuralNetwork {
         }
     }
 
-    /// Adds −JᵀHJ. H is the Fisher information of the likelihood: the curvature of the loss in the outputs, and where σ is learned
-    /// diag(1/σ², 2) in (f, log σ), to which the curvature of the prior of σ is added.
+    /// Adds −JᵀHJ. H is the Fisher information of the likelihood: the curvature of the loss in the outputs, and where σ
+    /// is learned diag(1/σ², 2) in (f, log σ), to which the curvature of the prior of σ is added.
     pub(super) fn contract_gauss_newton(
         &self,
         draws: Draws<'_>,

@@ -9,7 +9,8 @@ use crate::target::{
 
 /// Largest number of groups of draws that are evaluated at the same time.
 const N_GROUPS: usize = 8;
-/// Number of multiplications N·d·S from which the draws are cut into groups: about ten times the cost of waking a thread.
+/// Number of multiplications N·d·S from which the draws are cut into groups: about ten times the cost of waking a
+/// thread.
 const LARGE: usize = 1 << 19;
 
 impl NeuralNetwork {
@@ -18,8 +19,8 @@ impl NeuralNetwork {
         if cost >= LARGE { n_draws.clamp(1, N_GROUPS) } else { 1 }
     }
 
-    /// Evaluates the draws in `groups` groups; `grad` is empty where no gradient is wanted. No sum crosses draws, so the result
-    /// depends on neither the groups nor the threads.
+    /// Evaluates the draws in `groups` groups; `grad` is empty where no gradient is wanted. No sum crosses draws, so
+    /// the result depends on neither the groups nor the threads.
     fn run(
         &self,
         draws: Draws<'_>,

@@ -84,8 +84,8 @@ impl NetworkLikelihood {
         }
     }
 
-    /// Returns Σ log p(y | f) and replaces the outputs f by ∂log p/∂f, with (y − f) for a Gaussian and the probabilities for classes:
-    /// [`NetworkLikelihood::slopes`] makes the derivatives of them.
+    /// Returns Σ log p(y | f) and replaces the outputs f by ∂log p/∂f, with (y − f) for a Gaussian and the
+    /// probabilities for classes: [`NetworkLikelihood::slopes`] makes the derivatives of them.
     pub(super) fn values(&self, z: &[f64], y: &[f64], f: &mut [f64], memory: &mut LikelihoodMemory<'_>) -> f64 {
         let n = y.len();
         let value = &mut memory.value[..n];
@@ -109,7 +109,8 @@ impl NetworkLikelihood {
         }
     }
 
-    /// Turns what [`NetworkLikelihood::values`] has left in `f` into ∂log p/∂f; returns ∂/∂log σ of the sum for a Gaussian.
+    /// Turns what [`NetworkLikelihood::values`] has left in `f` into ∂log p/∂f; returns ∂/∂log σ of the sum for a
+    /// Gaussian.
     pub(super) fn slopes(&self, z: &[f64], y: &[f64], f: &mut [f64], memory: &LikelihoodMemory<'_>) -> f64 {
         match self {
             Self::Gaussian(_) => {
@@ -134,7 +135,8 @@ impl NetworkLikelihood {
         }
     }
 
-    /// Writes w_k of each item to `weight` and v_k, class after class, to `v`; `f` is what [`NetworkLikelihood::values`] has left.
+    /// Writes w_k of each item to `weight` and v_k, class after class, to `v`; `f` is what
+    /// [`NetworkLikelihood::values`] has left.
     ///
     /// For classes diag(p) − ppᵀ = Σ_k p_k (e_k − p)(e_k − p)ᵀ.
     pub(super) fn direction(

@@ -21,9 +21,9 @@ use crate::Error;
 
 /// A fully connected network f(x; z) with the prior z ~ N(0, I/δ) on all weights and biases (mathematics §9.1).
 ///
-/// The weights of layer l are a (fan-in + 1) × fan-out matrix with one unit per column and the biases as its last row; z stacks
-/// the columns, layer after layer, as a matrix-variate Gaussian per layer wants them. Where the noise of a regression is learned,
-/// log σ is the last coordinate. Features are taken as they are: standardise them first.
+/// The weights of layer l are a (fan-in + 1) × fan-out matrix with one unit per column and the biases as its last row;
+/// z stacks the columns, layer after layer, as a matrix-variate Gaussian per layer wants them. Where the noise of a
+/// regression is learned, log σ is the last coordinate. Features are taken as they are: standardise them first.
 ///
 /// ```
 /// use elinvar::model::{Activation, Architecture, DesignMatrix, NeuralNetwork};
@@ -54,7 +54,8 @@ impl NeuralNetwork {
     /// The model y_n ~ N(f(x_n; z), σ²) with σ learned under a half-Cauchy(0, 1) prior.
     ///
     /// # Errors
-    /// If the number of responses is not the number of rows, a response is not finite, a layer has no unit or δ is not positive.
+    /// If the number of responses is not the number of rows, a response is not finite, a layer has no unit or δ is not
+    /// positive.
     pub fn regression(
         x: DesignMatrix,
         y: Vec<f64>,
@@ -74,7 +75,8 @@ impl NeuralNetwork {
     /// The model for labels 0 and 1, p(1) = σ(f(x; z)).
     ///
     /// # Errors
-    /// If the number of labels is not the number of rows, a label is neither 0 nor 1, a layer has no unit or δ is not positive.
+    /// If the number of labels is not the number of rows, a label is neither 0 nor 1, a layer has no unit or δ is not
+    /// positive.
     pub fn binary(
         x: DesignMatrix,
         labels: Vec<f64>,
@@ -89,8 +91,8 @@ impl NeuralNetwork {
     /// The model for classes 0 … `classes` − 1, p = soft-max(f(x; z)) with one output per class.
     ///
     /// # Errors
-    /// If there are fewer than two classes, the number of labels is not the number of rows, a label is no class, a layer has no
-    /// unit or δ is not positive.
+    /// If there are fewer than two classes, the number of labels is not the number of rows, a label is no class, a
+    /// layer has no unit or δ is not positive.
     pub fn multiclass(
         x: DesignMatrix,
         labels: Vec<f64>,
@@ -140,7 +142,8 @@ impl NeuralNetwork {
         Ok(self)
     }
 
-    /// The shapes of the matrices that z stacks: (fan-in + 1) × fan-out of each layer, then 1 × 1 for log σ where it is learned.
+    /// The shapes of the matrices that z stacks: (fan-in + 1) × fan-out of each layer, then 1 × 1 for log σ where it is
+    /// learned.
     pub fn layout(&self) -> Vec<[usize; 2]> {
         let weights = self.layers.iter().map(|layer| [layer.n_inputs(), layer.fan_out]);
         weights.chain(self.likelihood.learned_noise().map(|_| [1, 1])).collect()

@@ -25,9 +25,9 @@ impl NeuralNetwork {
         }
     }
 
-    /// Takes the cotangents of the outputs, n × outputs at the beginning of `delta[0]`, back through the layers: `sink` gets each
-    /// layer with its inputs A, n × (fan-in + 1), and the cotangents D, n × fan-out, of what it computes, so that AᵀD is the
-    /// derivative in its weights and a_n d_nᵀ that of item n.
+    /// Takes the cotangents of the outputs, n × outputs at the beginning of `delta[0]`, back through the layers: `sink`
+    /// gets each layer with its inputs A, n × (fan-in + 1), and the cotangents D, n × fan-out, of what it computes, so
+    /// that AᵀD is the derivative in its weights and a_n d_nᵀ that of item n.
     pub(super) fn backward(
         &self,
         z: &[f64],

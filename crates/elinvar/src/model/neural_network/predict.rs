@@ -72,7 +72,8 @@ impl Predictions {
         &self.outputs[at..at + self.n_rows]
     }
 
-    /// The predictive mean of a regression, the probability of class 1 of two, or the probabilities of the classes, item after item.
+    /// The predictive mean of a regression, the probability of class 1 of two, or the probabilities of the classes,
+    /// item after item.
     pub fn mean(&self) -> Vec<f64> {
         let n_outputs = self.likelihood.n_outputs();
         let mut mean = vec![0.0; self.n_rows * n_outputs];

@@ -1,4 +1,5 @@
-//! Means and widths with which a fit of a network begins: climbs to a mode from zero do not leave zero, where all units are alike.
+//! Means and widths with which a fit of a network begins: climbs to a mode from zero do not leave zero, where all units
+//! are alike.
 
 use super::{NetworkLikelihood, NeuralNetwork};
 use crate::target::Guess;
@@ -15,9 +16,9 @@ impl NeuralNetwork {
         (gain / self.layers[l].fan_in as f64).min(1.0 / self.prior_precision).sqrt()
     }
 
-    /// The means of weights spread with variance c/fan-in (c = 2 for rectified units, 1 for tanh and outputs), biases begin at zero,
-    /// and every coordinate is narrow beside its layer. The bias of a regression's output begins at the mean of the responses, log σ at
-    /// the logarithm of their standard deviation.
+    /// The means of weights spread with variance c/fan-in (c = 2 for rectified units, 1 for tanh and outputs), biases
+    /// begin at zero, and every coordinate is narrow beside its layer. The bias of a regression's output begins at the
+    /// mean of the responses, log σ at the logarithm of their standard deviation.
     pub(super) fn guess(&self) -> Guess {
         let mut means = vec![0.0; self.dim];
         let mut spreads = vec![0.0; self.dim];

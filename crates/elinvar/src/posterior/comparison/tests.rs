@@ -57,8 +57,8 @@ fn errors_are_those_of_the_estimates() {
     // Of a pair the difference has a sign; which of several is the best would depend on the noise.
     let pairs = [(0, 1), (0, 2), (1, 2), (0, 3), (2, 3)];
     let seeds = 400_u32;
-    // The mean of 400 squares of standard normals has the standard deviation √(2/400), their mean 1/√400; with ± 4.5 of them a
-    // false alarm has the probability 7e-6 for each of the 20 numbers.
+    // The mean of 400 squares of standard normals has the standard deviation √(2/400), their mean 1/√400; with ± 4.5 of
+    // them a false alarm has the probability 7e-6 for each of the 20 numbers.
     let (n, spread) = (f64::from(seeds), 4.5 / f64::from(seeds).sqrt());
     for (a, b) in pairs {
         let mut scores = [Vec::new(), Vec::new()];

@@ -148,7 +148,8 @@ fn recovers_the_shape_of_pareto_ratios() {
         let mut stream = Stream::open(31, Purpose::Diagnostics, step as u64, 0);
         let x: Vec<f64> = (0..N).map(|_| ((-k * stream.uniform().ln()).exp_m1() / k).ln()).collect();
         let smoothed = pareto_smooth(&x).unwrap();
-        // The maximum-likelihood estimate from m excesses has standard deviation (1 + k)/√m; |z| < 4.5, false alarm 7e-6.
+        // The maximum-likelihood estimate from m excesses has standard deviation (1 + k)/√m; |z| < 4.5, false alarm
+        // 7e-6.
         let m = smoothed.tail_len as f64;
         let z = (smoothed.pareto_k.unwrap() - (m * k + 5.0) / (m + 10.0)) * m.sqrt() / (1.0 + k);
         assert!(z.abs() < 4.5, "k = {k}: estimate {:?}, z = {z}", smoothed.pareto_k);
@@ -192,7 +193,8 @@ fn degenerate_ratios() {
 
 #[test]
 fn the_standard_error_of_log_z_covers() {
-    // ratios exp(σε − σ²/2), log Z = 0: the z-scores of 2000 estimates have mean square 1 up to the skewness of the ratio.
+    // ratios exp(σε − σ²/2), log Z = 0: the z-scores of 2000 estimates have mean square 1 up to the skewness of the
+    // ratio.
     const N: usize = 2000;
     let sigma = 0.3;
     let mut sum = 0.0;

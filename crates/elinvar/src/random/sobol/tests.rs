@@ -65,7 +65,8 @@ fn each_coordinate_is_stratified_and_pairs_are_nets() {
             (0..n).for_each(|i| seen[(u[i * dim + j] * n as f64) as usize] = true);
             assert!(seen.iter().all(|&s| s), "n = {n}, coordinate {j}");
         }
-        // The first two coordinates are a (0, m, 2)-net: one point in every elementary box of volume 1/n, for all shapes.
+        // The first two coordinates are a (0, m, 2)-net: one point in every elementary box of volume 1/n, for all
+        // shapes.
         for shape in 0..=n.ilog2() {
             let (rows, columns) = (1usize << shape, n >> shape);
             let mut seen = vec![false; n];

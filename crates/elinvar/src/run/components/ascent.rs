@@ -13,8 +13,8 @@ pub(super) struct Mode {
     pub(super) scale: Scale,
 }
 
-/// Climbs log p by damped Newton steps, or along the gradient preconditioned by the nearest component where the target has no
-/// Hessian. `None` if that leads nowhere, or to a place that `is_known`.
+/// Climbs log p by damped Newton steps, or along the gradient preconditioned by the nearest component where the target
+/// has no Hessian. `None` if that leads nowhere, or to a place that `is_known`.
 pub(super) fn climb(
     evaluator: &mut Evaluator<'_>,
     q: &Approximation,

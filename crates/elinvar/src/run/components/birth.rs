@@ -13,8 +13,8 @@ use crate::target::DrawBuffer;
 use crate::tuning;
 
 impl Growth<'_, '_, '_> {
-    /// Climbs from stored and from far points that the mixture misses; every new mode becomes a component with the weight of
-    /// its Laplace approximation. Returns how many there were.
+    /// Climbs from stored and from far points that the mixture misses; every new mode becomes a component with the
+    /// weight of its Laplace approximation. Returns how many there were.
     pub(super) fn add_modes(&mut self, judged: &Judged, survivors: &mut Survivors) -> Result<usize, Error> {
         let d = self.evaluator.dim();
         let (far, far_log_p) = self.scout(&judged.q)?;
@@ -28,7 +28,8 @@ impl Growth<'_, '_, '_> {
             .map(|(log_p, z)| (log_p - q.log_density(z), log_p, z.to_vec()))
             .filter(|(ratio, ..)| *ratio > elbo + tuning::growth::MISSED_NATS)
             .collect();
-        // The point that is missed most may be one of a tail that holds no mass; so every other one is that of highest density.
+        // The point that is missed most may be one of a tail that holds no mass; so every other one is that of highest
+        // density.
         candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (mut found, mut idle, mut climbs) = (0, 0, 0);
         while !candidates.is_empty() && idle < tuning::growth::IDLE_CLIMBS && climbs < tuning::growth::MOST_CLIMBS {

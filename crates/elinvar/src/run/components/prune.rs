@@ -15,8 +15,8 @@ pub(super) struct Survivors {
 }
 
 impl Judged {
-    /// Removes dead components and merges duplicates, as long as the bound on these draws falls by less than a fraction of
-    /// `resolution`.
+    /// Removes dead components and merges duplicates, as long as the bound on these draws falls by less than a fraction
+    /// of `resolution`.
     pub(super) fn prune(&self, resolution: f64) -> Survivors {
         let affords =
             |smaller: &Survivors| self.change_of_bound(&smaller.q) > -tuning::growth::PRUNING_LOSS * resolution;

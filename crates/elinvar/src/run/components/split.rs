@@ -38,9 +38,9 @@ impl Judged {
 
     /// The unit direction u, whitened by component `c`, with the largest |T(u, ·, ·)|, T = E_c[∇³(log p − log q)].
     ///
-    /// Two halves at ±u that are shaped differently change third derivatives along u, and the bound gains by the square of
-    /// what there is of them to match. With x the whitened draw and g the whitened gradient, T = E[(xxᵀ − I) ⊗ g] by parts,
-    /// symmetrised; its contraction with itself is a matrix whose leading eigenvector is wanted.
+    /// Two halves at ±u that are shaped differently change third derivatives along u, and the bound gains by the square
+    /// of what there is of them to match. With x the whitened draw and g the whitened gradient, T = E[(xxᵀ − I) ⊗ g] by
+    /// parts, symmetrised; its contraction with itself is a matrix whose leading eigenvector is wanted.
     fn bent_direction(&self, c: usize) -> Vec<f64> {
         let (d, m) = (self.q.dim(), self.per_component);
         let block = &self.q.locations()[c];
@@ -124,8 +124,8 @@ fn contract(matrix: &[f64], x: &[f64], g: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The two halves of a component at ±√VARIANCE_BETWEEN_HALVES along a whitened unit direction; together they have its mean and
-/// covariance.
+/// The two halves of a component at ±√VARIANCE_BETWEEN_HALVES along a whitened unit direction; together they have its
+/// mean and covariance.
 fn halves(block: &Location, direction: &[f64]) -> Option<[Location; 2]> {
     let between = tuning::growth::VARIANCE_BETWEEN_HALVES;
     let d = direction.len();

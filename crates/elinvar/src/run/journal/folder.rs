@@ -7,7 +7,8 @@ use super::{Entry, Journal, Part};
 use crate::Error;
 use crate::file;
 
-/// A journal with a file for each entry. A file is replaced as a whole: a crash at any moment leaves the old one or the new one.
+/// A journal with a file for each entry. A file is replaced as a whole: a crash at any moment leaves the old one or the
+/// new one.
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,

@@ -204,7 +204,8 @@ fn windows_grow_with_the_run_and_pay_for_their_reviews() {
     let plan = Plan::default();
     let mut one = pace(&plan);
     assert_eq!(one.review_at, FIRST_WINDOW);
-    // The step of the review, draws of a review, and where the next window ends: 4 batches of 16 cost as much as 4 steps.
+    // The step of the review, draws of a review, and where the next window ends: 4 batches of 16 cost as much as 4
+    // steps.
     for (step, review_draws, next) in [(8, 16, 12), (12, 16, 16), (100, 16, 140), (100, 64, 140), (100, 256, 164)] {
         (one.step, one.review_draws) = (step, review_draws);
         one.open_window();

@@ -85,7 +85,8 @@ fn a_plan_without_averages_judges_the_last_state() {
     }
 }
 
-/// At N((x, 0), I) the gain ½ gᵀF⁻¹g is x²/2, and so is the fall of the bound. 4.5 standard errors: 2e−5 for a new seed.
+/// At N((x, 0), I) the gain ½ gᵀF⁻¹g is x²/2, and so is the fall of the bound. 4.5 standard errors: 2e−5 for a new
+/// seed.
 #[test]
 fn a_review_finds_the_bound_and_what_is_left() {
     let target = target();

@@ -83,7 +83,8 @@ impl Bent {
         self.step((0..self.d).map(|i| if i == 0 { sign * length } else { 0.0 }))
     }
 
-    /// A precision of the same shape in which no direction is more than ten times as wide as its coordinates taken singly.
+    /// A precision of the same shape in which no direction is more than ten times as wide as its coordinates taken
+    /// singly.
     pub(super) fn regularised(&self) -> Vec<f64> {
         let d = self.d;
         // A coordinate without any curvature has unit width, not ten.

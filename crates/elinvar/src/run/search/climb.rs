@@ -40,7 +40,8 @@ pub(super) struct Climb {
 pub(super) struct Waypoint {
     pub(super) region: Region,
     pub(super) log_p: f64,
-    /// log p − ½ log |P + ggᵀ|: the width along the gradient is that of an exponential density, not that of the curvature.
+    /// log p − ½ log |P + ggᵀ|: the width along the gradient is that of an exponential density, not that of the
+    /// curvature.
     ///
     /// Climbing a spike raises log p and lowers this.
     pub(super) score: f64,
@@ -58,8 +59,8 @@ impl Waypoint {
 /// log p beyond which a density has run away.
 pub(super) const RUNAWAY: f64 = 1e12;
 
-/// Whether a climb from one region to another went up a spike: the density rose, what the region holds fell, both by far more
-/// than the walls around a point in the tail of an ordinary density can explain.
+/// Whether a climb from one region to another went up a spike: the density rose, what the region holds fell, both by
+/// far more than the walls around a point in the tail of an ordinary density can explain.
 pub(super) fn is_spike(from: &Waypoint, to: &Waypoint) -> bool {
     let d = to.region.centre.len() as f64;
     from.score > to.score + 30.0 + 0.5 * d && to.log_p > from.log_p + 30.0 + d

@@ -93,7 +93,8 @@ fn pairs_region(point: &Point, matrix: Vec<f64>) -> Option<Waypoint> {
     Waypoint::new(point, &Metric::new(point.z.len(), matrix)?)
 }
 
-/// The end of an ascent in many dimensions: the diagonal of the Hessian where there is one, else the curvature of the pairs.
+/// The end of an ascent in many dimensions: the diagonal of the Hessian where there is one, else the curvature of the
+/// pairs.
 fn approximately(probe: &mut Probe<'_>, ascent: Ascent, covariance: Covariance) -> Result<Climb, Error> {
     let Ascent { reached, point, pairs, path } = ascent;
     let second = probe.second_derivatives(Covariance::Diagonal, &point)?.filter(|p| p.iter().all(|v| *v > 0.0));

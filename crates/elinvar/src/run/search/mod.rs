@@ -78,9 +78,9 @@ pub(crate) fn search(target: &dyn Target, covariance: Covariance, seed: u64) -> 
 
 /// Looks for the modes of `target`.
 ///
-/// The first climb begins at the origin, three or more (as many as cost little) some Laplace standard deviations from where it
-/// led; where it led nowhere, at points of several absolute sizes. Only if these found several modes the search goes on, from
-/// points spread as the modes are, until new ones stop appearing.
+/// The first climb begins at the origin, three or more (as many as cost little) some Laplace standard deviations from
+/// where it led; where it led nowhere, at points of several absolute sizes. Only if these found several modes the
+/// search goes on, from points spread as the modes are, until new ones stop appearing.
 ///
 /// # Errors
 /// A fatal error of the target; [`Error::Interrupted`].

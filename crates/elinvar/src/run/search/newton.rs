@@ -1,8 +1,8 @@
 //! Newton's method with second derivatives, safe where the log density is not concave.
 //!
-//! Where −∇²log p is positive definite the step is Newton's and its length the only thing that is chosen, so that the path does
-//! not depend on the coordinates. Elsewhere two steps compete: Newton's, in the sense in which it climbs, which keeps that
-//! property, and the one that turns every upward curvature round, which cannot be led to a saddle.
+//! Where −∇²log p is positive definite the step is Newton's and its length the only thing that is chosen, so that the
+//! path does not depend on the coordinates. Elsewhere two steps compete: Newton's, in the sense in which it climbs,
+//! which keeps that property, and the one that turns every upward curvature round, which cannot be led to a saddle.
 
 use super::Mode;
 use super::bent::Bent;

@@ -40,7 +40,8 @@ impl<'t> Probe<'t> {
         self.evaluator.curvature_at(kind, &at.z)
     }
 
-    /// Central differences of gradients over a small part of each coordinate's width; the widths are renewed on the way.
+    /// Central differences of gradients over a small part of each coordinate's width; the widths are renewed on the
+    /// way.
     fn differences(&mut self, at: &Point) -> Result<Option<Vec<f64>>, Error> {
         /// Small against the width, so that third derivatives do not matter, and large against rounding.
         const PART: f64 = 1e-4;

@@ -89,7 +89,8 @@ impl Search<'_> {
             let mut centre = vec![0.0; self.probe.dim()];
             self.modes.iter().for_each(|mode| axpy(1.0 / n, &mode.centre, &mut centre));
             let metric = self.modes[round % self.modes.len()].metric.clone();
-            // The spread of the modes, seen in one of them, with the variance of a sample of n; and twice as far in turn.
+            // The spread of the modes, seen in one of them, with the variance of a sample of n; and twice as far in
+            // turn.
             let square: f64 = self.modes.iter().map(|mode| metric.square_distance(&mode.centre, &centre)).sum();
             let spread = (square / ((n - 1.0) * d)).sqrt();
             let size = spread * if round % 2 == 0 { 1.0 } else { 2.0 };
@@ -104,8 +105,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Of some points `size` standard deviations of `metric` from `centre` the least explained one; nearer points if there is
-    /// no density there.
+    /// Of some points `size` standard deviations of `metric` from `centre` the least explained one; nearer points if
+    /// there is no density there.
     fn start_near(
         &mut self,
         centre: &[f64],

@@ -9,8 +9,8 @@ use crate::linalg::axpy;
 use crate::random::{Purpose, SobolNormals, Stream};
 use crate::tuning;
 
-/// The member of `family` with about the mean and covariance of `fitted`: a mixture spreads its components over it, a family with
-/// a shift points it along the direction in which the target is most skewed.
+/// The member of `family` with about the mean and covariance of `fitted`: a mixture spreads its components over it, a
+/// family with a shift points it along the direction in which the target is most skewed.
 pub(in crate::run) fn bend(
     evaluator: &mut Evaluator<'_>,
     fitted: &Approximation,
@@ -59,8 +59,8 @@ fn scale_precision(draft: &mut Draft, c: f64) {
 pub(super) fn spread(gaussian: &Approximation, components: usize, seed: u64, mode: u32) -> Vec<Numbers> {
     let block = &gaussian.locations()[0];
     let d = block.dim();
-    // The share of the variance that lies between components: in many dimensions a few points cannot fill the bulk, and a
-    // mixture of narrow components around them would miss most of it.
+    // The share of the variance that lies between components: in many dimensions a few points cannot fill the bulk, and
+    // a mixture of narrow components around them would miss most of it.
     let between = if components == 1 { 0.0 } else { tuning::start::VARIANCE_BETWEEN_COMPONENTS / d as f64 };
     let mut eps = vec![0.0; d * components];
     let mut stream = Stream::open(seed, Purpose::Start, 0, mode);

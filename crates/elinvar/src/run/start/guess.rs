@@ -7,8 +7,8 @@ use crate::target::{Covariance, Guess, Target};
 
 /// A start for [`fit_from`](crate::fit_from) where the target has a [`Guess`], which `fit` takes as its start, too.
 ///
-/// Columns besides the means (α, A) are normal and as small as the widths; components of a mixture have means of their own; `matrix`
-/// has a matrix-variate Gaussian for each part of its layout.
+/// Columns besides the means (α, A) are normal and as small as the widths; components of a mixture have means of their
+/// own; `matrix` has a matrix-variate Gaussian for each part of its layout.
 ///
 /// # Errors
 /// For a target without a guess, a family that is not made of locations and scales of its own, and the requests `auto`.

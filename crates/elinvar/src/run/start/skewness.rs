@@ -10,10 +10,12 @@ use crate::random::{Noise, Purpose, Stream};
 use crate::target::Shape;
 use crate::tuning;
 
-/// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third cumulant there.
+/// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third
+/// cumulant there.
 ///
-/// To first order in h = log q − log p the third cumulant tensor of the target is T = −E[∇³h], and by integration by parts
-/// T(u, u, ·) = E[((uᵀx)² − 1)(−∇h)], so that gradients suffice; u ← T(u, u, ·)/|T(u, u, ·)| climbs to a maximum of T(u, u, u).
+/// To first order in h = log q − log p the third cumulant tensor of the target is T = −E[∇³h], and by integration by
+/// parts T(u, u, ·) = E[((uᵀx)² − 1)(−∇h)], so that gradients suffice; u ← T(u, u, ·)/|T(u, u, ·)| climbs to a maximum
+/// of T(u, u, u).
 pub(super) fn most_skewed(
     evaluator: &mut Evaluator<'_>,
     gaussian: &Approximation,
@@ -76,8 +78,8 @@ fn normalise(u: &mut [f64]) -> bool {
     true
 }
 
-/// Gives the family a shift along `direction` with about this third cumulant, at the mean and covariance of the Gaussian.
-/// The shift is never small: α = 0 is a stationary point of the expected flow (mathematics §3.5).
+/// Gives the family a shift along `direction` with about this third cumulant, at the mean and covariance of the
+/// Gaussian. The shift is never small: α = 0 is a stationary point of the expected flow (mathematics §3.5).
 pub(super) fn shift(draft: &mut Draft, law: Law, gaussian: &Approximation, direction: &[f64], third: f64) {
     let Some(SkewnessOfShift { mean: mean_u, variance: var_u, length }) = law.skewness_of_shift(third) else { return };
     let length = length.max(tuning::start::SMALLEST_SHIFT).min((tuning::start::LARGEST_SHIFT_SHARE / var_u).sqrt());

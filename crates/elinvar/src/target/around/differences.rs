@@ -10,8 +10,8 @@ pub(crate) struct ByDifferences<'t> {
     dim: usize,
 }
 
-/// The step, relative to the size of a coordinate but not below that of one: the cube root of the rounding error balances what
-/// differences lose to rounding and to third derivatives.
+/// The step, relative to the size of a coordinate but not below that of one: the cube root of the rounding error
+/// balances what differences lose to rounding and to third derivatives.
 const STEP: f64 = 6e-6;
 
 impl<'t> ByDifferences<'t> {

@@ -88,7 +88,8 @@ pub struct FromValues<F> {
 
 /// The target with log density `f`, of which nothing but values is known.
 ///
-/// A fit needs many more draws than with gradients; the start climbs by differences. A value that is not finite drops its draw.
+/// A fit needs many more draws than with gradients; the start climbs by differences. A value that is not finite drops
+/// its draw.
 ///
 /// ```
 /// use elinvar::target::{Target, from_values};

@@ -41,8 +41,8 @@ pub trait DualDensity: Sync {
 
 /// A [`DualDensity`] with its derivatives: d evaluations for a gradient, d(d+1)/2 for a Hessian.
 ///
-/// Meant for small d; from about ten coordinates on, derivatives written by hand are an order of magnitude faster. Up to 32
-/// coordinates nothing is allocated.
+/// Meant for small d; from about ten coordinates on, derivatives written by hand are an order of magnitude faster. Up
+/// to 32 coordinates nothing is allocated.
 #[derive(Clone, Copy, Debug)]
 pub struct Dual<M>(pub M);
 

@@ -24,7 +24,8 @@ use elinvar::{Error, Family, Plan, Posterior};
 
 use crate::subjects::Member;
 
-/// A member in one coordinate (or more, if `parameters` has the coordinates one after the other), target of its own family.
+/// A member in one coordinate (or more, if `parameters` has the coordinates one after the other), target of its own
+/// family.
 fn member(name: &str, dim: usize, weights: &[f64], parameters: &[&[f64]]) -> Approximation {
     let component = ComponentKind::new(name, None).unwrap();
     let block = |b: &&[f64]| BlockState { b: b.to_vec(), precision: Vec::new() };

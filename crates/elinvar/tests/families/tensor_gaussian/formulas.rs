@@ -342,7 +342,8 @@ fn momentum_adds_the_last_move() {
             let found: Vec<f64> = moved.mean().iter().zip(plain.mean()).map(|(a, b)| a - b).collect();
             close(&format!("{update}: W"), &found, &last, 1e-10);
             for k in [1, 2, 4] {
-                // The last move of a factor in the balance of q; for the first group that of `before` differs by a few hundredths.
+                // The last move of a factor in the balance of q; for the first group that of `before` differs by a few
+                // hundredths.
                 let difference = |a: &Approximation, b: &Approximation| -> Vec<f64> {
                     a.natural_block(k).iter().zip(b.natural_block(k)).map(|(a, b)| a - b).collect()
                 };
@@ -359,7 +360,8 @@ fn momentum_adds_the_last_move() {
     }
 }
 
-/// Draws have the covariance V_K ⊗ … ⊗ V_1: 4.5 standard errors for 3 noises, 2 shapes and 42 + 20 numbers, 1e−3 for a new seed.
+/// Draws have the covariance V_K ⊗ … ⊗ V_1: 4.5 standard errors for 3 noises, 2 shapes and 42 + 20 numbers, 1e−3 for a
+/// new seed.
 #[test]
 fn draws_have_the_kronecker_covariance() {
     for groups in [&[&[2usize, 3][..]][..], &[&[2, 1, 2], &[1]]] {

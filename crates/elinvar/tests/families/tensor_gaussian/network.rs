@@ -27,7 +27,8 @@ fn fitted(model: &NeuralNetwork, family: Family, curvature: Curvature) -> (Poste
     (posterior, elbo)
 }
 
-/// Layer by layer, by gradients of single items, Gauss–Newton matrices and without either: better than independent coordinates.
+/// Layer by layer, by gradients of single items, Gauss–Newton matrices and without either: better than independent
+/// coordinates.
 #[test]
 fn layers_of_a_network() {
     let model = network();

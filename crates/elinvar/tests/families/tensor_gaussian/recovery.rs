@@ -12,8 +12,8 @@ use elinvar::{Family, Plan};
 use super::example::{divergence, state};
 use crate::subjects::{Member, label};
 
-/// A Gaussian as a sum of N items: log p_n = ±a_nᵀz − (z − μ)ᵀP(z − μ)/2N with Σ_n a_n a_nᵀ = P. The signs cancel in the sum and
-/// squares of the gradients of single items add to P(1 + O(1/N)).
+/// A Gaussian as a sum of N items: log p_n = ±a_nᵀz − (z − μ)ᵀP(z − μ)/2N with Σ_n a_n a_nᵀ = P. The signs cancel in
+/// the sum and squares of the gradients of single items add to P(1 + O(1/N)).
 struct Items {
     p: Approximation,
     /// The columns of a factor of P.
@@ -113,7 +113,8 @@ fn fitted(family: Family, curvature: Curvature, seed: u64) -> (f64, u64, usize) 
 const SOURCES: [Curvature; 3] =
     [Curvature::Hessian, Curvature::ItemGradients, Curvature::Stein { control_variate: true }];
 
-/// The default plan. The largest divergence is 2.5e−3 (`stein`); 620 gradients by Hessians, 1300 by items, up to 9200 by `stein`, the start included.
+/// The default plan. The largest divergence is 2.5e−3 (`stein`); 620 gradients by Hessians, 1300 by items, up to 9200
+/// by `stein`, the start included.
 #[test]
 fn a_member_of_the_family_is_found_again() {
     for family in families() {
@@ -134,8 +135,9 @@ fn a_member_is_found_by_its_values() {
     }
 }
 
-/// Where only the scale is wrong, by the factor e^s, each of K factors asks for the whole change: with β = 1 the block natural
-/// gradients leave e^−(K−1)s, no better for two factors and worse for three. Shared out, what is left is of order s².
+/// Where only the scale is wrong, by the factor e^s, each of K factors asks for the whole change: with β = 1 the block
+/// natural gradients leave e^−(K−1)s, no better for two factors and worse for three. Shared out, what is left is of
+/// order s².
 #[test]
 fn the_scale_of_a_product_is_changed_once() {
     for (k, family) in [(1, Family::tensor(&[6])), (2, Family::matrix(4, 3)), (3, Family::tensor(&[3, 2, 2]))] {
@@ -170,7 +172,8 @@ fn block_natural_gradients_find_it_with_short_steps() {
     assert!(posterior.converged() && kl < 0.005, "{kl}");
 }
 
-/// The rule of the paper only ever adds to the precisions: it ends narrower than the target, and the longer the narrower.
+/// The rule of the paper only ever adds to the precisions: it ends narrower than the target, and the longer the
+/// narrower.
 #[test]
 fn the_literal_rule_never_widens() {
     let family = Family::matrix(4, 3).unwrap().with_update(MatrixUpdate::PaperLiteral);

@@ -17,7 +17,8 @@ fn take(n: usize, run: &mut Run<'_>) {
     }
 }
 
-/// A tensor of order one takes the steps of the Gaussian, draw by draw, with every source of curvature and with the KL bound.
+/// A tensor of order one takes the steps of the Gaussian, draw by draw, with every source of curvature and with the KL
+/// bound.
 #[test]
 fn order_one_is_the_gaussian() {
     let d = 6;
@@ -46,7 +47,8 @@ fn order_one_is_the_gaussian() {
     }
 }
 
-/// (cU, V/c) is the same distribution and stays the same under every rule and update; factors far out of balance are put back.
+/// (cU, V/c) is the same distribution and stays the same under every rule and update; factors far out of balance are
+/// put back.
 #[test]
 fn the_scale_of_a_factor_is_of_no_consequence() {
     let target = logistic(60, 6);

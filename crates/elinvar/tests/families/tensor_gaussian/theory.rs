@@ -1,4 +1,5 @@
-//! Multilinear exponential families (mathematics §0.7): blocks, their expectations, their Fisher matrices, their natural gradients.
+//! Multilinear exponential families (mathematics §0.7): blocks, their expectations, their Fisher matrices, their
+//! natural gradients.
 
 use elinvar::family::Gradient;
 use elinvar::family::{Approximation, MatrixUpdate, Scratch, StepRequest};

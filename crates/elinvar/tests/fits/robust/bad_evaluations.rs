@@ -102,8 +102,8 @@ fn largest_error(found: &[f64], wanted: &[f64]) -> f64 {
 
 /// Failures that have nothing to do with where a point lies cost draws, not the answer.
 ///
-/// 128 draws of which a fifth is lost, and steps that end near 0.014: a covariance entry without Hessians has a standard
-/// error of about 0.01.
+/// 128 draws of which a fifth is lost, and steps that end near 0.014: a covariance entry without Hessians has a
+/// standard error of about 0.01.
 #[test]
 fn random_failures_are_dropped_and_counted() {
     let step_size = StepSize::Power { initial: 0.7, delay: 20.0, exponent: 0.9 };
@@ -132,8 +132,9 @@ fn random_failures_are_dropped_and_counted() {
     }
 }
 
-/// A density that lives on z₁ > −1 only: z₁ − 1 is standard Gumbel without the 0.06 % below −2, so that z₁ has mean 1.577 and
-/// standard deviation 1.28, independent of z₂ ~ N(0, 1). The best Gaussian has mean 1.5 and standard deviation 1.
+/// A density that lives on z₁ > −1 only: z₁ − 1 is standard Gumbel without the 0.06 % below −2, so that z₁ has mean
+/// 1.577 and standard deviation 1.28, independent of z₂ ~ N(0, 1). The best Gaussian has mean 1.5 and standard
+/// deviation 1.
 struct HalfPlane;
 
 impl PointwiseTarget for HalfPlane {
@@ -159,7 +160,8 @@ impl PointwiseHessian for HalfPlane {
     }
 }
 
-/// Every family ends near the truth, though some of its mass lies where nothing exists. The mode, where fits start, is at 1.
+/// Every family ends near the truth, though some of its mass lies where nothing exists. The mode, where fits start, is
+/// at 1.
 #[test]
 fn a_density_on_half_of_the_space_is_fitted() {
     for family in families() {

@@ -84,8 +84,8 @@ fn the_divergence_of_a_step_is_known() {
     assert_eq!(run.step().unwrap().kl, None);
 }
 
-/// On a Gaussian target the natural parameters (Pμ, P) follow η⁺ = η + β(η* − η) + γ(η − η₋), computed here as such. It converges at
-/// the rate √γ where the discriminant of λ² − (1 − β + γ)λ + γ is negative.
+/// On a Gaussian target the natural parameters (Pμ, P) follow η⁺ = η + β(η* − η) + γ(η − η₋), computed here as such. It
+/// converges at the rate √γ where the discriminant of λ² − (1 − β + γ)λ + γ is negative.
 #[test]
 fn momentum_on_a_quadratic_is_the_heavy_ball() {
     let (m, lambda) = ([1.5, -0.7], [2.0, 0.6, 0.6, 1.1]);

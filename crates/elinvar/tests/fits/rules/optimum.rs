@@ -57,8 +57,8 @@ fn of_a_gaussian_and_a_skew_gaussian() {
     }
 }
 
-/// With the Hessian for its curvature the rule has the fixed point of the natural gradient; with squared gradients, which are the
-/// curvature only on average over data from the model, one nearby.
+/// With the Hessian for its curvature the rule has the fixed point of the natural gradient; with squared gradients,
+/// which are the curvature only on average over data from the model, one nearby.
 #[test]
 fn of_the_adam_like_rule() {
     let target = logistic(60, 3);

@@ -85,7 +85,8 @@ pub(crate) fn is_exponential_family(c: &Component) -> bool {
 
 /// The pairs (i, j) of parameters whose Fisher information is ∂m_i/∂η_j.
 ///
-/// In a conditional exponential family m_z also depends on the parameter of w, and F has a zero there (mathematics §0.4).
+/// In a conditional exponential family m_z also depends on the parameter of w, and F has a zero there (mathematics
+/// §0.4).
 pub(crate) fn fisher_pairs(c: &Component) -> Vec<(usize, usize)> {
     let n = c.n_free();
     let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));

@@ -1,4 +1,5 @@
-//! What every component must satisfy: densities, parameters, derivatives and samplers against quadrature and differences.
+//! What every component must satisfy: densities, parameters, derivatives and samplers against quadrature and
+//! differences.
 //!
 //! Runs over the whole list of components; the members that stand for a family are in `members.rs`.
 

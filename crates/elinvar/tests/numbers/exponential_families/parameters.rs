@@ -102,8 +102,8 @@ fn natural_gradient_solves_the_fisher_equations() {
                 g[i] = fisher[i][direction] * x[direction];
             }
             let found = c.natural_gradient(g);
-            // Rounding of g is amplified by 1/(1 − r²), r the largest correlation of two statistics; ψ′(b) − ψ′(a+b) and the like
-            // have 13 digits where a/b is 1e−9.
+            // Rounding of g is amplified by 1/(1 − r²), r the largest correlation of two statistics; ψ′(b) − ψ′(a+b)
+            // and the like have 13 digits where a/b is 1e−9.
             let mut condition = 1.0f64;
             for i in 0..n {
                 for j in 0..i {

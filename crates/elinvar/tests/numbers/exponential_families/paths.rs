@@ -1,4 +1,5 @@
-//! ∂z/∂η against quadrature (mathematics §5 (5.1)), against differences of distribution functions, and as a gradient of expectations.
+//! ∂z/∂η against quadrature (mathematics §5 (5.1)), against differences of distribution functions, and as a gradient of
+//! expectations.
 
 use elinvar::component::Component;
 use elinvar::target::Support;
@@ -125,7 +126,8 @@ fn gradients_of_expectations() {
     }
 }
 
-/// Also where quadrature in z does not resolve the law, the formulas and the integral agree if the integral can be taken.
+/// Also where quadrature in z does not resolve the law, the formulas and the integral agree if the integral can be
+/// taken.
 #[test]
 fn formulas_agree_with_the_universal_integral_at_extremes() {
     let mut n = 0;

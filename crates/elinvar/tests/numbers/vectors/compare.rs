@@ -12,8 +12,8 @@ pub(crate) const MARGIN: f64 = 0.05;
 
 /// Largest deviation of `found` from `expected`, relative to the largest expected entry but at least to `floor`.
 ///
-/// The entries of a vector or a matrix come from sums of terms of the size of the largest one, so that this is the scale on which
-/// rounding acts. A `floor` of one belongs to logarithms and to gradients that may vanish.
+/// The entries of a vector or a matrix come from sums of terms of the size of the largest one, so that this is the
+/// scale on which rounding acts. A `floor` of one belongs to logarithms and to gradients that may vanish.
 pub(crate) fn deviation(found: &[f64], expected: &[f64], floor: f64) -> f64 {
     assert_eq!(found.len(), expected.len(), "a wrong number of entries");
     let scale = expected.iter().fold(floor, |m, v| m.max(v.abs()));

@@ -45,8 +45,8 @@ impl Quadrature {
         Self { normal: normal_rule(STEP, 10.0), half_normal }
     }
 
-    /// The rule with which the listed skew optimum was found: 80 Gauss–Legendre points on (0, 9.5), steps of ⅛ in ε. Its error,
-    /// 6e−10 in the bound, makes the optimum's exact gradient 7e−8 where this rule's is 3e−11.
+    /// The rule with which the listed skew optimum was found: 80 Gauss–Legendre points on (0, 9.5), steps of ⅛ in ε.
+    /// Its error, 6e−10 in the bound, makes the optimum's exact gradient 7e−8 where this rule's is 3e−11.
     fn of_the_skew_optimum() -> Self {
         const END: f64 = 9.5;
         let half_normal = gauss_legendre(80).into_iter().map(|(x, weight)| {
@@ -194,7 +194,8 @@ fn mixture(components: &[Value]) -> Approximation {
     Approximation::mixture(LogWeights::new(log_weights).expect("weights"), blocks.collect()).expect("a mixture")
 }
 
-/// On the grid that the file describes. The mass beyond it is 4e−6 of the whole, which limits what normaliser and mean say.
+/// On the grid that the file describes. The mass beyond it is 4e−6 of the whole, which limits what normaliser and mean
+/// say.
 #[test]
 fn beta_binomial_divergences() {
     let file = read("experiments.json");

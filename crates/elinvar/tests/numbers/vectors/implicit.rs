@@ -1,4 +1,5 @@
-//! Components of exponential-family mixtures against the reference vectors: densities, parameters and implicit derivatives.
+//! Components of exponential-family mixtures against the reference vectors: densities, parameters and implicit
+//! derivatives.
 
 use elinvar::component::{Component, ComponentKind};
 use elinvar::special::implicit::inverse_gaussian_cdf;
@@ -42,7 +43,8 @@ fn gamma_and_inverse_gamma() {
         let (a, w) = (number(case, "a"), number(case, "w"));
         let c = member("inverse_gamma", [a, a, 0.0]);
         let [shape, scale, _] = c.path_derivative(w);
-        // Shape and scale move together: near the sign change a small difference of two terms of size w/a, each good to 3e−13.
+        // Shape and scale move together: near the sign change a small difference of two terms of size w/a, each good to
+        // 3e−13.
         check(case, "dw_da", -(shape + scale), IMPLICIT, 0.03 * w / a);
         check(case, "log_pdf", c.log_density(w), CLOSED_FORM, 1.0);
     }
@@ -92,7 +94,8 @@ fn beta() {
         check(case, "log_pdf", c.log_density(z), CLOSED_FORM, 1.0);
         let (found, integral) = (c.path_derivative(z), c.implicit_derivative(z));
         for (i, name) in ["dz_da", "dz_db"].into_iter().enumerate() {
-            // Some of these vectors are themselves only good to 3e−11 (mathematics §5.2); 40-digit values side with the quadrature.
+            // Some of these vectors are themselves only good to 3e−11 (mathematics §5.2); 40-digit values side with the
+            // quadrature.
             let expected = number(case, name);
             let error = (found[i] - expected).abs();
             assert!(error <= IMPLICIT * expected.abs() || error <= 4e-11, "{name}: found {} in {case}", found[i]);

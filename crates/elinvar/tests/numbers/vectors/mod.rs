@@ -1,8 +1,8 @@
-//! Everything that the reference vectors say about the families, the steps and the functions they rest on: one module per file of
-//! vectors, and what they share.
+//! Everything that the reference vectors say about the families, the steps and the functions they rest on: one module
+//! per file of vectors, and what they share.
 //!
-//! The folder of vectors is named by `ELINVAR_VECTORS`; without it `tests/vectors` is read. Any other vectors of the same shape serve
-//! as well: dimensions, ranks, numbers of components, draws and cases come from the files.
+//! The folder of vectors is named by `ELINVAR_VECTORS`; without it `tests/vectors` is read. Any other vectors of the
+//! same shape serve as well: dimensions, ranks, numbers of components, draws and cases come from the files.
 
 mod adam_like;
 mod beyond;

@@ -63,8 +63,8 @@ fn check_points(label: &str, q: &Approximation, items: &Items, points: &[Value])
     }
 }
 
-/// Compares new precisions and means with the listed ones; a component that would lose more of its precision than the library
-/// allows moves by a halved β instead, which the smallest β taken shows.
+/// Compares new precisions and means with the listed ones; a component that would lose more of its precision than the
+/// library allows moves by a halved β instead, which the smallest β taken shows.
 fn check_components(
     label: &str,
     q: &Approximation,
@@ -150,8 +150,8 @@ fn check_step(label: &str, q: &Approximation, items: &Items, case: &Value) {
         close(&format!("{label}: log π⁺"), new.weights().log(), &vector(listed, "log_weights"), 0.0, STEP);
     }
 
-    // The vectors apply the Hessian-free form to all of h; the library applies it to log p and takes the Hessian of log q as it
-    // is. With log p − log q for log p, the library's estimate less that Hessian is the form of the vectors.
+    // The vectors apply the Hessian-free form to all of h; the library applies it to log p and takes the Hessian of log
+    // q as it is. With log p − log q for log p, the library's estimate less that Hessian is the form of the vectors.
     let (mut work, batch) = placed(q, Curvature::Stein { control_variate: false }, points);
     let (mut evaluations, _) = items.evaluate(q, &work, &batch, PriorForm::Evaluated);
     let weights: Vec<Vec<f64>> = {

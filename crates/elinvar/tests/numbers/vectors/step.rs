@@ -26,8 +26,8 @@ fn estimator(option: &str) -> (MixingWeights, Curvature) {
     }
 }
 
-/// Checks the plain step. The library halves β until the new precision is positive definite and keeps a share of the old one;
-/// the listed step is its own wherever the first β does.
+/// Checks the plain step. The library halves β until the new precision is positive definite and keeps a share of the
+/// old one; the listed step is its own wherever the first β does.
 fn check_plain(label: &str, q: &Approximation, beta: f64, listed: &Value, new: &Approximation, taken: f64) {
     let (grad_b, g) = (matrix(listed, "grad_B"), matrix(listed, "G"));
     let p = q.precision();
@@ -117,8 +117,8 @@ fn trace(q: &Approximation, items: &Items, z: &[f64]) -> f64 {
     -product - precision * identity
 }
 
-/// The step of the Student-t shape: ∂w/∂a, the slope in m_a with the exact and with the sampled denominator, the plain and the
-/// second-order step (mathematics §2.3).
+/// The step of the Student-t shape: ∂w/∂a, the slope in m_a with the exact and with the sampled denominator, the plain
+/// and the second-order step (mathematics §2.3).
 fn check_shape(label: &str, q: &Approximation, items: &Items, case: &Value, listed: &Value, draws: &[ListedDraw]) {
     let Some(a0) = given(case, "t_prior_a0").and_then(Value::as_f64) else { return };
     let (a, beta) = (number(case, "par"), number(case, "beta"));
