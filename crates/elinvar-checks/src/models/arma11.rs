@@ -48,21 +48,6 @@ impl Arma11 {
         Ok(Self { series, mean_sd: 10.0, coefficient_sd: 2.0, noise_prior: NoisePrior::HalfCauchy { scale: 2.5 } })
     }
 
-    /// The same model with other prior standard deviations of μ and of φ, θ, and another prior of σ.
-    ///
-    /// # Errors
-    /// If a constant is not positive.
-    pub(crate) fn with_priors(self, mean_sd: f64, coefficient_sd: f64, noise_prior: NoisePrior) -> Result<Self, Error> {
-        for value in [mean_sd, coefficient_sd] {
-            if !(value > 0.0 && value.is_finite()) {
-                let parameter = "prior standard deviation";
-                return Err(Error::Domain { parameter, value, reason: "it must be positive" });
-            }
-        }
-        noise_prior.check()?;
-        Ok(Self { mean_sd, coefficient_sd, noise_prior, ..self })
-    }
-
     fn prior_sds(&self) -> [f64; N] {
         [self.mean_sd, self.coefficient_sd, self.coefficient_sd]
     }
@@ -214,6 +199,5 @@ mod tests {
     #[test]
     fn constants_that_are_not_positive_are_refused() {
         assert!(Arma11::new(vec![1.0]).is_err() && Arma11::new(vec![1.0, f64::INFINITY]).is_err());
-        assert!(Arma11::new(series()).unwrap().with_priors(0.0, 1.0, NoisePrior::Flat).is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! Autoregression of any order.
 
 use elinvar::Error;
-use elinvar::model::{DesignMatrix, LinearRegression, NoisePrior};
-use elinvar::target::{About, Answer, Ask, Prior, Target, TargetError};
+use elinvar::model::{DesignMatrix, LinearRegression};
+use elinvar::target::{About, Answer, Ask, Target, TargetError};
 
 /// y_t ~ N(α + Σ_k β_k y_{t−k}, σ²) for t > K, given the first K values; z = (α, β₁, …, β_K, log σ).
 ///
@@ -40,27 +40,6 @@ impl Autoregression {
         let names = std::iter::once("alpha".to_owned()).chain((1..=order).map(|k| format!("beta{k}"))).collect();
         let x = DesignMatrix::new(rows, order + 1, names)?;
         Ok(Self { regression: LinearRegression::new(x, series[order..].to_vec(), prior_precision)? })
-    }
-
-    /// The same model with another prior of (α, β).
-    ///
-    /// # Errors
-    /// As [`LinearRegression::with_coefficient_prior`].
-    pub(crate) fn with_coefficient_prior(self, prior: Prior) -> Result<Self, Error> {
-        Ok(Self { regression: self.regression.with_coefficient_prior(prior)? })
-    }
-
-    /// The same model with another prior of σ.
-    ///
-    /// # Errors
-    /// As [`LinearRegression::with_noise_prior`].
-    pub(crate) fn with_noise_prior(self, prior: NoisePrior) -> Result<Self, Error> {
-        Ok(Self { regression: self.regression.with_noise_prior(prior)? })
-    }
-
-    /// The regression of y_t on (1, y_{t−1}, …, y_{t−K}).
-    pub(crate) fn regression(&self) -> &LinearRegression {
-        &self.regression
     }
 }
 

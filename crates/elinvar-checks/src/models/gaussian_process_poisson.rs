@@ -90,25 +90,6 @@ impl GaussianProcessPoisson {
         Ok(Self { x, counts, log_factorials, length_shape, length_rate, amplitude_prior, whitening })
     }
 
-    /// The same model with another Gamma prior of the length scale ρ and another prior of the amplitude α.
-    ///
-    /// # Errors
-    /// If a constant is not positive.
-    pub(crate) fn with_priors(
-        self,
-        length_shape: f64,
-        length_rate: f64,
-        amplitude_prior: NoisePrior,
-    ) -> Result<Self, Error> {
-        for (parameter, value) in [("length shape", length_shape), ("length rate", length_rate)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::Domain { parameter, value, reason: "it must be positive" });
-            }
-        }
-        amplitude_prior.check()?;
-        Ok(Self { length_shape, length_rate, amplitude_prior, ..self })
-    }
-
     /// The same model in other coordinates.
     pub(crate) fn with_whitening(self, whitening: Whitening) -> Self {
         Self { whitening, ..self }

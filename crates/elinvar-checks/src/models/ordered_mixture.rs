@@ -79,20 +79,6 @@ impl OrderedMixture {
         Ok(Self { y, mean_sd: 2.0, noise_prior: NoisePrior::HalfNormal { scale: 2.0 }, weight_shape: 5.0 })
     }
 
-    /// The same model with other constants: s of the means, the prior of each σ_k, and a of the weight.
-    ///
-    /// # Errors
-    /// If a constant is not positive.
-    pub(crate) fn with_priors(self, mean_sd: f64, noise_prior: NoisePrior, weight_shape: f64) -> Result<Self, Error> {
-        for (parameter, value) in [("prior standard deviation", mean_sd), ("shape of the weight", weight_shape)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::Domain { parameter, value, reason: "it must be positive" });
-            }
-        }
-        noise_prior.check()?;
-        Ok(Self { mean_sd, noise_prior, weight_shape, ..self })
-    }
-
     /// The priors with the Jacobian of z.
     fn log_prior(&self, z: &[f64], at: &Parameters) -> f64 {
         let (shape, prec) = (self.weight_shape, 1.0 / (self.mean_sd * self.mean_sd));

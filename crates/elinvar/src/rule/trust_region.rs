@@ -90,7 +90,7 @@ mod tests {
             None
         );
         assert_eq!(n, HALVINGS);
-        assert_eq!(take(1.0, Some(0.0), |beta| Some(beta)), None);
+        assert_eq!(take(1.0, Some(0.0), Some), None);
     }
 
     #[test]

@@ -155,9 +155,9 @@ impl<'t> Run<'t> {
     /// # Errors
     /// If the state belongs to another family.
     pub(super) fn restore(&mut self, state: &RunState) -> Result<(), Error> {
-        let states =
+        let mut states =
             [&state.state, state.average.reference()].into_iter().chain(state.best.as_ref().map(|best| &best.state));
-        for other in states.filter(|other| !other.is_shaped_as(&self.q)) {
+        if let Some(other) = states.find(|other| !other.is_shaped_as(&self.q)) {
             let (expected, found) = (self.q.natural_len(), other.natural_len());
             return Err(Error::Shape { what: "numbers in a state of the checkpoint", expected, found });
         }

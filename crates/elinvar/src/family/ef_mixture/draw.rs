@@ -109,7 +109,7 @@ impl EfMixture<'_> {
         let z = batch.draws.as_mut_slice();
         if work.plan.sampling == Sampling::Mixture {
             let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);
-            mixture::draw_labels(&self.weights, work.plan.noise, &mut stream, &mut work.label);
+            mixture::draw_labels(self.weights, work.plan.noise, &mut stream, &mut work.label);
             work.noise.begin(seed, purpose, step, 0);
             for i in 0..d {
                 work.noise.turn_to(i);

@@ -135,7 +135,7 @@ impl GaussianMixture<'_> {
             work.noise.begin(seed, purpose, step, 0);
             work.noise.fill_eps(&mut work.eps);
             let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);
-            finite_mixture::draw_labels(&self.weights, work.plan.noise, &mut stream, &mut work.label);
+            finite_mixture::draw_labels(self.weights, work.plan.noise, &mut stream, &mut work.label);
             return;
         }
         for c in 0..self.components.len() {

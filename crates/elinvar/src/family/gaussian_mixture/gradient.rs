@@ -4,7 +4,7 @@ use super::GaussianMixture;
 use super::draw::GaussianMixtureEstimator;
 use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, Sampling, ValuesOnly, add_curvature};
-use crate::family::{Batch, Gradient};
+use crate::family::{Gradient, Seen};
 use crate::linalg::axpy;
 use crate::target::{Answer, Prior};
 
@@ -12,14 +12,12 @@ impl GaussianMixture<'_> {
     /// −E_c[∇h], E_c[∇²h] and E_c\[h\] with h = log q − log p (mathematics §1.3).
     pub(super) fn accumulate(
         &self,
-        evaluations: &Answer,
-        curvature: &[f64],
-        prior: &Prior,
-        work: &mut GaussianMixtureEstimator,
-        batch: &Batch,
+        seen: &Seen<'_>,
         baseline: f64,
+        work: &mut GaussianMixtureEstimator,
         out: &mut Gradient,
     ) {
+        let Seen { evaluations, curvature, prior, batch } = *seen;
         let d = self.components[0].dim();
         let shape = self.components[0].scale().shape();
         let n_entries = shape.n_entries();

@@ -55,8 +55,7 @@ impl Estimator for GaussianMixtureEstimator {
     }
 
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, baseline: f64, out: &mut Gradient) -> bool {
-        let Seen { evaluations, curvature, prior, batch } = *seen;
-        GaussianMixture::of(q).accumulate(evaluations, curvature, prior, self, batch, baseline, out);
+        GaussianMixture::of(q).accumulate(seen, baseline, self, out);
         out.is_finite()
     }
 }
