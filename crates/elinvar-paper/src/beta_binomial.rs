@@ -82,7 +82,7 @@ fn by_the_program(target: &BetaBinomial, k: usize, seed: u64, quick: bool) -> Re
         entropy_bonus: Some(5e5),
         steps: if quick { 10_000 } else { 50_000 },
     };
-    Ok(program.run(target, scattered_start(2, k, 1.0, 1.0, seed)?, seed)?.into())
+    Ok(program.run(target, scattered_start(2, k, 1.0, 1.0, seed)?, seed)?)
 }
 
 /// The part of the plane that the authors show.

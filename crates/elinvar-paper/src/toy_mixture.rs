@@ -126,7 +126,7 @@ fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error
     };
     let by = |program: Program| {
         let (target, start) = (&target, |seed| scattered_start(DIM, COMPONENTS, 10.0, 100.0, seed));
-        move |seed| Ok(program.run(target, start(seed)?, seed)?.into())
+        move |seed| Ok(program.run(target, start(seed)?, seed)?)
     };
     let (paper, one_step) = (by(PAPER), by(ONE_STEP));
     let runs: [(&str, &str, Fit<'_>); 3] = [

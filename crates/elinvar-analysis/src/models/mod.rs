@@ -37,6 +37,9 @@ const REGISTRY: &[&Entry] = &[
     &direction::ENTRY,
 ];
 
+/// Makes a model of its settings, its rows and what was done to their columns.
+type Make = fn(&ModelSettings, RegressionData, &[ColumnTransform]) -> Result<Box<dyn Model>, elinvar::Error>;
+
 /// What is known of a model before its table is read.
 pub(crate) struct Entry {
     /// The word for it in commands and files.
@@ -52,7 +55,7 @@ pub(crate) struct Entry {
     pub(crate) own: &'static [OwnSetting],
     pub(crate) usual_family: UsualFamily,
     /// The model over rows whose columns were transformed like this.
-    pub(crate) make: fn(&ModelSettings, RegressionData, &[ColumnTransform]) -> Result<Box<dyn Model>, elinvar::Error>,
+    pub(crate) make: Make,
 }
 
 /// What a model makes of the columns of a table.

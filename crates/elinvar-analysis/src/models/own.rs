@@ -36,7 +36,7 @@ pub(crate) fn check_owners(settings: &Settings, name: ModelName) -> Result<(), E
     }
     let is_own = |flags: &str| entry.own.iter().any(|own| own.flags == flags);
     for other in REGISTRY {
-        for own in other.own.iter().filter(|own| (own.is_given)(&settings.model) && !is_own(own.flags)) {
+        if let Some(own) = other.own.iter().find(|own| (own.is_given)(&settings.model) && !is_own(own.flags)) {
             return refused(own.flags, format!("the model {}", other.name));
         }
     }

@@ -126,7 +126,7 @@ pub(super) fn run(
     course: Course,
     log_evidence: f64,
 ) -> Result<Ran, Error> {
-    let start = scattered_start(target.dim(), components, 1.0, 1.0, seed)?.into();
+    let start = scattered_start(target.dim(), components, 1.0, 1.0, seed)?;
     let mut looks = Vec::new();
     let reviews = runner == Runner::Default;
     let settings = Watch { growth: course.growth, reviews, steps: course.steps };

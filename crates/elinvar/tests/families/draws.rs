@@ -23,10 +23,10 @@ fn plan(noise: Noise) -> DrawPlan {
 fn over_batches(q: &Approximation, noise: Noise, n_values: usize, f: impl Fn(&[f64], f64) -> Vec<f64>) -> Averages {
     let plan = plan(noise);
     let mut work = q.estimator(&plan);
-    let mut batch = work.batch(&q);
+    let mut batch = work.batch(q);
     let mut averages = Averages::new(n_values);
     for step in 0..1000 {
-        work.draw(&q, NoiseKey { seed: 11, purpose: Purpose::Sample, step: step }, &mut batch);
+        work.draw(q, NoiseKey { seed: 11, purpose: Purpose::Sample, step }, &mut batch);
         let mut mean = vec![0.0; n_values];
         for s in 0..batch.n {
             let values = f(batch.draws.get(s), batch.log_q[s]);
@@ -63,17 +63,17 @@ fn log_q(q: &Approximation) {
         for sampling in [Sampling::Mixture, Sampling::OwnDraws, Sampling::Stratified] {
             let plan = DrawPlan { sampling, ..plan(noise) };
             let mut work = q.estimator(&plan);
-            let mut batch = work.batch(&q);
-            work.draw(&q, NoiseKey { seed: 12, purpose: Purpose::Draws, step: 3 }, &mut batch);
+            let mut batch = work.batch(q);
+            work.draw(q, NoiseKey { seed: 12, purpose: Purpose::Draws, step: 3 }, &mut batch);
             for s in 0..batch.n {
                 let expected = q.log_density(batch.draws.get(s));
                 assert!((batch.log_q[s] - expected).abs() < 1e-11 * expected.abs().max(1.0), "{}", q.name());
             }
             let mut other_work = q.estimator(&plan);
-            let mut other = other_work.batch(&q);
-            other_work.draw(&q, NoiseKey { seed: 12, purpose: Purpose::Draws, step: 2 }, &mut other);
+            let mut other = other_work.batch(q);
+            other_work.draw(q, NoiseKey { seed: 12, purpose: Purpose::Draws, step: 2 }, &mut other);
             assert!(other.draws != batch.draws);
-            other_work.draw(&q, NoiseKey { seed: 12, purpose: Purpose::Draws, step: 3 }, &mut other);
+            other_work.draw(q, NoiseKey { seed: 12, purpose: Purpose::Draws, step: 3 }, &mut other);
             assert_eq!(other.draws, batch.draws, "{}", q.name());
         }
     }

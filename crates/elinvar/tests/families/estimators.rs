@@ -54,18 +54,18 @@ fn reference(q: &Approximation) -> Vec<f64> {
 fn estimate(q: &Approximation, plan: &DrawPlan, n_values: usize) -> Averages {
     let target = bent_target(q.dim());
     let mut work = q.estimator(plan);
-    let (mut batch, mut gradient) = (work.batch(&q), q.zero_gradient());
+    let (mut batch, mut gradient) = (work.batch(q), q.zero_gradient());
     let mut evaluations = Answer::new(q.dim(), batch.draws.len());
     let mut averages = Averages::new(n_values);
     for step in 0..600 {
-        work.draw(&q, NoiseKey { seed: 13, purpose: Purpose::Draws, step: step }, &mut batch);
-        assert!(work.weigh(&q, &batch));
+        work.draw(q, NoiseKey { seed: 13, purpose: Purpose::Draws, step }, &mut batch);
+        assert!(work.weigh(q, &batch));
         evaluations.set_curvature(q.family().covariance, q.n_components());
         let hessian = plan.curvature == Curvature::Hessian;
         let want = if hessian { Want::Hessian(work.contraction()) } else { Want::Gradients };
         target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations).unwrap();
         assert!(work.gradient(
-            &q,
+            q,
             &Seen { evaluations: &evaluations, curvature: evaluations.curvature(), prior: &prior(), batch: &batch },
             0.0,
             &mut gradient
@@ -130,15 +130,15 @@ fn silent_at_the_target(q: &Approximation) {
     for noise in Noise::ALL {
         let plan = DrawPlan { noise, curvature: Curvature::GradientFree, ..DrawPlan::independent(8) };
         let mut work = q.estimator(&plan);
-        let (mut batch, mut gradient) = (work.batch(&q), q.zero_gradient());
-        work.draw(&q, NoiseKey { seed: 17, purpose: Purpose::Draws, step: 0 }, &mut batch);
-        assert!(work.weigh(&q, &batch));
+        let (mut batch, mut gradient) = (work.batch(q), q.zero_gradient());
+        work.draw(q, NoiseKey { seed: 17, purpose: Purpose::Draws, step: 0 }, &mut batch);
+        assert!(work.weigh(q, &batch));
         let mut evaluations = Answer::new(q.dim(), batch.draws.len());
         for (log_p, z) in evaluations.log_p_mut().iter_mut().zip(batch.draws.view().iter()) {
             *log_p = q.log_density(z) + 3.0;
         }
         assert!(work.gradient(
-            &q,
+            q,
             &Seen { evaluations: &evaluations, curvature: &[], prior: &Prior::None, batch: &batch },
             -3.0,
             &mut gradient
@@ -158,17 +158,17 @@ fn values_of_the_approximation_itself_give_a_gradient_of_zero() {
 fn closed_forms(q: &Approximation) {
     let plan = DrawPlan { weights: MixingWeights::Conditional, ..DrawPlan::independent(4) };
     let mut work = q.estimator(&plan);
-    let mut batch = work.batch(&q);
-    work.draw(&q, NoiseKey { seed: 14, purpose: Purpose::Draws, step: 0 }, &mut batch);
-    assert!(work.weigh(&q, &batch));
+    let mut batch = work.batch(q);
+    work.draw(q, NoiseKey { seed: 14, purpose: Purpose::Draws, step: 0 }, &mut batch);
+    assert!(work.weigh(q, &batch));
     let evaluations = Answer::new(q.dim(), batch.draws.len());
     let curvature = vec![0.0; q.family().covariance.n_entries(q.dim()) * q.n_components()];
     let mut direction = |prior: &Prior| {
         let mut gradient = q.zero_gradient();
-        work.weigh(&q, &batch);
+        work.weigh(q, &batch);
         assert!(work.gradient(
-            &q,
-            &Seen { evaluations: &evaluations, curvature: &curvature, prior: prior, batch: &batch },
+            q,
+            &Seen { evaluations: &evaluations, curvature: &curvature, prior, batch: &batch },
             0.0,
             &mut gradient
         ));

@@ -34,7 +34,7 @@ fn without_seconds(trace: &[Step]) -> String {
 /// State, counts and trace as text; numbers are written so that they are read back to the same bits.
 fn everything(run: &Run<'_>) -> [String; 3] {
     let (state, counts) = (serde_json::to_string(run.q()).unwrap(), format!("{:?}", run.counts()));
-    [state, counts, without_seconds(&run.trace())]
+    [state, counts, without_seconds(run.trace())]
 }
 
 fn of_posterior(posterior: &Posterior) -> [String; 3] {
@@ -146,7 +146,7 @@ fn a_shorter_run_is_the_beginning_of_a_longer_one() {
         assert_eq!(short.q().state(), long.q().state(), "{}", label(family));
         let mut full = Run::new(&target, start_of(&target, family), &steps(35)).unwrap();
         run_to_the_end(&mut full);
-        assert_eq!(without_seconds(&short.trace()), without_seconds(&full.trace()[..20]), "{}", label(family));
+        assert_eq!(without_seconds(short.trace()), without_seconds(&full.trace()[..20]), "{}", label(family));
     }
 }
 

@@ -28,7 +28,7 @@ fn chain_rule(q: &Approximation) {
     let x = coordinates(q);
     let expected = gradient(&x, |x| smooth(&at(q, x)).0);
     let mut found = vec![f64::NAN; x.len()];
-    q.chart_gradient(&q.gradient_of(&smooth(q).1), &mut Scratch::new(&q), &mut found);
+    q.chart_gradient(&q.gradient_of(&smooth(q).1), &mut Scratch::new(q), &mut found);
     close(&format!("{}: chart", q.name()), &found, &expected, 1e-9);
     // There and back: the state is the same up to rounding.
     let (one, two) = (q.state(), at(q, &x).state());
@@ -51,7 +51,7 @@ fn of_the_bound(q: &Approximation) {
     let x = coordinates(q);
     let expected = gradient(&x, |x| elbo(&at(q, x)));
     let mut found = vec![f64::NAN; x.len()];
-    q.chart_gradient(&q.gradient_of(&elbo_slopes(q)), &mut Scratch::new(&q), &mut found);
+    q.chart_gradient(&q.gradient_of(&elbo_slopes(q)), &mut Scratch::new(q), &mut found);
     within(&format!("{}: chart of the bound", q.name()), &found, &expected, 1e-8);
 }
 
@@ -88,7 +88,7 @@ fn heavy_ball(q: &Approximation) {
     let before = q.with_natural(&before_eta).unwrap();
     let (beta, gamma) = (0.01, 0.7);
     let mut direction = slopes.clone();
-    q.add_momentum(&before, gamma / beta, &mut Scratch::new(&q), &mut direction);
+    q.add_momentum(&before, gamma / beta, &mut Scratch::new(q), &mut direction);
     for max_kl in [None, Some(1e-5)] {
         let request = StepRequest { rule: Rule::NaturalMomentum { gamma }, beta, mixing_beta: beta, max_kl };
         let mut moved = q.clone();

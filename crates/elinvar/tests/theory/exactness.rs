@@ -216,7 +216,7 @@ fn step_from(q: &mut Approximation, target: &dyn Target, rule: Rule, work: &mut 
     let mut gradient = q.zero_gradient();
     assert!(work.gradient(
         q,
-        &Seen { evaluations: &evaluations, curvature: evaluations.curvature(), prior: &Prior::None, batch: batch },
+        &Seen { evaluations: &evaluations, curvature: evaluations.curvature(), prior: &Prior::None, batch },
         0.0,
         &mut gradient
     ));

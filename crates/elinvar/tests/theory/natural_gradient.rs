@@ -93,7 +93,7 @@ fn inner_product(q: &Approximation) {
     let (x, y) = (q.natural_gradient(&one), q.natural_gradient(&two));
     let fisher = columns(x.len(), &q.fisher());
     let expected: f64 = x.iter().zip(&fisher).map(|(x, f)| x * f.iter().zip(&y).map(|(f, y)| f * y).sum::<f64>()).sum();
-    let found = q.inner(&one, &two, &mut Scratch::new(&q));
+    let found = q.inner(&one, &two, &mut Scratch::new(q));
     assert!((found / expected - 1.0).abs() < 1e-10, "{}: {found} {expected}", q.name());
 }
 

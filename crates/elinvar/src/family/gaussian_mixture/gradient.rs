@@ -6,7 +6,6 @@ use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, Sampling, ValuesOnly, add_curvature};
 use crate::family::{Gradient, Seen};
 use crate::linalg::axpy;
-use crate::target::{Answer, Prior};
 
 impl GaussianMixture<'_> {
     /// −E_c[∇h], E_c[∇²h] and E_c\[h\] with h = log q − log p (mathematics §1.3).

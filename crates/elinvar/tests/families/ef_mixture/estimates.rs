@@ -62,7 +62,7 @@ fn gradients_are_those_of_the_bound() {
                 let n = 2_000;
                 let (mut sum, mut squares) = (vec![0.0; eta.len()], vec![0.0; eta.len()]);
                 for step in 0..n {
-                    work.draw(&q, NoiseKey { seed: 9, purpose: Purpose::Draws, step: step }, &mut batch);
+                    work.draw(&q, NoiseKey { seed: 9, purpose: Purpose::Draws, step }, &mut batch);
                     assert!(work.weigh(&q, &batch));
                     let mut out = Answer::new(1, batch.n);
                     for s in 0..batch.n {

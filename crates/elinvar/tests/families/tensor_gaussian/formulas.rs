@@ -25,10 +25,10 @@ fn evaluated(q: &Approximation, curvature: Curvature, prior: &Prior) -> (Gradien
     let d = q.dim();
     let plan = plan(curvature, N);
     let mut work = q.estimator(&plan);
-    let mut batch = work.batch(&q);
-    work.draw(&q, NoiseKey { seed: 5, purpose: Purpose::Draws, step: 0 }, &mut batch);
+    let mut batch = work.batch(q);
+    work.draw(q, NoiseKey { seed: 5, purpose: Purpose::Draws, step: 0 }, &mut batch);
     batch.kept[1] = false;
-    assert!(work.weigh(&q, &batch));
+    assert!(work.weigh(q, &batch));
     let mut evaluations = Answer::new(d, batch.draws.len());
     for s in 0..batch.draws.len() {
         evaluations.grad_mut(s).copy_from_slice(&numbers(d, 60 + s as u64));
@@ -81,8 +81,8 @@ fn evaluated(q: &Approximation, curvature: Curvature, prior: &Prior) -> (Gradien
     }
     let mut gradient = q.zero_gradient();
     assert!(work.gradient(
-        &q,
-        &Seen { evaluations: &evaluations, curvature: &contracted, prior: prior, batch: &batch },
+        q,
+        &Seen { evaluations: &evaluations, curvature: &contracted, prior, batch: &batch },
         0.0,
         &mut gradient
     ));
@@ -390,7 +390,7 @@ fn draws_have_the_kronecker_covariance() {
             let n = 2000;
             let (mut sum, mut squares) = (vec![0.0; d + d * d], vec![0.0; d + d * d]);
             for step in 0..n {
-                work.draw(&q, NoiseKey { seed: 17, purpose: Purpose::Sample, step: step }, &mut batch);
+                work.draw(&q, NoiseKey { seed: 17, purpose: Purpose::Sample, step }, &mut batch);
                 let mut of_batch = vec![0.0; d + d * d];
                 for s in 0..batch.n {
                     let z = batch.draws.get(s);

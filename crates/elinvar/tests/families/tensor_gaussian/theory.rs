@@ -168,7 +168,7 @@ fn chart(q: &Approximation) {
     let mut coordinates = vec![0.0; q.chart_len()];
     q.chart(&mut coordinates);
     let mut found = vec![0.0; q.chart_len()];
-    q.chart_gradient(&smooth(q).1, &mut Scratch::new(&q), &mut found);
+    q.chart_gradient(&smooth(q).1, &mut Scratch::new(q), &mut found);
     let mut at = q.clone();
     let expected = gradient(&coordinates, |coordinates| {
         assert!(at.set_chart(coordinates, &mut Scratch::new(&at)));

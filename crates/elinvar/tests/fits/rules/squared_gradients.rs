@@ -56,8 +56,8 @@ fn by_hand(
 ) -> Vec<f64> {
     let draw_plan = plan.draw_plan(plan.n_draws);
     let mut work = q.estimator(&draw_plan);
-    let mut batch = work.batch(&q);
-    work.draw(&q, NoiseKey { seed: plan.seed, purpose: Purpose::Draws, step: 0 }, &mut batch);
+    let mut batch = work.batch(q);
+    work.draw(q, NoiseKey { seed: plan.seed, purpose: Purpose::Draws, step: 0 }, &mut batch);
     let mut rows: Vec<u32> = (0..N as u32).collect();
     if let Some(size) = plan.minibatch {
         rows = vec![0; size];

@@ -60,11 +60,11 @@ fn check_step(label: &str, q: &Approximation, case: &Value) {
         evaluations.log_p_mut()[s] = log_p;
         evaluations.grad_mut(s)[0] = slope;
     }
-    work.place(&q, &mut batch);
-    assert!(work.weigh(&q, &batch));
+    work.place(q, &mut batch);
+    assert!(work.weigh(q, &batch));
     let mut gradient = q.zero_gradient();
     assert!(work.gradient(
-        &q,
+        q,
         &Seen { evaluations: &evaluations, curvature: &[], prior: &Prior::None, batch: &batch },
         0.0,
         &mut gradient

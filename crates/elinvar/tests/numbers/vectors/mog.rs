@@ -111,8 +111,8 @@ fn placed(q: &Approximation, curvature: Curvature, points: &[Value]) -> (Gaussia
         eps.extend(standardised(q, c, &z));
     }
     work.set_noise(&labels, &eps);
-    work.place(&q, &mut batch);
-    assert!(work.weigh(&q, &batch));
+    work.place(q, &mut batch);
+    assert!(work.weigh(q, &batch));
     (work, batch)
 }
 
@@ -125,7 +125,7 @@ fn check_step(label: &str, q: &Approximation, items: &Items, case: &Value) {
     let (evaluations, curvature) = items.evaluate(q, &work, &batch, PriorForm::Evaluated);
     let mut gradient = q.zero_gradient();
     assert!(work.gradient(
-        &q,
+        q,
         &Seen { evaluations: &evaluations, curvature: &curvature, prior: &Prior::None, batch: &batch },
         0.0,
         &mut gradient
@@ -170,7 +170,7 @@ fn check_step(label: &str, q: &Approximation, items: &Items, case: &Value) {
     }
     let mut free = q.zero_gradient();
     assert!(work.gradient(
-        &q,
+        q,
         &Seen { evaluations: &evaluations, curvature: &[], prior: &Prior::None, batch: &batch },
         0.0,
         &mut free

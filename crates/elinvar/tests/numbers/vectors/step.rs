@@ -67,7 +67,7 @@ fn check_option(label: &str, q: &Approximation, case: &Value, option: &str, list
             close(&format!("{label}: ẑ {i}"), batch.draws.get(batch.n + i), &vector(sample, "zhat"), 0.0, CLOSED_FORM);
         }
     }
-    assert!(work.weigh(&q, &batch));
+    assert!(work.weigh(q, &batch));
     // Where log q is averaged over the draws, the vectors average the whole of h, prior included.
     let form = if q.entropy_gradient().is_none() { PriorForm::Evaluated } else { PriorForm::Declared };
     let (evaluations, curvature) = items.evaluate(q, &*work, &batch, form);
@@ -78,7 +78,7 @@ fn check_option(label: &str, q: &Approximation, case: &Value, option: &str, list
     };
     let mut gradient = q.zero_gradient();
     assert!(work.gradient(
-        &q,
+        q,
         &Seen { evaluations: &evaluations, curvature: &curvature, prior: &prior, batch: &batch },
         0.0,
         &mut gradient
