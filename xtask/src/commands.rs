@@ -38,7 +38,7 @@ pub(crate) const TASKS: &[Task] = &[
         name: "test",
         argument: None,
         about: "everything that must pass before a commit: format, lints, tests, docs",
-        commands: |_| [format_check(), lint(), vec![no_default_features(), tests()], docs()].concat(),
+        commands: |_| [format_check(), lint(), vec![no_default_features()], tests(), docs()].concat(),
     },
     Task { name: "fmt", argument: None, about: "formats all sources", commands: |_| vec![format_sources("")] },
     Task { name: "lint", argument: None, about: "clippy with warnings as errors", commands: |_| lint() },
@@ -186,8 +186,9 @@ fn no_default_features() -> Call {
     cargo("check -p elinvar --no-default-features")
 }
 
-fn tests() -> Call {
-    cargo("test --workspace --all-features")
+/// Without the examples, which the lints have checked already: each would be optimised and linked, and then not run.
+fn tests() -> Vec<Call> {
+    ["--tests", "--doc"].map(|kind| cargo(&format!("test --workspace --all-features {kind}"))).to_vec()
 }
 
 fn docs() -> Vec<Call> {
@@ -275,7 +276,8 @@ mod tests {
             [
                 "cargo clippy --workspace --all-targets --all-features -- -D warnings",
                 "cargo check -p elinvar --no-default-features",
-                "cargo test --workspace --all-features",
+                "cargo test --workspace --all-features --tests",
+                "cargo test --workspace --all-features --doc",
                 "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --all-features --document-private-items",
             ]
         );

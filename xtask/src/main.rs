@@ -3,7 +3,13 @@
 mod commands;
 #[cfg(test)]
 mod documents;
+#[cfg(test)]
+mod house;
 mod picture;
+#[cfg(test)]
+mod surface;
+#[cfg(test)]
+mod tree;
 
 use std::env;
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 use elinvar::Family;
 use elinvar::component::ComponentKind;
 use elinvar::family::Kind;
-use elinvar::law::ScaleLaw;
+use elinvar::law::Law;
 use elinvar::target::Covariance;
 
 use crate::error::Error;
@@ -53,7 +53,7 @@ pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>
         "scale_mixture" => {
             let given: Vec<(&str, f64)> = args.constant.iter().map(|(name, value)| (name.as_str(), *value)).collect();
             let mixture =
-                Family::scale_mixture(ScaleLaw::new(args.law.unwrap_or(LAW), &given).map_err(Error::Refused)?);
+                Family::scale_mixture(Law::of_scale(args.law.unwrap_or(LAW), &given).map_err(Error::Refused)?);
             if args.product == Some(true) { mixture.product() } else { mixture }
         }
         "ef_mixture" | "birnbaum_saunders" => ef_mixture(args, name, model.usual_family)?,

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::family::{AnyApproximation, Kind};
+use elinvar::family::{Approximation, Kind};
 use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::run::{Journal, Step, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
@@ -31,7 +31,7 @@ pub struct Job {
     pub(crate) plan: Plan,
     pub(crate) diagnostic_draws: usize,
     /// Where the fit begins, if not where a search leads.
-    start: Option<AnyApproximation>,
+    start: Option<Approximation>,
     settings: Settings,
 }
 

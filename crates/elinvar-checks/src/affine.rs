@@ -1,6 +1,5 @@
 //! Whether a fit depends on the coordinates in which its target is written.
 
-use elinvar::family::{Approximation, with_approximation};
 use elinvar::{Family, Plan, Posterior};
 
 use crate::arguments::{number, options};
@@ -45,7 +44,7 @@ fn answer(problem: &Problem, family: Family, map: &LinearMap, seed: u64) -> Resu
 /// Mean and standard deviations of z = A x.
 fn original_moments(posterior: &Posterior, map: &LinearMap) -> (Vec<f64>, Vec<f64>) {
     let d = posterior.dim();
-    let (x, cov) = with_approximation!(posterior.approximation(), q => (q.mean(), q.covariance()));
+    let (x, cov) = (posterior.approximation().mean(), posterior.approximation().covariance());
     let mut mean = vec![0.0; d];
     map.apply(&x, &mut mean);
     let transposed: Vec<f64> = (0..d * d).map(|k| map.forward[k % d * d + k / d]).collect();

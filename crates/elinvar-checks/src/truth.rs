@@ -1,6 +1,5 @@
 //! How far a fit is from the known answer.
 
-use elinvar::family::{Approximation, with_approximation};
 use elinvar::target::Target;
 use elinvar::{Error, Posterior};
 
@@ -24,7 +23,7 @@ impl Errors {
     /// The errors of the fit; `None` for the truth stands for moments that do not exist.
     pub(crate) fn of(posterior: &Posterior, truth: &Moments) -> Self {
         let d = posterior.dim();
-        let (mean, cov) = with_approximation!(posterior.approximation(), q => (q.mean(), q.covariance()));
+        let (mean, cov) = (posterior.approximation().mean(), posterior.approximation().covariance());
         let mut worst = Self { mean: 0.0, sd_ratio: 1.0 };
         for i in 0..d {
             let ratio = cov[i * d + i].sqrt() / truth.sd[i];

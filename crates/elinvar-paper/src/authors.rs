@@ -1,12 +1,14 @@
 //! The iteration of the authors' program for mixtures of Gaussians (mathematics §1.4), on our own families and targets.
 
 use elinvar::Error;
-use elinvar::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
+use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
-use elinvar::family::{Approximation, Batch, DrawPlan, MixtureOfGaussians, StepRequest};
+use elinvar::family::{
+    Approximation, Batch, DrawPlan, Estimator as _, GaussianMixtureEstimator, Scratch, Seen, StepRequest,
+};
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::Rule;
-use elinvar::target::{CurvatureMut, Evaluations, Rows, Target};
+use elinvar::target::{CurvatureMut, Evaluations, Rows, Shape, Target};
 
 /// Settings of the program.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,12 +35,7 @@ impl Program {
 
     /// Runs from `start`. One β for all components, halved until every precision stays positive definite; the weights keep
     /// the share 1 − ρ_t β_π, clamped to [0, 1], of their natural parameters (the program itself lets it be negative at first).
-    pub(crate) fn run(
-        &self,
-        target: &dyn Target,
-        start: MixtureOfGaussians<Full>,
-        seed: u64,
-    ) -> Result<MixtureOfGaussians<Full>, Error> {
+    pub(crate) fn run(&self, target: &dyn Target, start: Approximation, seed: u64) -> Result<Approximation, Error> {
         let Some(second) = target.second_order() else {
             return Err(Error::Unsupported {
                 wanted: "the authors' program on a target without second derivatives".into(),
@@ -46,7 +43,7 @@ impl Program {
             });
         };
         let mut q = start;
-        let (d, k) = (q.dim(), q.components().len());
+        let (d, k) = (q.dim(), q.locations().len());
         let plan = DrawPlan {
             n_draws: 1,
             noise: Noise::Independent,
@@ -55,9 +52,10 @@ impl Program {
             weights: MixingWeights::Conditional,
             shape: ShapeEstimator::Exact,
         };
-        let (mut work, mut batch) = (q.work(&plan), Batch::new(d, self.draws, 0, 0));
+        let mut estimator = GaussianMixtureEstimator::new(&q, &plan);
+        let (mut scratch, mut batch) = (Scratch::new(&q), Batch::new(d, self.draws, 0, 0));
         let mut evaluations = Evaluations::new(d, self.draws);
-        let (mut curvature, mut gradient) = (vec![0.0; k * d * d], q.gradient_buffer());
+        let (mut curvature, mut gradient) = (vec![0.0; k * d * d], q.zero_gradient());
         let (mut labels, mut eps) = (vec![0u32; self.draws], vec![0.0; d * self.draws]);
         let prior = target.prior();
         let (mut next, mut baseline) = (q.clone(), None);
@@ -67,17 +65,19 @@ impl Program {
             // Draws of one component lie together, which costs one triangular solve.
             labels.sort_unstable();
             stream.fill_normal(&mut eps);
-            work.set_noise(&labels, &eps);
-            q.place(&mut work, &mut batch);
-            q.weigh(&mut work, &batch);
+            estimator.set_noise(&labels, &eps);
+            estimator.place(&q, &mut batch);
+            estimator.weigh(&q, &batch);
             curvature.fill(0.0);
-            let out = CurvatureMut::new(q.covariance_kind(), d, &mut curvature);
-            second.evaluate_and_contract(batch.draws.view(), Rows::All, q.contraction(&work), &mut evaluations, out)?;
+            let out = CurvatureMut::new(q.family().covariance, d, &mut curvature);
+            let (draws, contraction) = (batch.draws.view(), estimator.contraction());
+            second.evaluate_and_contract(draws, Rows::All, contraction, &mut evaluations, out)?;
             // The mean of the iteration before: unbiased, and without it the noise of the weights is that of h itself.
-            let (elbo, _) = q.elbo(evaluations.log_p(), &prior, &work, &batch);
-            q.set_baseline(&mut work, *baseline.get_or_insert(-elbo));
+            let (elbo, _) = estimator.elbo(&q, evaluations.log_p(), &prior, &batch);
+            let subtracted = *baseline.get_or_insert(-elbo);
             baseline = Some(-elbo);
-            if !q.gradient(&evaluations, &curvature, &prior, &mut work, &batch, &mut gradient) {
+            let seen = Seen { evaluations: &evaluations, curvature: &curvature, prior: &prior, batch: &batch };
+            if !estimator.gradient(&q, &seen, subtracted, &mut gradient) {
                 continue;
             }
             let mut beta = self.beta;
@@ -85,7 +85,7 @@ impl Program {
                 next.clone_from(&q);
                 let mixing_beta = self.weight_factor * beta;
                 let request = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta, max_kl: None };
-                let taken = next.step(&gradient, request, &mut work);
+                let taken = next.advance(&gradient, request, &mut scratch);
                 if taken.smallest >= beta || beta < 1e-12 {
                     break;
                 }
@@ -94,7 +94,7 @@ impl Program {
             let forgotten = (self.bonus(t) * self.weight_factor * beta).min(1.0);
             if forgotten > 0.0 && k > 1 {
                 let log = next.weights().log().iter().zip(q.weights().log()).map(|(new, old)| new - forgotten * old);
-                next = MixtureOfGaussians::new(LogWeights::new(log.collect())?, next.components().to_vec())?;
+                next = Approximation::mixture(LogWeights::new(log.collect())?, next.locations().to_vec())?;
             }
             std::mem::swap(&mut q, &mut next);
         }
@@ -120,14 +120,14 @@ pub(crate) fn scattered_start(
     sd_of_means: f64,
     variance: f64,
     seed: u64,
-) -> Result<MixtureOfGaussians<Full>, Error> {
+) -> Result<Approximation, Error> {
     let mut stream = Stream::open(seed, Purpose::Start, 0, 0);
     let blocks = (0..components).map(|_| {
         let mean = (0..dim).map(|_| sd_of_means * stream.normal()).collect();
         let precision = (0..dim * dim).map(|e| if e % (dim + 1) == 0 { 1.0 / variance } else { 0.0 }).collect();
-        LocationBlock::new(mean, Full::from_precision(dim, precision)?)
+        Location::new(mean, Scale::from_precision(Shape::Full(dim), precision)?)
     });
-    MixtureOfGaussians::new(LogWeights::uniform(components), blocks.collect::<Result<_, _>>()?)
+    Approximation::mixture(LogWeights::uniform(components), blocks.collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]
@@ -152,7 +152,7 @@ mod tests {
         let target = GaussianMixture::isotropic(2, vec![-4.0, 0.0, 4.0, 1.0]).unwrap();
         let start = scattered_start(2, 2, 3.0, 4.0, 5).unwrap();
         let q = PROGRAM.run(&target, start.clone(), 1).unwrap();
-        let mut firsts: Vec<f64> = q.components().iter().map(|block| block.column(0)[0]).collect();
+        let mut firsts: Vec<f64> = q.locations().iter().map(|block| block.column(0)[0]).collect();
         firsts.sort_by(f64::total_cmp);
         assert!((firsts[0] + 4.0).abs() < 0.5 && (firsts[1] - 4.0).abs() < 0.5, "{firsts:?}");
         assert_eq!(PROGRAM.run(&target, start, 1).unwrap(), q, "the same seed gives the same bits");

@@ -1,6 +1,6 @@
 //! Mixtures of more and more Gaussians on a posterior of two parameters that is known exactly.
 
-use elinvar::family::AnyApproximation;
+use elinvar::family::Approximation;
 use elinvar::model::BetaBinomial;
 use elinvar::{Family, Plan};
 use elinvar_figure::{Axis, Colour, Contours, Figure, Line, Panel, Points, Rule};
@@ -42,7 +42,7 @@ fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error
             }?;
             Ok::<_, Error>((plane.kl(&q), q))
         });
-        let fits: Vec<(f64, AnyApproximation)> = fits.into_iter().collect::<Result<_, _>>()?;
+        let fits: Vec<(f64, Approximation)> = fits.into_iter().collect::<Result<_, _>>()?;
         let kls: Vec<f64> = fits.iter().map(|(kl, _)| *kl).collect();
         let (mean, sd) = findings::mean_and_sd(&kls);
         let best = kls.iter().copied().fold(f64::INFINITY, f64::min);
@@ -68,13 +68,13 @@ fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error
     Ok(findings)
 }
 
-fn by_default(target: &BetaBinomial, k: usize, seed: u64) -> Result<AnyApproximation, Error> {
+fn by_default(target: &BetaBinomial, k: usize, seed: u64) -> Result<Approximation, Error> {
     let plan = Plan { seed, ..Plan::thorough() };
     Ok(elinvar::fit(target, Family::mog(k), &plan)?.approximation().clone())
 }
 
 /// The authors' program (mathematics §9.2, E2); a quick run takes a fifth of its iterations.
-fn by_the_program(target: &BetaBinomial, k: usize, seed: u64, quick: bool) -> Result<AnyApproximation, Error> {
+fn by_the_program(target: &BetaBinomial, k: usize, seed: u64, quick: bool) -> Result<Approximation, Error> {
     let program = Program {
         draws: 2 * k,
         beta: 8e-4,
@@ -89,7 +89,7 @@ fn by_the_program(target: &BetaBinomial, k: usize, seed: u64, quick: bool) -> Re
 const WINDOW: [(f64, f64); 2] = [(-7.7, -5.6), (4.5, 14.0)];
 
 /// The exact posterior and the approximations, at the authors' levels below the peak.
-fn contours(target: &BetaBinomial, plane: &Plane, fits: &[(f64, AnyApproximation)]) -> crate::Figure {
+fn contours(target: &BetaBinomial, plane: &Plane, fits: &[(f64, Approximation)]) -> crate::Figure {
     const LEVELS: [f64; 6] = [-5.0, -3.0, -2.0, -1.0, -0.5, -0.15];
     let title = "The exact posterior and mixtures of K Gaussians: lines at 0.15, 0.5, 1, 2, 3 and 5 nats below the peak; dots are the components' means";
     let [x, y] = WINDOW;
@@ -109,8 +109,7 @@ fn contours(target: &BetaBinomial, plane: &Plane, fits: &[(f64, AnyApproximation
         .panel(panel("exact".into()).add(lines(&exact).filled().colour(Colour::Grey)));
     for k in [1, 2, 3, 5, 8] {
         let Some((kl, fit)) = fits.get(k - 1) else { continue };
-        let state = fit.state();
-        let means = state.blocks.iter().map(|block| (block.b[0], block.b[1]));
+        let means = fit.locations().iter().map(|block| (block.b()[0], block.b()[1]));
         figure = figure.panel(
             panel(format!("K = {k}: KL {kl:.4}"))
                 .add(lines(&exact).fill_only().colour(Colour::Grey).key("exact"))

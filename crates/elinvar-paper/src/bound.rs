@@ -1,7 +1,7 @@
 //! The bound of any member of a family from independent draws.
 
 use elinvar::Error;
-use elinvar::family::{AnyApproximation, Approximation, DrawPlan, with_approximation};
+use elinvar::family::{Approximation, DrawPlan, NoiseKey};
 use elinvar::random::Purpose;
 use elinvar::target::{Evaluations, Rows, Target};
 
@@ -22,19 +22,16 @@ pub(crate) struct Bound {
 }
 
 /// The bound from about `n` independent draws; the same seed gives the same noise to every member of a family.
-pub(crate) fn bound(q: &AnyApproximation, target: &dyn Target, n: usize, seed: u64) -> Result<Bound, Error> {
-    with_approximation!(q, q => of_member(q, target, n, seed))
-}
-
-fn of_member<A: Approximation>(q: &A, target: &dyn Target, n: usize, seed: u64) -> Result<Bound, Error> {
-    let plan = DrawPlan::independent(CHUNK.min(n).div_ceil(q.n_blocks()));
-    let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+pub(crate) fn bound(q: &Approximation, target: &dyn Target, n: usize, seed: u64) -> Result<Bound, Error> {
+    let plan = DrawPlan::independent(CHUNK.min(n).div_ceil(q.n_components()));
+    let mut estimator = q.estimator(&plan);
+    let mut batch = estimator.batch(q);
     let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
     let mut log_p = vec![0.0; batch.n];
     let prior = target.prior();
     let mut ratios = Vec::with_capacity(n + CHUNK);
     for chunk in 0.. {
-        q.draw(seed, Purpose::Diagnostics, chunk, &mut work, &mut batch);
+        estimator.draw(q, NoiseKey { seed, purpose: Purpose::Diagnostics, step: chunk }, &mut batch);
         let draws = batch.draws.view();
         match target.values() {
             Some(values) if draws.len() == batch.n => {
@@ -74,16 +71,16 @@ fn summary(ratios: &[f64]) -> Bound {
 mod tests {
     use super::*;
     use elinvar::Family;
-    use elinvar::family::{BlockState, State};
+    use elinvar::family::Approximation;
     use elinvar::model::GaussianMixture;
 
     #[test]
     fn the_bound_of_a_gaussian_in_a_gaussian_is_the_known_one() {
         let target = GaussianMixture::isotropic(3, vec![0.5, 0.0, 0.0]).unwrap();
-        let block = BlockState { b: vec![0.0; 3], precision: vec![1.0; 3] };
+        let block = (vec![0.0; 3], vec![1.0; 3]);
         let family = Family::gaussian().diagonal();
-        let state = State { family, dim: 3, blocks: vec![block], log_weights: vec![0.0] };
-        let q = AnyApproximation::from_state(&state).unwrap();
+        let state = Approximation::from_parts(family, 3, vec![block], vec![0.0]);
+        let q = state.unwrap();
         // log p − log q = ½z₁ − ⅛ under q = N(0, I): mean −⅛, sd ½. Five standard errors: a false alarm in a million.
         let found = bound(&q, &target, 40_000, 3).unwrap();
         assert!((found.elbo + 0.125).abs() < 5.0 * found.mcse, "{found:?}");

@@ -1,6 +1,6 @@
 //! Posteriors of two parameters, exactly: by the trapezium rule on a grid that holds all of their mass.
 
-use elinvar::family::AnyApproximation;
+use elinvar::family::Approximation;
 use elinvar::target::{DrawBuffer, Draws, Evaluations, Rows, Target};
 
 use crate::Error;
@@ -52,7 +52,7 @@ impl Plane {
     }
 
     /// The lower bound of the log normaliser that q gives, E_q[log p − log q].
-    pub(crate) fn elbo(&self, q: &AnyApproximation) -> f64 {
+    pub(crate) fn elbo(&self, q: &Approximation) -> f64 {
         let (mut sum, mut mass) = (0.0, 0.0);
         for (z, log_p) in self.points() {
             let log_q = q.log_density(&z);
@@ -67,7 +67,7 @@ impl Plane {
     }
 
     /// KL(q‖p).
-    pub(crate) fn kl(&self, q: &AnyApproximation) -> f64 {
+    pub(crate) fn kl(&self, q: &Approximation) -> f64 {
         self.log_normaliser - self.elbo(q)
     }
 }
@@ -76,13 +76,13 @@ impl Plane {
 mod tests {
     use super::*;
     use elinvar::Family;
-    use elinvar::family::{BlockState, State};
+    use elinvar::family::Approximation;
     use elinvar::model::GaussianMixture;
 
-    fn gaussian(mean: [f64; 2], precision: f64) -> AnyApproximation {
-        let block = BlockState { b: mean.to_vec(), precision: vec![precision, 0.0, 0.0, precision] };
-        let state = State { family: Family::gaussian(), dim: 2, blocks: vec![block], log_weights: vec![0.0] };
-        AnyApproximation::from_state(&state).unwrap()
+    fn gaussian(mean: [f64; 2], precision: f64) -> Approximation {
+        let block = (mean.to_vec(), vec![precision, 0.0, 0.0, precision]);
+        let state = Approximation::from_parts(Family::gaussian(), 2, vec![block], vec![0.0]);
+        state.unwrap()
     }
 
     #[test]

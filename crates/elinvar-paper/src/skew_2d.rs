@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_2_PI, TAU};
 use std::ops::ControlFlow;
 
 use elinvar::estimate::MixingWeights;
-use elinvar::family::{AnyApproximation, BlockState, State};
+use elinvar::family::Approximation;
 use elinvar::model::LogisticRegression;
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
@@ -73,7 +73,7 @@ fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error
                     by_default(problem, family, seed)
                 }
             });
-            let fits: Vec<AnyApproximation> = fits.into_iter().collect::<Result<_, _>>()?;
+            let fits: Vec<Approximation> = fits.into_iter().collect::<Result<_, _>>()?;
             let elbos: Vec<f64> = fits.iter().map(|fit| problem.plane.elbo(fit)).collect();
             let (mean, sd) = findings::mean_and_sd(&elbos);
             let kl = problem.plane.log_normaliser - mean;
@@ -104,7 +104,7 @@ fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error
     Ok(findings)
 }
 
-fn by_default(problem: &Problem, family: Family, seed: u64) -> Result<AnyApproximation, Error> {
+fn by_default(problem: &Problem, family: Family, seed: u64) -> Result<Approximation, Error> {
     let plan = Plan { seed, ..Plan::thorough() };
     if family.n_columns() == 1 {
         return Ok(elinvar::fit(&problem.target, family, &plan)?.approximation().clone());
@@ -113,7 +113,7 @@ fn by_default(problem: &Problem, family: Family, seed: u64) -> Result<AnyApproxi
     let gaussian = elinvar::fit(&problem.target, Family::gaussian(), &Plan { seed, ..Plan::default() })?;
     let few_steps = Stop { max_steps: 300, ..Stop::default() };
     let coarse = Plan { seed, max_draws: 128, stop: few_steps, ..Plan::default() };
-    let mut best: Option<(f64, AnyApproximation)> = None;
+    let mut best: Option<(f64, Approximation)> = None;
     for side in 0..SIDES {
         let start = bent(gaussian.approximation(), family, TAU * f64::from(side) / f64::from(SIDES))?;
         let found =
@@ -131,7 +131,7 @@ fn by_default(problem: &Problem, family: Family, seed: u64) -> Result<AnyApproxi
 const SIDES: u32 = 8;
 
 /// The member with the mean and covariance of the Gaussian, six tenths of its variance in one direction due to the shift.
-fn bent(gaussian: &AnyApproximation, family: Family, angle: f64) -> Result<AnyApproximation, Error> {
+fn bent(gaussian: &Approximation, family: Family, angle: f64) -> Result<Approximation, Error> {
     const SHARE: f64 = 0.6;
     // Mean and variance of the half-normal and of the exponential law.
     let (mean_w, variance_w) = if family == Family::skew() { (FRAC_2_PI.sqrt(), 1.0 - FRAC_2_PI) } else { (1.0, 1.0) };
@@ -145,12 +145,11 @@ fn bent(gaussian: &AnyApproximation, family: Family, angle: f64) -> Result<AnyAp
     let det = rest(0, 0) * rest(1, 1) - rest(0, 1) * rest(0, 1);
     let precision = vec![rest(1, 1) / det, -rest(0, 1) / det, -rest(0, 1) / det, rest(0, 0) / det];
     let b = vec![mean[0] - mean_w * alpha[0], mean[1] - mean_w * alpha[1], alpha[0], alpha[1]];
-    let state = State { family, dim: 2, blocks: vec![BlockState { b, precision }], log_weights: vec![0.0] };
-    Ok(AnyApproximation::from_state(&state)?)
+    Ok(Approximation::from_parts(family, 2, vec![(b, precision)], vec![0.0])?)
 }
 
 /// The settings of the authors' program (mathematics §9.2, E3): 1000 plain steps of 0.2 with 20 draws, option II, from μ = (1, 1), P = 100 I.
-fn by_the_program(problem: &Problem, family: Family, seed: u64) -> Result<AnyApproximation, Error> {
+fn by_the_program(problem: &Problem, family: Family, seed: u64) -> Result<Approximation, Error> {
     let mut stream = Stream::open(seed, Purpose::Start, 0, 0);
     let mut b = vec![1.0, 1.0];
     if family.n_columns() == 2 {
@@ -160,7 +159,7 @@ fn by_the_program(problem: &Problem, family: Family, seed: u64) -> Result<AnyApp
         Covariance::Full => vec![100.0, 0.0, 0.0, 100.0],
         Covariance::Diagonal => vec![100.0; 2],
     };
-    let state = State { family, dim: 2, blocks: vec![BlockState { b, precision }], log_weights: vec![0.0] };
+    let state = Approximation::from_parts(family, 2, vec![(b, precision)], vec![0.0]);
     let plan = Plan {
         n_draws: 20,
         max_draws: 20,
@@ -172,7 +171,7 @@ fn by_the_program(problem: &Problem, family: Family, seed: u64) -> Result<AnyApp
         seed,
         ..Plan::default()
     };
-    let mut last = AnyApproximation::from_state(&state)?;
+    let mut last = state?;
     let settings = Watch { growth: 2.0, reviews: false, steps: 1_000 };
     watch(&problem.target, &last.clone(), &plan, settings, &mut |seen, _| {
         last.clone_from(&seen.state);
@@ -182,7 +181,7 @@ fn by_the_program(problem: &Problem, family: Family, seed: u64) -> Result<AnyApp
 }
 
 /// The exact posterior with each approximation over it.
-fn contours(problems: &[Problem], fits: &[AnyApproximation]) -> crate::Figure {
+fn contours(problems: &[Problem], fits: &[Approximation]) -> crate::Figure {
     const SHARES: [f64; 3] = [0.5, 0.8, 0.95];
     let title =
         "Exact posterior (filled: the densest 50, 80 and 95 %) and four approximations (lines, the same shares)";

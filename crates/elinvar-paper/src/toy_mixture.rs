@@ -1,7 +1,6 @@
 //! A mixture of ten far Gaussians in twenty dimensions: are all of its modes found?
 
-use elinvar::block::{Full, ScaleMatrix};
-use elinvar::family::AnyApproximation;
+use elinvar::family::Approximation;
 use elinvar::model::GaussianMixture;
 use elinvar::random::{Purpose, Stream};
 use elinvar::{Family, Plan};
@@ -41,7 +40,7 @@ fn centres(seed: u64) -> Vec<f64> {
 
 /// What is measured of one fit.
 struct Measured {
-    q: AnyApproximation,
+    q: Approximation,
     kl: f64,
     modes: usize,
     /// The largest total variation distance between a marginal of q and of p.
@@ -49,22 +48,21 @@ struct Measured {
 }
 
 impl Measured {
-    fn new(target: &GaussianMixture, centres: &[f64], q: AnyApproximation, n_draws: usize) -> Result<Self, Error> {
+    fn new(target: &GaussianMixture, centres: &[f64], q: Approximation, n_draws: usize) -> Result<Self, Error> {
         let kl = -bound(&q, target, n_draws, 17)?.elbo;
-        let marginals = Marginals::of(&q)?;
+        let marginals = Marginals::of(&q);
         let distance = (0..DIM).map(|i| marginals.distance(centres, i)).fold(0.0, f64::max);
         Ok(Self { kl, modes: modes_found(centres, &q), distance, q })
     }
 }
 
 /// Modes within whose reach q has at least a fifth of the mass that the target has.
-fn modes_found(centres: &[f64], q: &AnyApproximation) -> usize {
+fn modes_found(centres: &[f64], q: &Approximation) -> usize {
     /// Twice the distance at which a component with the covariance of the mode would be two nats off.
     const REACH: f64 = 4.0;
-    let state = q.state();
     let near = |u: &[f64], b: &[f64]| u.iter().zip(b).map(|(u, b)| (u - b).powi(2)).sum::<f64>() < REACH * REACH;
     let mass = |u: &[f64]| {
-        let parts = state.blocks.iter().zip(&state.log_weights).filter(|(block, _)| near(u, &block.b));
+        let parts = q.locations().iter().zip(q.weights().log()).filter(|(block, _)| near(u, block.b()));
         parts.map(|(_, log)| log.exp()).sum::<f64>()
     };
     centres.chunks_exact(DIM).filter(|u| mass(u) >= 0.2 / MODES as f64).count()
@@ -78,16 +76,15 @@ struct Marginals {
 }
 
 impl Marginals {
-    fn of(q: &AnyApproximation) -> Result<Self, Error> {
-        let state = q.state();
+    fn of(q: &Approximation) -> Self {
         let mut covariance = vec![0.0; DIM * DIM];
         let mut sds = Vec::new();
-        for block in &state.blocks {
-            Full::from_precision(DIM, block.precision.clone())?.covariance_into(&mut covariance);
+        for block in q.locations() {
+            block.scale().covariance_into(&mut covariance);
             sds.push(covariance.iter().step_by(DIM + 1).map(|v| v.sqrt()).collect());
         }
-        let weights = state.log_weights.iter().map(|log| log.exp()).collect();
-        Ok(Self { weights, means: state.blocks.into_iter().map(|block| block.b).collect(), sds })
+        let weights = q.weights().log().iter().map(|log| log.exp()).collect();
+        Self { weights, means: q.locations().iter().map(|block| block.b().to_vec()).collect(), sds }
     }
 
     /// The density of coordinate `i` at x.
@@ -122,7 +119,7 @@ fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error
     let mut findings = Findings::default();
     let mut table = Table::new("fits", ["run", "seed", "modes found", "KL", "worst marginal distance"]);
     let mut shown = Vec::new();
-    type Fit<'a> = &'a (dyn Fn(u64) -> Result<AnyApproximation, Error> + Sync);
+    type Fit<'a> = &'a (dyn Fn(u64) -> Result<Approximation, Error> + Sync);
     let default: Fit<'_> = &|seed| {
         let plan = Plan { seed, ..Plan::default() };
         Ok(elinvar::fit(&target, Family::mog(COMPONENTS), &plan)?.approximation().clone())
@@ -178,7 +175,7 @@ fn marginals(name: &str, stem: &str, centres: &[f64], run: &Measured) -> Result<
         "{name}: all twenty marginals of the fitted mixture over those of the target, {} of {MODES} modes found",
         run.modes
     );
-    let q = Marginals::of(&run.q)?;
+    let q = Marginals::of(&run.q);
     let range = (-25.0, 25.0);
     let grid = || (0..=400).map(|k| range.0 + (range.1 - range.0) * f64::from(k) / 400.0);
     let highest = |i: usize| grid().map(|x| q.density(i, x).max(truth(centres, i, x))).fold(0.0, f64::max);
@@ -220,7 +217,7 @@ fn page(table: &Table, n_draws: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elinvar::family::{BlockState, State};
+    use elinvar::family::Approximation;
 
     #[test]
     fn a_mixture_that_is_the_target_finds_everything_and_one_without_a_mode_does_not() {
@@ -228,10 +225,10 @@ mod tests {
         let target = GaussianMixture::isotropic(DIM, centres.clone()).unwrap();
         let identity: Vec<f64> = (0..DIM * DIM).map(|e| f64::from(u8::from(e % (DIM + 1) == 0))).collect();
         let of = |n: usize| {
-            let block = |u: &[f64]| BlockState { b: u.to_vec(), precision: identity.clone() };
-            let blocks: Vec<BlockState> = centres.chunks_exact(DIM).take(n).map(block).collect();
-            let state = State { family: Family::mog(n), dim: DIM, blocks, log_weights: vec![-(n as f64).ln(); n] };
-            Measured::new(&target, &centres, AnyApproximation::from_state(&state).unwrap(), 2_000).unwrap()
+            let block = |u: &[f64]| (u.to_vec(), identity.clone());
+            let blocks: Vec<(Vec<f64>, Vec<f64>)> = centres.chunks_exact(DIM).take(n).map(block).collect();
+            let state = Approximation::from_parts(Family::mog(n), DIM, blocks, vec![-(n as f64).ln(); n]);
+            Measured::new(&target, &centres, state.unwrap(), 2_000).unwrap()
         };
         let all = of(MODES);
         assert_eq!(all.modes, MODES);

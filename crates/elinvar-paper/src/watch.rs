@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use elinvar::family::{AnyApproximation, Approximation};
+use elinvar::family::Approximation;
 use elinvar::run::{Counts, Run};
 use elinvar::target::Target;
 use elinvar::{Error, Plan};
@@ -22,9 +22,9 @@ pub(crate) struct Moment {
 /// What a look sees.
 pub(crate) struct Seen {
     /// The present state.
-    pub(crate) state: AnyApproximation,
+    pub(crate) state: Approximation,
     /// The best average so far; the present state before the first review and in runs without reviews.
-    pub(crate) best: AnyApproximation,
+    pub(crate) best: Approximation,
 }
 
 /// Sees a run at a moment and may end it.
@@ -55,42 +55,17 @@ pub(crate) struct Steps {
 /// Runs from `start` and shows the start, the states in between and the last one to `look`, which may end the run.
 pub(crate) fn watch(
     target: &dyn Target,
-    start: &AnyApproximation,
+    start: &Approximation,
     plan: &Plan,
     watch: Watch,
     look: Looker<'_>,
 ) -> Result<Steps, Error> {
-    /// The families of the experiments; a run of each is code of its own, which every build of the program has to make.
-    macro_rules! of_these {
-        ($($family:ident)*) => {
-            match start.clone() {
-                $(AnyApproximation::$family(q) => run_and_look(target, q, plan, watch, look),)*
-                other => Err(Error::Unsupported {
-                    wanted: format!("watching a run of `{}`", other.state().family),
-                    instead: "add the family to the list in `watch`".into(),
-                }),
-            }
-        };
-    }
-    of_these!(Gaussian GaussianDiagonal Mog StudentT Skew SkewDiagonal Emg Matrix)
-}
-
-fn run_and_look<A: Approximation>(
-    target: &dyn Target,
-    start: A,
-    plan: &Plan,
-    watch: Watch,
-    look: Looker<'_>,
-) -> Result<Steps, Error>
-where
-    AnyApproximation: From<A>,
-{
-    let mut run = Run::new(target, start, plan)?;
+    let mut run = Run::new(target, start.clone(), plan)?;
     let (mut steps, mut seconds, mut each) = (0, 0.0, Vec::new());
     let mut shortened = 0.0;
     let mut next = 1.0f64;
-    let mut show = |run: &Run<'_, A>, steps, seconds| {
-        let seen = Seen { state: run.q().clone().into(), best: run.best().clone().into() };
+    let mut show = |run: &Run<'_>, steps, seconds| {
+        let seen = Seen { state: run.q().clone(), best: run.best().clone() };
         look(&seen, Moment { steps, counts: run.counts(), seconds })
     };
     if show(&run, 0, 0.0)?.is_break() {

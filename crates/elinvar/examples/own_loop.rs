@@ -2,8 +2,6 @@
 //!
 //! `cargo run --release -p elinvar --example own_loop`
 
-use elinvar::block::Full;
-use elinvar::family::MixtureOfGaussians;
 use elinvar::model::BetaBinomial;
 use elinvar::prelude::*;
 
@@ -11,7 +9,6 @@ fn main() -> Result<(), Error> {
     let target = BetaBinomial::cancer_mortality();
     let plan = Plan::thorough();
     let start = elinvar::run::start(&target, Family::mog(3), &plan)?.approximation;
-    let start = MixtureOfGaussians::<Full>::from_state(&start.state())?;
     let mut run = Run::new(&target, start, &plan)?;
     for _ in 0..300 {
         let step = run.step()?;
@@ -25,10 +22,10 @@ fn main() -> Result<(), Error> {
         }
     }
     let checkpoint = run.checkpoint();
-    let mut resumed: Run<'_, MixtureOfGaussians> = Run::resume(&target, &checkpoint)?;
+    let mut resumed = Run::resume(&target, &checkpoint)?;
     assert_eq!(run.step()?.elbo, resumed.step()?.elbo, "the same bits");
     for c in 0..3 {
-        let block = &run.q().components()[c];
+        let block = &run.q().locations()[c];
         println!(
             "weight {:.2}, mean ({:.2}, {:.2})",
             run.q().weights().weight(c),

@@ -8,8 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The newest layout this version reads and writes.
-const SCHEMA: u32 = 1;
+/// A kind of file, with the oldest layout that this version reads and the newest, which it writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Format {
+    pub(crate) name: &'static str,
+    pub(crate) oldest: u32,
+    pub(crate) newest: u32,
+}
 
 /// The first fields of every file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,8 +25,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn new(format: &str) -> Self {
-        Self { format: format.into(), schema: SCHEMA, elinvar: env!("CARGO_PKG_VERSION").into() }
+    pub(crate) fn new(format: Format) -> Self {
+        Self { format: format.name.into(), schema: format.newest, elinvar: env!("CARGO_PKG_VERSION").into() }
     }
 }
 
@@ -59,12 +64,12 @@ pub(crate) fn damaged(path: &Path, problem: &dyn std::fmt::Display) -> Error {
 }
 
 /// Reads a file of the given format.
-pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: &str) -> Result<T, Error> {
+pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: Format) -> Result<T, Error> {
     serde_json::from_value(read_value(path, format)?).map_err(|e| damaged(path, &e))
 }
 
 /// [`read`] for a file that has a meaning only for the version that wrote it.
-pub(crate) fn read_own<T: DeserializeOwned>(path: &Path, format: &str) -> Result<T, Error> {
+pub(crate) fn read_own<T: DeserializeOwned>(path: &Path, format: Format) -> Result<T, Error> {
     let value = read_value(path, format)?;
     let by = value.get("elinvar").and_then(|v| v.as_str()).unwrap_or("another version");
     let this = env!("CARGO_PKG_VERSION");
@@ -75,9 +80,10 @@ pub(crate) fn read_own<T: DeserializeOwned>(path: &Path, format: &str) -> Result
     serde_json::from_value(value).map_err(|e| damaged(path, &e))
 }
 
-fn read_value(path: &Path, format: &str) -> Result<serde_json::Value, Error> {
+fn read_value(path: &Path, format: Format) -> Result<serde_json::Value, Error> {
     let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.into(), source })?;
     let problem = |problem: String| Error::File { path: path.into(), problem };
+    let Format { name: format, oldest, newest } = format;
     if bytes.is_empty() {
         return Err(problem(format!("the file is empty, not an {format} file; write it again")));
     }
@@ -93,10 +99,18 @@ fn read_value(path: &Path, format: &str) -> Result<serde_json::Value, Error> {
         return Err(problem(format!("this is not an {format} file (its `format` is {found:?})")));
     }
     let schema = value.get("schema").and_then(serde_json::Value::as_u64).unwrap_or(0);
-    if schema > u64::from(SCHEMA) {
-        let by = value.get("elinvar").and_then(|v| v.as_str()).unwrap_or("a newer version");
+    let by = || value.get("elinvar").and_then(|v| v.as_str()).unwrap_or("another version");
+    if schema > u64::from(newest) {
         return Err(problem(format!(
-            "the file has schema {schema}, written by elinvar {by}; this version reads up to {SCHEMA}: update elinvar"
+            "the file has schema {schema}, written by elinvar {}; this version reads up to {newest}: update elinvar",
+            by()
+        )));
+    }
+    if schema < u64::from(oldest) {
+        return Err(problem(format!(
+            "the file has schema {schema}, written by elinvar {}; this version reads from {oldest} on: an unfinished fit \
+             is continued by the version that began it, or begun again",
+            by()
         )));
     }
     Ok(value)

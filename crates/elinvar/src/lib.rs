@@ -46,13 +46,18 @@ mod file;
 pub mod law;
 mod linalg;
 pub mod model;
+mod plan;
 pub mod posterior;
 pub mod prelude;
 pub mod random;
+mod record;
 pub mod rule;
 pub mod run;
 pub mod special;
 pub mod target;
+#[cfg(feature = "theory")]
+pub mod theory;
+mod tuning;
 
 pub use error::Error;
 pub use family::Family;

@@ -10,17 +10,17 @@ use elinvar::Plan;
 use elinvar::block::LogWeights;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
-use elinvar::family::{AnyApproximation, EfMixture, Family, Kind, MatrixUpdate};
+use elinvar::family::{Approximation, Family, Kind, MatrixUpdate};
 use elinvar::model::{Activation, Architecture, Banana, BetaBinomial, DesignMatrix, NeuralNetwork};
 use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule};
-use elinvar::run::start;
+use elinvar::run::{Run, start};
 use elinvar::target::{
     Contraction, Covariance, CurvatureMut, Draws, Evaluations, GaussNewton, ItemGradients, Rows, Scratch, Target,
     from_fn, from_values,
 };
 
-use subjects::{families, label, logistic, numbers, open};
+use subjects::{families, label, logistic, numbers};
 
 thread_local! {
     /// Allocations of this thread; tests that run beside this one have their own count.
@@ -70,13 +70,13 @@ const STEPS: usize = 100;
 /// allocates it once per thread, at the first product of more than a few rows.
 fn warm_the_thread() {
     let target = logistic(50, 3);
-    let mut run = open(&target, start_of(&target, Family::gaussian()), &Plan::default()).unwrap();
+    let mut run = Run::new(&target, start_of(&target, Family::gaussian()), &Plan::default()).unwrap();
     run.step().unwrap();
 }
 
 /// The allocations of 100 steps, convergence checks included. The steps of a run are counted from its first one.
-fn of_steps(target: &dyn Target, start: &AnyApproximation, plan: &Plan) -> u64 {
-    let mut run = open(target, start.clone(), plan).unwrap();
+fn of_steps(target: &dyn Target, start: &Approximation, plan: &Plan) -> u64 {
+    let mut run = Run::new(target, start.clone(), plan).unwrap();
     allocations(|| {
         for _ in 0..STEPS {
             run.step().unwrap();
@@ -120,11 +120,11 @@ fn with_rules(plan: &Plan) -> [Plan; 4] {
 }
 
 /// A start that is the same for all plans.
-fn start_of(target: &dyn Target, family: Family) -> AnyApproximation {
+fn start_of(target: &dyn Target, family: Family) -> Approximation {
     start(target, family, &Plan::default()).unwrap().approximation
 }
 
-fn check(name: &str, target: &dyn Target, family: Family, plan: &Plan, start: &AnyApproximation) {
+fn check(name: &str, target: &dyn Target, family: Family, plan: &Plan, start: &Approximation) {
     let found = of_steps(target, start, plan);
     assert_eq!(found, 0, "{name}, {}, {plan:?}: {found} allocations in {STEPS} steps", label(family));
 }
@@ -317,8 +317,8 @@ fn steps_of_mixtures_of_exponential_families_allocate_nothing() {
     warm_the_thread();
     for (name, k) in ComponentKind::NAMES.iter().flat_map(|name| [(name, 1), (name, 2)]) {
         let member = ComponentKind::new(name, None).unwrap().standard();
-        let start: AnyApproximation = EfMixture::new(LogWeights::uniform(k), vec![member; 2 * k]).unwrap().into();
-        let family = start.state().family;
+        let start: Approximation = Approximation::ef_mixture(LogWeights::uniform(k), vec![member; 2 * k]).unwrap();
+        let family = start.family();
         let target = from_fn(2, |z, grad| {
             grad.iter_mut().zip(z).for_each(|(g, z)| *g = z.cos() - z);
             z.iter().map(|z| z.sin() - 0.5 * z * z).sum()

@@ -15,7 +15,7 @@ mod rate;
 
 use std::fmt;
 
-use elinvar::family::AnyApproximation;
+use elinvar::family::Approximation;
 use elinvar::target::{DrawBuffer, Target};
 use elinvar::{Family, Posterior};
 use elinvar_data::{ColumnTransform, Outcome, RegressionData};
@@ -117,7 +117,7 @@ pub(crate) trait Model {
     }
 
     /// Where a fit begins, if not where a search leads.
-    fn start(&self, _family: Family, _seed: u64) -> Result<Option<AnyApproximation>, elinvar::Error> {
+    fn start(&self, _family: Family, _seed: u64) -> Result<Option<Approximation>, elinvar::Error> {
         Ok(None)
     }
 }

@@ -1,7 +1,7 @@
 //! A neural network, for numbers or classes.
 
 use elinvar::Family;
-use elinvar::family::AnyApproximation;
+use elinvar::family::Approximation;
 use elinvar::model::{Architecture, DesignMatrix, NeuralNetwork};
 use elinvar::target::{DrawBuffer, Target};
 use elinvar_data::{ColumnTransform, Outcome, RegressionData, rmse};
@@ -139,7 +139,7 @@ impl Model for Network {
         Some(Dims(self.target.layout().iter().map(|layer| layer.to_vec()).collect()))
     }
 
-    fn start(&self, family: Family, seed: u64) -> Result<Option<AnyApproximation>, elinvar::Error> {
+    fn start(&self, family: Family, seed: u64) -> Result<Option<Approximation>, elinvar::Error> {
         self.target.start(family, seed).map(Some)
     }
 }

@@ -34,21 +34,11 @@ impl Ending {
             StopReason::Converged => {
                 format!("converged after {steps}: less than {} nats are left to gain", significant(tolerance))
             }
-            StopReason::MaxSteps => format!("not converged: the limit of steps was reached after {steps}{left}"),
-            StopReason::MaxEvaluations => format!("not converged: the limit of evaluations was reached after {steps}"),
-            StopReason::MaxSeconds => format!("not converged: the limit of time was reached after {steps}"),
-            StopReason::Interrupted => format!("not converged: interrupted after {steps}"),
-            StopReason::BadEvaluations => format!(
-                "not converged: after {steps} the log density was not finite at most draws of many steps in a row"
-            ),
-            StopReason::Stuck => format!("not converged: after {steps} no step could be taken any more"),
-            StopReason::Stagnated => {
-                format!("not converged: after {steps} the bound no longer rose, and more draws did not help{left}")
+            // Elsewhere nothing more could be gained from where the fit was, or nobody knows.
+            reason @ (StopReason::MaxSteps | StopReason::Stagnated) => {
+                format!("not converged after {steps}: {}{left}", reason.sentence())
             }
-            StopReason::Diverged => format!(
-                "not converged: after {steps} the approximation had become so wide or narrow that it was given up"
-            ),
-            other => format!("{other} after {steps}"),
+            reason => format!("not converged after {steps}: {}", reason.sentence()),
         }
     }
 }
@@ -91,20 +81,20 @@ mod tests {
         assert_eq!(said(StopReason::Converged), "converged after 1,200 steps: less than 0.01 nats are left to gain");
         assert_eq!(
             said(StopReason::Stagnated),
-            "not converged: after 1,200 steps the bound no longer rose, and more draws did not help, with 0.300 ± 0.010 nats \
-             left to gain"
+            "not converged after 1,200 steps: the bound was no longer rising, and more draws did not help, with \
+             0.300 ± 0.010 nats left to gain"
         );
         assert!(
-            said(StopReason::Diverged).starts_with("not converged: after 1,200 steps the approximation had become")
+            said(StopReason::Diverged).starts_with("not converged after 1,200 steps: the approximation became wider")
         );
         let of_three = ending(StopReason::MaxSteps, 3).sentence(0.01);
         assert!(
-            of_three.starts_with("not converged: the limit of steps was reached after 1,200 steps of 3 families, with")
+            of_three.starts_with("not converged after 1,200 steps of 3 families: the limit of steps was reached, with")
         );
         for reason in
             [StopReason::MaxEvaluations, StopReason::MaxSeconds, StopReason::BadEvaluations, StopReason::Stuck]
         {
-            assert!(said(reason).starts_with("not converged: ") && !said(reason).contains(reason.name()));
+            assert!(said(reason).starts_with("not converged after ") && !said(reason).contains(reason.name()));
         }
     }
 }

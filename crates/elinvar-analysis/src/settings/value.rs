@@ -5,7 +5,7 @@
 use elinvar::Family;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::Curvature;
-use elinvar::law::ScaleLaw;
+use elinvar::law::Law;
 use elinvar::model::Activation;
 use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
 use elinvar::target::Covariance;
@@ -91,7 +91,7 @@ pub fn law_name(text: &str) -> Result<&'static str, String> {
     if text == "laplace" {
         return Ok("laplace");
     }
-    one_of(text, "laws", ScaleLaw::NAMES)
+    one_of(text, "laws", &Law::scale_names().collect::<Vec<_>>())
 }
 
 /// A rule of updating by its name.

@@ -3,7 +3,7 @@
 use elinvar::component::ComponentKind;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use elinvar::family::{Kind, MatrixUpdate};
-use elinvar::law::ScaleLaw;
+use elinvar::law::Law;
 use elinvar::model::Parametrisation;
 use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Root, Rule, StepSize};
@@ -237,7 +237,7 @@ fn scale_mixtures() -> Vec<Case> {
         ("generalised_hyperbolic", &[("p", -0.5), ("omega", 1.5)]),
     ];
     let of = |(name, constants): (&str, &[(&str, f64)])| {
-        let family = Family::scale_mixture(ScaleLaw::new(name, constants).expect(VALID));
+        let family = Family::scale_mixture(Law::of_scale(name, constants).expect(VALID));
         [
             case(format!("logistic/scale_mixture_{name}"), targets::logistic, family, steps(15)),
             case(format!("banana/scale_mixture_{name}_product"), targets::banana, family.product(), steps(30)),

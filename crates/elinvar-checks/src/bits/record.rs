@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::family::State;
+use elinvar::family::Approximation;
 use elinvar::run::{Counts, Step, fit_journaled, journal};
 use elinvar::{Error, Posterior, fit, fit_from};
 use serde_json::Value;
@@ -90,16 +90,16 @@ impl Hash {
     }
 }
 
-fn of_state(state: &State) -> String {
+fn of_state(q: &Approximation) -> String {
     let mut hash = Hash::new();
     // The constants of the family are in its label to the last digit; the shape of a Student-t is learned.
-    hash.text(&label(state.family));
-    hash.whole(state.dim as u64);
-    for block in &state.blocks {
-        hash.numbers(&block.b);
-        hash.numbers(&block.precision);
+    hash.text(&label(q.family()));
+    hash.whole(q.dim() as u64);
+    for (b, precision) in q.parts() {
+        hash.numbers(&b);
+        hash.numbers(&precision);
     }
-    hash.numbers(&state.log_weights);
+    hash.numbers(q.weights().log());
     hash.digits()
 }
 
@@ -193,7 +193,7 @@ fn of_posterior(case: &Case, posterior: &mut Posterior) -> Result<Line, String> 
     let counts = [counts.log_density, counts.gradient, counts.hessian, counts.dropped].map(|n| n.to_string());
     let values = [
         format!("{:.16e}", diagnostics.elbo.value),
-        of_state(&posterior.approximation().state()),
+        of_state(posterior.approximation()),
         of_trace(posterior.trace()),
         of_findings(posterior)?,
         counts.join(","),

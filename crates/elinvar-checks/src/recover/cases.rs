@@ -2,8 +2,8 @@
 
 use elinvar::Family;
 use elinvar::component::{Component, ComponentKind};
-use elinvar::family::{AnyApproximation, BlockState, Kind, State};
-use elinvar::law::ScaleLaw;
+use elinvar::family::{Approximation, Kind};
+use elinvar::law::Law;
 use elinvar::random::{Purpose, Stream};
 
 use super::inside::{Inside, random_member, random_precision};
@@ -19,7 +19,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    fn new(family: Family, member: AnyApproximation) -> Self {
+    fn new(family: Family, member: Approximation) -> Self {
         Self { name: label(family), family, target: Inside::new(member), shape: None }
     }
 }
@@ -44,10 +44,10 @@ fn kronecker(family: Result<Family, elinvar::Error>) -> Result<Case, String> {
         let size = lengths.iter().map(|length| *length as usize).product::<usize>();
         let b = (0..size).map(|_| stream.normal()).collect();
         let factors = lengths.iter().flat_map(|d| random_precision(family.covariance, *d as usize, stream));
-        BlockState { b, precision: factors.collect() }
+        (b, factors.collect())
     });
-    let state = State { family, dim: layout.total(), blocks: blocks.collect(), log_weights: vec![0.0] };
-    Ok(Case::new(family, AnyApproximation::from_state(&state).map_err(|e| e.to_string())?))
+    let state = Approximation::from_parts(family, layout.total(), blocks.collect(), vec![0.0]);
+    Ok(Case::new(family, state.map_err(|e| e.to_string())?))
 }
 
 /// Usual parameters of two members of a component family, far enough apart to be told apart.
@@ -76,12 +76,12 @@ fn mixture(name: &str, components: usize, dim: usize) -> Result<Case, String> {
     let block = |c: usize| {
         let coordinate = |i: usize| members[(c + i) % 2].iter().copied();
         debug_assert_eq!(members[0].len(), standard.n_free());
-        BlockState { b: (0..dim).flat_map(coordinate).collect(), precision: Vec::new() }
+        ((0..dim).flat_map(coordinate).collect(), Vec::new())
     };
     let weights = if components == 1 { vec![0.0] } else { vec![0.4f64.ln(), 0.6f64.ln()] };
     let family = Family::ef_mixture(kind, components);
-    let state = State { family, dim, blocks: (0..components).map(block).collect(), log_weights: weights };
-    Ok(Case::new(family, AnyApproximation::from_state(&state).map_err(|e| e.to_string())?))
+    let state = Approximation::from_parts(family, dim, (0..components).map(block).collect(), weights);
+    Ok(Case::new(family, state.map_err(|e| e.to_string())?))
 }
 
 /// Every case of the table.
@@ -105,8 +105,8 @@ pub(crate) fn cases() -> Result<Vec<Case>, String> {
     ];
     let mut cases =
         located_cases.into_iter().map(|(family, dim)| located(family, dim)).collect::<Result<Vec<_>, _>>()?;
-    for law in ScaleLaw::NAMES {
-        let mixture = Family::scale_mixture(ScaleLaw::new(law, &[]).map_err(|e| e.to_string())?);
+    for law in Law::scale_names() {
+        let mixture = Family::scale_mixture(Law::of_scale(law, &[]).map_err(|e| e.to_string())?);
         for family in [mixture, mixture.diagonal(), mixture.product()] {
             cases.push(located(family, 3)?);
         }

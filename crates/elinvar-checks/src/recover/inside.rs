@@ -1,35 +1,34 @@
 //! Targets that lie inside a family: its own members, as normalised densities.
 
-use elinvar::block::{Full, ScaleMatrix};
-use elinvar::family::{AnyApproximation, BlockState, Family, Kind, State};
+use elinvar::block::Scale;
+use elinvar::family::{Approximation, Family, Kind};
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::{
-    Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Support, Target,
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, Rows, Scratch, SecondOrder, Shape, Support, Target,
     TargetError, Values,
 };
 
 /// A member of a family, to be found by a fit of the same family.
 pub(crate) struct Inside {
-    member: AnyApproximation,
+    member: Approximation,
     support: Support,
 }
 
 impl Inside {
     /// The member as a target.
-    pub(crate) fn new(member: AnyApproximation) -> Self {
-        use elinvar::family::{Approximation, with_approximation};
-        let support = with_approximation!(&member, q => q.support());
+    pub(crate) fn new(member: Approximation) -> Self {
+        let support = member.support();
         Self { member, support }
     }
 
     /// The member itself.
-    pub(crate) fn member(&self) -> &AnyApproximation {
+    pub(crate) fn member(&self) -> &Approximation {
         &self.member
     }
 }
 
 /// A start that knows nothing of the target: locations near zero, unit scale matrices, components around the standard one.
-pub(crate) fn plain(family: Family, dim: usize) -> Result<AnyApproximation, String> {
+pub(crate) fn plain(family: Family, dim: usize) -> Result<Approximation, String> {
     let stream = &mut Stream::open(5, Purpose::Sample, 8, 0);
     let k = family.n_components();
     let identity = |n: usize| match family.covariance {
@@ -44,25 +43,27 @@ pub(crate) fn plain(family: Family, dim: usize) -> Result<AnyApproximation, Stri
             chart[..standard.n_free()].iter_mut().for_each(|v| *v += offset);
             let parameters = standard.with_chart(chart).unwrap_or(standard).parameters();
             let one = &parameters[..standard.n_free()];
-            BlockState { b: (0..dim).flat_map(|_| one.iter().copied()).collect(), precision: Vec::new() }
+            ((0..dim).flat_map(|_| one.iter().copied()).collect(), Vec::new())
         }
-        _ => BlockState {
-            b: (0..dim * family.n_columns()).map(|_| if k > 1 { 1.0 } else { 0.1 } * stream.normal()).collect(),
-            precision: identity(dim),
-        },
+        _ => (
+            (0..dim * family.n_columns()).map(|_| if k > 1 { 1.0 } else { 0.1 } * stream.normal()).collect(),
+            identity(dim),
+        ),
     };
     let blocks = match family.kind {
         Kind::Matrix { layout, .. } => {
-            let of = |lengths: &[u32]| BlockState {
-                b: vec![0.0; lengths.iter().map(|n| *n as usize).product()],
-                precision: lengths.iter().flat_map(|n| identity(*n as usize)).collect(),
+            let of = |lengths: &[u32]| {
+                (
+                    vec![0.0; lengths.iter().map(|n| *n as usize).product()],
+                    lengths.iter().flat_map(|n| identity(*n as usize)).collect(),
+                )
             };
             layout.groups().map(of).collect()
         }
         _ => (0..k).map(block).collect(),
     };
     let log_weights = vec![-(k as f64).ln(); k];
-    AnyApproximation::from_state(&State { family, dim, blocks, log_weights }).map_err(|e| e.to_string())
+    Approximation::from_parts(family, dim, blocks, log_weights).map_err(|e| e.to_string())
 }
 
 impl Target for Inside {
@@ -128,19 +129,19 @@ impl SecondOrder for Inside {
 }
 
 /// A random member of a family of location blocks: locations of size one (components three apart), variances around one.
-pub(crate) fn random_member(family: Family, dim: usize, seed: u64) -> Result<AnyApproximation, String> {
+pub(crate) fn random_member(family: Family, dim: usize, seed: u64) -> Result<Approximation, String> {
     let stream = &mut Stream::open(seed, Purpose::Sample, 7, 0);
     let k = family.n_components();
     let spread = if k > 1 { 3.0 } else { 1.0 };
     let blocks = (0..k).map(|_| {
         let b = (0..dim * family.n_columns()).map(|_| spread * stream.normal()).collect();
-        BlockState { b, precision: random_precision(family.covariance, dim, stream) }
+        (b, random_precision(family.covariance, dim, stream))
     });
     let blocks = blocks.collect();
     let raw: Vec<f64> = (0..k).map(|_| 0.5 * stream.normal()).collect();
     let total = raw.iter().map(|v| v.exp()).sum::<f64>().ln();
     let log_weights = if k == 1 { vec![0.0] } else { raw.iter().map(|v| v - total).collect() };
-    AnyApproximation::from_state(&State { family, dim, blocks, log_weights }).map_err(|e| e.to_string())
+    Approximation::from_parts(family, dim, blocks, log_weights).map_err(|e| e.to_string())
 }
 
 /// ½I plus a Gram matrix, inverted: eigenvalues of the covariance from ½ to a few.
@@ -153,7 +154,7 @@ pub(crate) fn random_precision(covariance: Covariance, dim: usize, stream: &mut 
             let diagonal = |i: usize, j: usize| if i == j { 0.5 } else { 0.0 };
             let covariance = (0..dim * dim).map(|e| gram(e % dim, e / dim) + diagonal(e % dim, e / dim)).collect();
             let mut precision = vec![0.0; dim * dim];
-            if let Ok(matrix) = Full::from_precision(dim, covariance) {
+            if let Ok(matrix) = Scale::from_precision(Shape::Full(dim), covariance) {
                 matrix.covariance_into(&mut precision);
             }
             // The inverse is symmetric up to rounding; a state is so exactly.

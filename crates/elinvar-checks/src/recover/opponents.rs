@@ -1,6 +1,6 @@
 //! Natural gradients against ordinary ones: the same draws, the same targets, the same starts.
 
-use elinvar::family::AnyApproximation;
+use elinvar::family::Approximation;
 use elinvar::law::Logistic;
 use elinvar::target::Target;
 use elinvar::{Error, Family, Plan};
@@ -49,7 +49,7 @@ fn row(
     name: &str,
     target: &dyn Target,
     family: Family,
-    best: Option<&AnyApproximation>,
+    best: Option<&Approximation>,
 ) -> Result<Row, String> {
     let say = |e: Error| e.to_string();
     let best = match best {
@@ -78,7 +78,7 @@ fn row(
 /// The best setting of the baseline, by the median of its seeds.
 fn best_opponent(
     target: &dyn Target,
-    start: &AnyApproximation,
+    start: &Approximation,
     best: [f64; 2],
     ours: Option<u64>,
 ) -> Result<Option<(u64, String)>, Error> {

@@ -1,7 +1,7 @@
 //! Evaluations until a fit is within a given distance of the best that its family can do.
 
 use elinvar::estimate::Curvature;
-use elinvar::family::{AnyApproximation, Approximation, Batch, DrawPlan, with_approximation};
+use elinvar::family::{Approximation, Batch, DrawPlan, Estimator, NoiseKey};
 use elinvar::random::Purpose;
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Run;
@@ -17,52 +17,52 @@ const WITHIN: f64 = 0.01;
 const QUICKLY_WITHIN: f64 = 0.1;
 
 /// Memory for the bound at states of one family, from `n` independent draws.
-struct Look<A: Approximation> {
-    work: A::Work,
+struct Look {
+    estimator: Box<dyn Estimator>,
     batch: Batch,
     evaluations: Evaluations,
 }
 
-impl<A: Approximation> Look<A> {
-    fn new(q: &A, n: usize) -> Self {
-        let plan = DrawPlan::independent(n);
-        let batch = q.batch(&plan);
+impl Look {
+    fn new(q: &Approximation, n: usize) -> Self {
+        let estimator = q.estimator(&DrawPlan::independent(n));
+        let batch = estimator.batch(q);
         let evaluations = Evaluations::new(q.dim(), batch.draws.len());
-        Self { work: q.work(&plan), batch, evaluations }
+        Self { estimator, batch, evaluations }
     }
 
     /// The bound with its standard error.
-    fn elbo(&mut self, q: &A, target: &dyn Target) -> Result<(f64, f64), Error> {
-        let Self { work, batch, evaluations } = self;
-        q.draw(4_242, Purpose::Diagnostics, 0, work, batch);
+    fn elbo(&mut self, q: &Approximation, target: &dyn Target) -> Result<(f64, f64), Error> {
+        let Self { estimator, batch, evaluations } = self;
+        estimator.draw(q, NoiseKey { seed: 4_242, purpose: Purpose::Diagnostics, step: 0 }, batch);
         target.evaluate(batch.draws.view(), Rows::All, evaluations)?;
         for s in 0..batch.n {
             batch.kept[s] = evaluations.log_p()[s].is_finite();
         }
-        q.weigh(work, batch);
-        Ok(q.elbo(evaluations.log_p(), &target.prior(), work, batch))
+        estimator.weigh(q, batch);
+        Ok(estimator.elbo(q, evaluations.log_p(), &target.prior(), batch))
     }
 }
 
 /// The bounds of the best member of the family in both looks. Draws come from the same noise as those of every state that is
 /// compared with it, so that the difference is known far better than either.
-pub(crate) fn bounds(best: &AnyApproximation, target: &dyn Target) -> Result<[f64; 2], Error> {
+pub(crate) fn bounds(best: &Approximation, target: &dyn Target) -> Result<[f64; 2], Error> {
     let mut bounds = [0.0; 2];
     for (bound, n) in bounds.iter_mut().zip(LOOKS) {
-        *bound = with_approximation!(best, q => Look::new(q, n).elbo(q, target))?.0;
+        *bound = Look::new(best, n).elbo(best, target)?.0;
     }
     Ok(bounds)
 }
 
 /// Two looks at a state: a quick one, and a close one where the first is promising.
-struct Goal<'t, A: Approximation> {
+struct Goal<'t> {
     target: &'t dyn Target,
     best: [f64; 2],
-    looks: [Look<A>; 2],
+    looks: [Look; 2],
 }
 
-impl<A: Approximation> Goal<'_, A> {
-    fn is_reached(&mut self, q: &A) -> Result<bool, Error> {
+impl Goal<'_> {
+    fn is_reached(&mut self, q: &Approximation) -> Result<bool, Error> {
         for ((look, best), within) in self.looks.iter_mut().zip(self.best).zip([QUICKLY_WITHIN, WITHIN]) {
             let (bound, _) = look.elbo(q, self.target)?;
             if bound.is_nan() || bound < best - within {
@@ -77,28 +77,18 @@ impl<A: Approximation> Goal<'_, A> {
 /// not suffice. The evaluations of the looks do not count.
 pub(crate) fn evaluations_to_reach(
     target: &dyn Target,
-    start: &AnyApproximation,
+    start: &Approximation,
     plan: &Plan,
     best: [f64; 2],
     budget: u64,
 ) -> Result<Option<u64>, Error> {
-    with_approximation!(start.clone(), q => run_until(target, q, plan, best, budget))
-}
-
-fn run_until<A: Approximation>(
-    target: &dyn Target,
-    start: A,
-    plan: &Plan,
-    best: [f64; 2],
-    budget: u64,
-) -> Result<Option<u64>, Error> {
-    let looks = LOOKS.map(|n| Look::new(&start, n));
+    let looks = LOOKS.map(|n| Look::new(start, n));
     let mut goal = Goal { target, best, looks };
-    if goal.is_reached(&start)? {
+    if goal.is_reached(start)? {
         return Ok(Some(0));
     }
     let reviewed = !matches!(plan.rule, Rule::EuclideanAdam(_));
-    let mut run = Run::new(target, start, plan)?;
+    let mut run = Run::new(target, start.clone(), plan)?;
     let mut look_at = 1.0;
     while run.counts().gradient < budget {
         if run.reason_to_stop().is_some() {

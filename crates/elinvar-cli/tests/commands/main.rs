@@ -11,6 +11,7 @@ mod cli;
 mod config;
 mod data_in;
 mod families;
+mod folders;
 mod ladder;
 mod priors;
 mod report;

@@ -26,7 +26,7 @@ fn a_fit_that_did_not_converge_is_shown_and_kept() {
     assert!(verdict.starts_with("Verdict: do not trust. Not converged: the limit of steps was reached"), "{verdict}");
     let stopped = ended.stdout.lines().find(|line| line.starts_with("stopped ")).unwrap();
     assert!(
-        stopped.starts_with("stopped      not converged: the limit of steps was reached after 5 steps"),
+        stopped.starts_with("stopped      not converged after 5 steps: the limit of steps was reached"),
         "{stopped}"
     );
     assert!(ended.stdout.ends_with("\nNext: elinvar resume run --max-steps 4000\n"), "{}", ended.stdout);
@@ -84,8 +84,8 @@ fn a_fit_that_stagnates_says_so() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(3), ""));
     let stopped = ended.stdout.lines().find(|line| line.starts_with("stopped ")).unwrap();
     assert!(
-        stopped.contains(" the bound no longer rose, and more draws did not help")
-            && stopped.starts_with("stopped      not converged: after "),
+        stopped.contains("the bound was no longer rising, and more draws did not help")
+            && stopped.starts_with("stopped      not converged after "),
         "{stopped}"
     );
     assert!(ended.stdout.lines().last().unwrap().contains("with --draws-per-step "), "{}", ended.stdout);

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use elinvar::estimate::Curvature;
-use elinvar::family::AnyApproximation;
+use elinvar::family::Approximation;
 use elinvar::model::{Architecture, NeuralNetwork};
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule, StepSize};
 use elinvar::run::Stop;
@@ -123,7 +123,7 @@ pub(super) fn fit(split: &Split, method: Method, beta: f64, course: Course, seed
     Ok(Fitted { looks, seconds_per_step })
 }
 
-fn predict(model: &NeuralNetwork, split: &Split, q: &AnyApproximation) -> Result<(f64, f64), elinvar::Error> {
+fn predict(model: &NeuralNetwork, split: &Split, q: &Approximation) -> Result<(f64, f64), elinvar::Error> {
     let draws = crate::draws::draws(q, N_PREDICTIONS, 1);
     let predictions = model.predict(draws.view(), &split.test_x)?;
     let log_likelihood = predictions.log_likelihood(&split.test_y)? - split.scale.ln();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use elinvar::family::AnyApproximation;
+use elinvar::family::Approximation;
 use elinvar::model::{DesignMatrix, LogisticRegression};
 use elinvar::random::{Purpose, Stream};
 use elinvar_data::{Columns, Table};
@@ -133,7 +133,7 @@ impl Data {
     }
 
     /// −log p̂(label) in nats of the first `n_rows` rows that are kept back, p̂ the mean over `n_draws` draws (mathematics §9.3).
-    pub(super) fn losses(&self, q: &AnyApproximation, n_rows: usize, n_draws: usize) -> Vec<f64> {
+    pub(super) fn losses(&self, q: &Approximation, n_rows: usize, n_draws: usize) -> Vec<f64> {
         const BLOCK: usize = 256;
         let z = crate::draws::draws(q, n_draws, 1);
         let n_rows = n_rows.min(self.n_test());

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use elinvar::estimate::Curvature;
-use elinvar::family::{AnyApproximation, BlockState, Kind, State};
+use elinvar::family::{Approximation, Kind};
 use elinvar::model::LogisticRegression;
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
@@ -134,7 +134,7 @@ pub(super) struct Ran {
     /// The looks of each repetition, all after the same epochs.
     pub(super) looks: Vec<Vec<Look>>,
     /// Where each repetition ended.
-    pub(super) last: Vec<AnyApproximation>,
+    pub(super) last: Vec<Approximation>,
     /// Steps of an epoch times the fastest step of all repetitions.
     pub(super) seconds_per_epoch: f64,
     /// The share of steps that were shorter than asked for, the mean over repetitions.
@@ -142,14 +142,14 @@ pub(super) struct Ran {
 }
 
 /// N(0, I) with small α: the same for all.
-fn start(family: Family, seed: u64) -> Result<AnyApproximation, Error> {
+fn start(family: Family, seed: u64) -> Result<Approximation, Error> {
     let mut stream = Stream::open(seed, Purpose::Start, 0, 0);
     let mut b = vec![0.0; DIM];
     b.extend((DIM..DIM * family.n_columns()).map(|_| 0.1 * stream.normal()));
     let mut precision = vec![0.0; DIM * DIM];
     precision.iter_mut().step_by(DIM + 1).for_each(|p| *p = 1.0);
-    let blocks = vec![BlockState { b, precision }];
-    Ok(AnyApproximation::from_state(&State { family, dim: DIM, blocks, log_weights: vec![0.0] })?)
+    let blocks = vec![(b, precision)];
+    Ok(Approximation::from_parts(family, DIM, blocks, vec![0.0])?)
 }
 
 fn plan(method: Method, course: &Course, seed: u64) -> Plan {

@@ -104,7 +104,7 @@ fn judge(plane: &Plane, exact: &[Vec<f64>; 3], name: &str, fit: &Posterior) -> F
     };
     Fitted {
         name: name.to_owned(),
-        family: fit.approximation().state().family,
+        family: fit.approximation().family(),
         kl: plane.divergence(&log_q, plane.log_p()) - plane.mass(&log_q).ln(),
         reverse_kl: plane.divergence(plane.log_p(), &log_q),
         tail_error: exact.iter().zip(&quantiles).map(error).fold(0.0, f64::max),

@@ -7,7 +7,7 @@ mod regression;
 use std::ops::ControlFlow;
 
 use elinvar::estimate::Curvature;
-use elinvar::family::{AnyApproximation, BlockState, Kind, MatrixUpdate, State};
+use elinvar::family::{Approximation, Kind, MatrixUpdate};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Stop;
 use elinvar::{Family, Plan};
@@ -86,15 +86,15 @@ fn ways() -> Result<[Way; 6], Error> {
 }
 
 /// N(0, I) in the family.
-fn standard(family: Family) -> Result<AnyApproximation, Error> {
+fn standard(family: Family) -> Result<Approximation, Error> {
     let (d, p) = (FEATURES, RESPONSES);
     let identity = |n: usize| (0..n * n).map(move |k| if k % (n + 1) == 0 { 1.0 } else { 0.0 });
     let precision = match family.kind {
         Kind::Matrix { .. } => identity(d).chain(identity(p)).collect(),
         _ => vec![1.0; d * p],
     };
-    let blocks = vec![BlockState { b: vec![0.0; d * p], precision }];
-    Ok(AnyApproximation::from_state(&State { family, dim: d * p, blocks, log_weights: vec![0.0] })?)
+    let blocks = vec![(vec![0.0; d * p], precision)];
+    Ok(Approximation::from_parts(family, d * p, blocks, vec![0.0])?)
 }
 
 fn race(regression: &MatrixRegression, way: &Way, steps: u64, seeds: std::ops::Range<u64>) -> Result<Curves, Error> {

@@ -1,6 +1,6 @@
 //! Regression of several responses: a matrix of coefficients whose posterior is a known matrix-variate Gaussian.
 
-use elinvar::family::{AnyApproximation, Approximation, with_approximation};
+use elinvar::family::Approximation;
 use elinvar::model::Gaussian;
 use elinvar::random::{Purpose, Stream};
 
@@ -95,10 +95,10 @@ impl MatrixRegression {
     }
 
     /// KL(q ‖ posterior), exactly, for a Gaussian q.
-    pub(super) fn divergence(&self, q: &AnyApproximation) -> f64 {
+    pub(super) fn divergence(&self, q: &Approximation) -> f64 {
         let precision = self.posterior.precision();
         let covariance = q.covariance();
-        let entropy = with_approximation!(q, q => q.entropy()).unwrap_or(f64::NAN);
+        let entropy = q.entropy().unwrap_or(f64::NAN);
         let away: Vec<f64> = q.mean().iter().zip(self.posterior.mean()).map(|(a, b)| a - b).collect();
         let n = away.len();
         let mut square = 0.0;

@@ -74,11 +74,11 @@ fn measure(target: &dyn Target, family: Family, sizes: Sizes) -> (f64, f64) {
     let short = Plan { stop: Stop { max_steps: 20, ..Stop::default() }, ..plan.clone() };
     let start = elinvar::run::start(target, family, &short).expect("a start").approximation;
     let mut bare = Bare::new(sizes);
-    elinvar::family::with_approximation!(start, q => {
-        let mut run = Run::new(target, q, &plan).expect("a run");
-        let mut step = || { run.step().expect("a step"); };
-        alternate(&mut step, &mut || bare.run())
-    })
+    let mut run = Run::new(target, start, &plan).expect("a run");
+    let mut step = || {
+        run.step().expect("a step");
+    };
+    alternate(&mut step, &mut || bare.run())
 }
 
 fn alternate(one: &mut dyn FnMut(), two: &mut dyn FnMut()) -> (f64, f64) {

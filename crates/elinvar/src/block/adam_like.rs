@@ -1,15 +1,13 @@
 //! The step of a block by running means (mathematics §7.2).
 
-use super::location::{LocationBlock, LocationGradient, LocationScratch, columns_in_range, times_small};
-use super::scale_matrix::{ScaleMatrix, in_range};
+use super::gradient::BlockGradient;
+use super::location::{Location, LocationScratch, columns_in_range, times_small};
+use super::scale::{Scale, in_range};
 use crate::linalg::axpy;
-use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule};
-use crate::target::{Covariance, PriorPrecision};
+use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule, take};
+use crate::target::{PriorPrecision, Shape};
 
-/// Halvings after which a step is given up.
-const HALVINGS: usize = 60;
-
-impl<S: ScaleMatrix> LocationBlock<S> {
+impl Location {
     /// One step with a diagonal P = Ns + kδ. The gradient of the bound holds all of it: G = N g_s + kδ − P, so that
     /// s⁺ = γ₂s + (1 − γ₂)g_s is P⁺ = P + (1 − γ₂)G, and n = −(∇_B L)Ω⁻¹/N.
     ///
@@ -19,7 +17,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
     /// Paper: App. J.
     pub(crate) fn advance_adam_like(
         &mut self,
-        gradient: &LocationGradient,
+        gradient: &BlockGradient,
         omega_inv: &[f64],
         prior: PriorPrecision<'_>,
         request: AdamLikeRequest,
@@ -28,7 +26,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
     ) -> f64 {
         let AdamLikeRequest { rule, n_items, .. } = request;
         let d = self.dim();
-        if S::COVARIANCE != Covariance::Diagonal || memory.m.len() != self.b.len() || !gradient.is_finite() {
+        if !matches!(self.scale, Scale::Diagonal(_)) || memory.m.len() != self.b.len() || !gradient.is_finite() {
             return 0.0;
         }
         times_small(d, &gradient.b, omega_inv, &mut scratch.direction);
@@ -36,8 +34,8 @@ impl<S: ScaleMatrix> LocationBlock<S> {
             *n = rule.gamma1 * m - (1.0 - rule.gamma1) * (*n / n_items);
         }
         let (plain, scale, candidate) = (Rule::NaturalGradient, &self.scale, &mut scratch.candidate);
-        let mut shares = std::iter::successors(Some(1.0 - rule.gamma2), |share| Some(0.5 * share)).take(HALVINGS);
-        if !shares.any(|share| scale.propose(plain, share, &gradient.g, false, candidate)) {
+        let admissible = |share| scale.propose(plain, share, &gradient.g, false, candidate).then_some(0.0);
+        if take(1.0 - rule.gamma2, None, admissible).is_none() {
             return 0.0;
         }
         let t = memory.t + 1;
@@ -48,29 +46,27 @@ impl<S: ScaleMatrix> LocationBlock<S> {
                 *shift = -factor * m / rule.denominator(t, p / n_items, prior.at(i) / n_items);
             }
         }
-        let mut beta = request.beta;
-        for _ in 0..HALVINGS {
+        let taken = take(request.beta, None, |beta| {
             scratch.moved.copy_from_slice(&self.b);
             axpy(beta, &scratch.shift, &mut scratch.moved);
-            if in_range(&scratch.moved) && columns_in_range::<S>(d, scratch) {
-                std::mem::swap(&mut self.b, &mut scratch.moved);
-                self.scale.accept(&mut scratch.candidate);
-                memory.m.copy_from_slice(&scratch.direction);
-                memory.t = t;
-                return beta;
-            }
-            beta *= 0.5;
-        }
-        0.0
+            (in_range(&scratch.moved) && columns_in_range(&self.scale, scratch)).then_some(0.0)
+        });
+        let Some((beta, _)) = taken else { return 0.0 };
+        std::mem::swap(&mut self.b, &mut scratch.moved);
+        self.scale.accept(&mut scratch.candidate);
+        memory.m.copy_from_slice(&scratch.direction);
+        memory.t = t;
+        beta
     }
 
     /// Makes the precision that of the prior alone, s = 0; false, and nothing moves, if the prior leaves a coordinate free.
     pub(crate) fn start_from_prior(&mut self, prior: PriorPrecision<'_>) -> bool {
         let d = self.dim();
-        if S::COVARIANCE != Covariance::Diagonal {
+        if !matches!(self.scale, Scale::Diagonal(_)) {
             return false;
         }
-        let Some(Ok(scale)) = prior.of_all(d).map(|precision| S::from_precision(d, precision)) else { return false };
+        let scale = prior.of_all(d).map(|precision| Scale::from_precision(Shape::Diagonal(d), precision));
+        let Some(Ok(scale)) = scale else { return false };
         let Ok(block) = Self::new(self.b.clone(), scale) else { return false };
         *self = block;
         true

@@ -1,27 +1,28 @@
 //! A block as a point of ℝⁿ: locations, then the lower factor of Σ with logarithms on its diagonal (mathematics §9.4).
 
-use super::location::{LocationBlock, LocationGradient, LocationScratch, columns_in_range};
+use super::gradient::BlockGradient;
+use super::location::{Location, LocationScratch, columns_in_range};
 use super::log_weights::LogWeights;
-use super::scale_matrix::{Candidate, ScaleMatrix, in_range};
+use super::scale::{Candidate, in_range};
 
-impl<S: ScaleMatrix> LocationBlock<S> {
+impl Location {
     /// Number of coordinates.
     pub(crate) fn chart_len(&self) -> usize {
-        self.b.len() + S::chart_len(self.dim())
+        self.b.len() + self.scale.chart_len()
     }
 
     /// Writes B, then the factor of Σ.
     pub(crate) fn chart(&self, out: &mut [f64]) {
         let (b, factor) = out.split_at_mut(self.b.len());
         b.copy_from_slice(&self.b);
-        self.scale.chart(&mut Candidate::new(S::COVARIANCE, self.dim()), factor);
+        self.scale.chart(&mut Candidate::new(self.scale.shape()), factor);
     }
 
     /// Writes `share` times the ordinary gradient in these coordinates.
     pub(crate) fn chart_gradient(
         &self,
         share: f64,
-        gradient: &LocationGradient,
+        gradient: &BlockGradient,
         scratch: &mut LocationScratch,
         out: &mut [f64],
     ) {
@@ -35,8 +36,8 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         let (b, factor) = coordinates.split_at(self.b.len());
         scratch.moved.copy_from_slice(b);
         in_range(b)
-            && S::propose_chart(self.dim(), factor, &mut scratch.candidate)
-            && columns_in_range::<S>(self.dim(), scratch)
+            && self.scale.propose_chart(factor, &mut scratch.candidate)
+            && columns_in_range(&self.scale, scratch)
     }
 
     /// Moves to the block with these coordinates; false, and nothing moves, if it cannot be represented.
@@ -75,12 +76,13 @@ impl LogWeights {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Diagonal, Full};
+    use super::super::Scale;
     use super::*;
+    use crate::target::Shape;
 
-    fn block<S: ScaleMatrix>(dim: usize, precision: Vec<f64>) -> LocationBlock<S> {
-        let b = (0..2 * dim).map(|i| (i as f64 + 1.0).sin()).collect();
-        LocationBlock::new(b, S::from_precision(dim, precision).unwrap()).unwrap()
+    fn block(shape: Shape, precision: Vec<f64>) -> Location {
+        let b = (0..2 * shape.dim()).map(|i| (i as f64 + 1.0).sin()).collect();
+        Location::new(b, Scale::from_precision(shape, precision).unwrap()).unwrap()
     }
 
     /// A positive definite matrix whose eigenvalues span eight orders.
@@ -90,7 +92,7 @@ mod tests {
         (0..dim * dim).map(|k| entry(k % dim, k / dim) * scale(k % dim) * scale(k / dim)).collect()
     }
 
-    fn there_and_back<S: ScaleMatrix>(block: &LocationBlock<S>) {
+    fn there_and_back(block: &Location) {
         let mut coordinates = vec![0.0; block.chart_len()];
         block.chart(&mut coordinates);
         let mut found = block.clone();
@@ -113,8 +115,8 @@ mod tests {
     #[test]
     fn a_block_goes_to_its_coordinates_and_back() {
         for dim in [1, 2, 5, 19] {
-            there_and_back(&block::<Full>(dim, graded(dim)));
-            there_and_back(&block::<Diagonal>(dim, (0..dim).map(|i| graded(dim)[i * dim + i]).collect()));
+            there_and_back(&block(Shape::Full(dim), graded(dim)));
+            there_and_back(&block(Shape::Diagonal(dim), (0..dim).map(|i| graded(dim)[i * dim + i]).collect()));
         }
     }
 
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn the_coordinates_are_the_lower_factor_of_the_covariance() {
         for dim in [2, 4, 18] {
-            let block = block::<Full>(dim, graded(dim));
+            let block = block(Shape::Full(dim), graded(dim));
             let mut coordinates = vec![0.0; block.chart_len()];
             block.chart(&mut coordinates);
             let (mut c, mut at) = (vec![0.0; dim * dim], 2 * dim);

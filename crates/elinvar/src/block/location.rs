@@ -1,18 +1,19 @@
 //! The block (B, P) of a conditionally Gaussian family: z | w ~ N(B ũ(w), s(w) P⁻¹).
 
-use super::scale_matrix::{Candidate, LARGEST_SHIFT, ScaleMatrix, in_range};
+use super::gradient::BlockGradient;
+use super::scale::{Candidate, LARGEST_SHIFT, Scale, in_range};
 use crate::Error;
 use crate::linalg::{axpy, dot};
-use crate::rule::{Rule, Taken, largest_step};
+use crate::rule::{Rule, Taken, take};
 
 /// Locations B = [μ, α, …] (d × r, column-major) and the precision P.
 #[derive(Debug, PartialEq)]
-pub struct LocationBlock<S> {
+pub struct Location {
     pub(super) b: Vec<f64>,
-    pub(super) scale: S,
+    pub(super) scale: Scale,
 }
 
-impl<S: Clone> Clone for LocationBlock<S> {
+impl Clone for Location {
     fn clone(&self) -> Self {
         Self { b: self.b.clone(), scale: self.scale.clone() }
     }
@@ -21,36 +22,6 @@ impl<S: Clone> Clone for LocationBlock<S> {
     fn clone_from(&mut self, source: &Self) {
         self.b.clone_from(&source.b);
         self.scale.clone_from(&source.scale);
-    }
-}
-
-/// Gradient of the bound in the coordinates of a [`LocationBlock`].
-#[derive(Clone, Debug)]
-pub struct LocationGradient {
-    /// ∇_B L, d × r.
-    pub b: Vec<f64>,
-    /// G = −2∇_Σ L, so that P⁺ = P + βG; stored as the scale matrix is.
-    pub g: Vec<f64>,
-    /// ∂L/∂a of a learned shape, 0 where there is none.
-    pub shape: f64,
-}
-
-impl LocationGradient {
-    /// A zero gradient with the shape of `block`.
-    pub fn like<S: ScaleMatrix>(block: &LocationBlock<S>) -> Self {
-        Self { b: vec![0.0; block.b.len()], g: vec![0.0; block.scale.precision().len()], shape: 0.0 }
-    }
-
-    /// Sets everything to zero.
-    pub fn reset(&mut self) {
-        self.b.fill(0.0);
-        self.g.fill(0.0);
-        self.shape = 0.0;
-    }
-
-    /// Whether every entry can enter a step.
-    pub fn is_finite(&self) -> bool {
-        in_range(&self.b) && in_range(&self.g) && in_range(&[self.shape])
     }
 }
 
@@ -74,10 +45,10 @@ pub(crate) struct LocationScratch {
 }
 
 impl LocationScratch {
-    pub(crate) fn new<S: ScaleMatrix>(block: &LocationBlock<S>) -> Self {
+    pub(crate) fn new(block: &Location) -> Self {
         let n = block.b.len();
         Self {
-            candidate: Candidate::new(S::COVARIANCE, block.dim()),
+            candidate: Candidate::new(block.scale.shape()),
             direction: vec![0.0; n],
             shift: vec![0.0; n],
             moved: vec![0.0; n],
@@ -98,22 +69,23 @@ pub(super) fn times_small(d: usize, x: &[f64], matrix: &[f64], out: &mut [f64]) 
 }
 
 /// Whether no column of the moved B other than μ is too long for the candidate's noise.
-pub(super) fn columns_in_range<S: ScaleMatrix>(d: usize, scratch: &mut LocationScratch) -> bool {
+pub(super) fn columns_in_range(scale: &Scale, scratch: &mut LocationScratch) -> bool {
+    let d = scale.dim();
     if scratch.moved.len() == d {
         return true;
     }
     let white = &mut scratch.white[d..];
-    S::whiten_candidate(d, &scratch.candidate, &scratch.moved[d..], white);
+    scale.whiten_candidate(&scratch.candidate, &scratch.moved[d..], white);
     white.chunks_exact(d).all(|w| dot(w, w) <= LARGEST_SHIFT)
 }
 
-impl<S: ScaleMatrix> LocationBlock<S> {
+impl Location {
     /// The block with these columns of B and this precision.
     ///
     /// # Errors
     /// [`Error::Shape`] if B is not a whole number of columns, [`Error::Domain`] if an entry is not finite or a column other
     /// than μ is longer than 1e6 standard deviations of the conditional noise.
-    pub fn new(b: Vec<f64>, scale: S) -> Result<Self, Error> {
+    pub fn new(b: Vec<f64>, scale: Scale) -> Result<Self, Error> {
         let d = scale.dim();
         if b.is_empty() || !b.len().is_multiple_of(d) {
             return Err(Error::Shape { what: "entries of B (whole columns)", expected: d, found: b.len() });
@@ -154,8 +126,13 @@ impl<S: ScaleMatrix> LocationBlock<S> {
     }
 
     /// P.
-    pub fn scale(&self) -> &S {
+    pub fn scale(&self) -> &Scale {
         &self.scale
+    }
+
+    /// A zero gradient with the shape of the block.
+    pub fn gradient(&self) -> BlockGradient {
+        BlockGradient::zeros(self.b.len(), self.scale.precision().len())
     }
 
     /// Number of natural parameters: those of P(B − B₀) and of P.
@@ -180,7 +157,8 @@ impl<S: ScaleMatrix> LocationBlock<S> {
     /// The block with `share` times these sums as natural parameters, if it exists.
     pub(crate) fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
         let (location, precision) = sum.split_at(reference.b.len());
-        let scale = S::from_precision(reference.dim(), precision.iter().map(|p| share * p).collect()).ok()?;
+        let scale =
+            Scale::from_precision(reference.scale.shape(), precision.iter().map(|p| share * p).collect()).ok()?;
         let mut b: Vec<f64> = location.iter().map(|v| share * v).collect();
         scale.solve(&mut b);
         axpy(1.0, &reference.b, &mut b);
@@ -194,13 +172,12 @@ impl<S: ScaleMatrix> LocationBlock<S> {
     /// zero leaves the state as it was.
     pub(crate) fn advance(
         &mut self,
-        gradient: &LocationGradient,
+        gradient: &BlockGradient,
         omega: &[f64],
         omega_inv: &[f64],
         wanted: Move,
         scratch: &mut LocationScratch,
     ) -> Taken {
-        const HALVINGS: usize = 60;
         if !gradient.is_finite() {
             return Taken::nowhere();
         }
@@ -208,29 +185,14 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         if wanted.rule == Rule::Retraction {
             self.scale.solve(&mut scratch.direction);
         }
-        let mut beta = wanted.beta;
         let mut ready = false;
-        for _ in 0..HALVINGS {
-            let outcome = self.attempt(gradient, omega, wanted, beta, ready, scratch);
-            ready = true;
-            let Some(mut kl) = outcome else {
-                beta *= 0.5;
-                continue;
-            };
-            if let Some(bound) = wanted.max_kl
-                && kl > bound
-            {
-                beta =
-                    largest_step(beta, bound, 0.05, |beta| self.attempt(gradient, omega, wanted, beta, true, scratch));
-                let shorter = self.attempt(gradient, omega, wanted, beta, true, scratch);
-                let Some(found) = shorter.filter(|_| beta > 0.0) else { return Taken::nowhere() };
-                kl = found;
-            }
-            std::mem::swap(&mut self.b, &mut scratch.moved);
-            self.scale.accept(&mut scratch.candidate);
-            return Taken { kl: wanted.max_kl.map(|_| kl), ..Taken::by_one(beta) };
-        }
-        Taken::nowhere()
+        let taken = take(wanted.beta, wanted.max_kl, |beta| {
+            self.attempt(gradient, omega, wanted, beta, std::mem::replace(&mut ready, true), scratch)
+        });
+        let Some((beta, kl)) = taken else { return Taken::nowhere() };
+        std::mem::swap(&mut self.b, &mut scratch.moved);
+        self.scale.accept(&mut scratch.candidate);
+        Taken { kl: wanted.max_kl.map(|_| kl), ..Taken::by_one(beta) }
     }
 
     /// Writes the state after a step β to the scratch; its KL divergence from the present one if a bound asks for it, else 0.
@@ -238,7 +200,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
     /// E_w KL(q_new(z|w) ‖ q(z|w)) = ½{tr(PΣ⁺) − d − log|PΣ⁺|} + ½ tr(ΔBᵀ P ΔB Ω).
     fn attempt(
         &self,
-        gradient: &LocationGradient,
+        gradient: &BlockGradient,
         omega: &[f64],
         wanted: Move,
         beta: f64,
@@ -251,7 +213,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         }
         scratch.shift.copy_from_slice(&scratch.direction);
         if wanted.rule != Rule::Retraction {
-            S::solve_candidate(d, &scratch.candidate, &mut scratch.shift);
+            self.scale.solve_candidate(&scratch.candidate, &mut scratch.shift);
         }
         scratch.shift.iter_mut().for_each(|v| *v *= beta);
         scratch.moved.copy_from_slice(&self.b);
@@ -259,7 +221,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         if !in_range(&scratch.moved) {
             return None;
         }
-        if !columns_in_range::<S>(d, scratch) {
+        if !columns_in_range(&self.scale, scratch) {
             return None;
         }
         if wanted.max_kl.is_none() {
@@ -280,8 +242,8 @@ impl<S: ScaleMatrix> LocationBlock<S> {
     /// g₁ᵀF⁻¹g₂ for two gradients in the metric of the joint: tr(∇₁ᵀΣ∇₂Ω⁻¹) + ½tr(ΣG₁ΣG₂).
     pub(crate) fn inner(
         &self,
-        one: &LocationGradient,
-        two: &LocationGradient,
+        one: &BlockGradient,
+        two: &BlockGradient,
         omega_inv: &[f64],
         scratch: &mut LocationScratch,
     ) -> f64 {

@@ -21,6 +21,11 @@ impl Clone for LogWeights {
 }
 
 impl LogWeights {
+    /// The weight of a single component.
+    pub(crate) fn one() -> Self {
+        Self { log: vec![0.0] }
+    }
+
     /// K equal weights.
     pub fn uniform(k: usize) -> Self {
         Self { log: vec![-(k as f64).ln(); k] }

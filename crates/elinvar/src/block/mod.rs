@@ -1,18 +1,23 @@
-//! Coordinates that move together: locations with their scale matrix, and mixture weights.
+//! Coordinates that move together: locations with their scale matrix, tensors with the factors of theirs, natural parameters of
+//! exponential families, and mixture weights.
 
 mod adam_like;
 mod chart;
-mod diagonal;
-mod full;
+mod gradient;
 mod location;
 mod log_weights;
 mod momentum;
-mod scale_matrix;
+mod natural;
+mod scale;
+mod tensor;
 
-pub use diagonal::Diagonal;
-pub use full::Full;
-pub use location::{LocationBlock, LocationGradient};
+pub use gradient::BlockGradient;
+pub use location::Location;
 pub(crate) use location::{LocationScratch, Move};
 pub use log_weights::LogWeights;
-pub use scale_matrix::ScaleMatrix;
-pub(crate) use scale_matrix::{Candidate, LARGEST, in_range};
+pub use natural::Natural;
+pub(crate) use natural::NaturalScratch;
+pub(crate) use scale::in_range;
+pub use scale::{Diagonal, Full, Scale};
+pub use tensor::Tensor;
+pub(crate) use tensor::{MOST_MODES, Stack, TensorScratch};

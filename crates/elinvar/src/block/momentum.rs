@@ -1,11 +1,11 @@
 //! The last displacement of a block, added to its gradient.
 
-use super::location::{LocationBlock, LocationGradient, LocationScratch, times_small};
+use super::gradient::BlockGradient;
+use super::location::{Location, LocationScratch, times_small};
 use super::log_weights::LogWeights;
-use super::scale_matrix::ScaleMatrix;
 use crate::linalg::axpy;
 
-impl<S: ScaleMatrix> LocationBlock<S> {
+impl Location {
     /// G += ratio (P − P₋) and ∇_B L += ratio P₋(B − B₋)Ω, where `before` is (B₋, P₋): a plain step β along this moves by β times
     /// the natural gradient and β·ratio times the last displacement, both in natural parameters (mathematics §7.1).
     ///
@@ -16,7 +16,7 @@ impl<S: ScaleMatrix> LocationBlock<S> {
         ratio: f64,
         omega: &[f64],
         scratch: &mut LocationScratch,
-        gradient: &mut LocationGradient,
+        gradient: &mut BlockGradient,
     ) {
         let d = self.dim();
         axpy(ratio, self.scale.precision(), &mut gradient.g);

@@ -1,7 +1,7 @@
 //! The beta distribution (mathematics §5.2, mathematics §8.6).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::gamma::{digamma_minus_log, ln_beta, log_minus_excess, stirling_remainder, trigamma_minus_inv};
 use crate::special::half_line::integrate_half_line;
 use crate::special::normal::HALF_LOG_TWO_PI;

@@ -8,7 +8,7 @@
 //! which is the average of those of the two laws given z.
 
 use super::{ExponentialFamily, InverseGaussian, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::implicit::inverse_gaussian_natural_derivatives;
 use crate::target::Support;
 

@@ -6,7 +6,7 @@
 //! The log partition function is that of w plus the average of that of z given w; its gradient is m in η₁, η₂ at fixed p.
 
 use super::{BirnbaumSaunders, ExponentialFamily, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::implicit::birnbaum_saunders_weight_derivative;
 use crate::special::logistic::{log1p_exp, sigmoid};
 use crate::target::Support;

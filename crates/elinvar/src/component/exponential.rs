@@ -1,7 +1,7 @@
 //! The exponential distribution (mathematics §5.2).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::target::Support;
 
 /// ρ e^{−ρz} on z > 0; t = z, η = −ρ.

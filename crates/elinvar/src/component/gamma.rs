@@ -1,7 +1,7 @@
 //! The gamma distribution with shape and rate both learned (mathematics §5.2).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::gamma::{
     digamma_minus_log, inverse_digamma_minus_log, ln_gamma, log_minus_excess, stirling_remainder, trigamma,
     trigamma_minus_inv,

@@ -1,7 +1,7 @@
 //! The gamma distribution with a fixed shape (mathematics §5.2).
 
 use super::{ExponentialFamily, Gamma, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::gamma::ln_gamma;
 use crate::target::Support;
 

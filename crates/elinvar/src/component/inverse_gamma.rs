@@ -2,7 +2,7 @@
 
 use super::gamma::log_peak;
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::gamma::{
     digamma_minus_log, inverse_digamma_minus_log, ln_gamma, log_minus_excess, trigamma, trigamma_minus_inv,
 };

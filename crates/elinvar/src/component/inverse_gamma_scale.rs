@@ -1,7 +1,7 @@
 //! The inverse-gamma distribution with a fixed shape (mathematics §5.2).
 
 use super::{ExponentialFamily, InverseGamma, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::target::Support;
 
 /// InverseGamma(a, b) with constant a; t = 1/z, η = −b.

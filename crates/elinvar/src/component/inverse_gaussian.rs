@@ -1,7 +1,8 @@
 //! The inverse-Gaussian distribution (mathematics §5.2, mathematics §8.5).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
-use crate::law::{MixingNoise, sample_inverse_gaussian};
+use crate::law::sample_inverse_gaussian;
+use crate::random::MixingNoise;
 use crate::special::exponential_integral::scaled_exponential_integral;
 use crate::special::implicit::{inverse_gaussian_log_density, inverse_gaussian_natural_derivatives};
 use crate::special::normal::HALF_LOG_TWO_PI;

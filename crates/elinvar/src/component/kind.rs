@@ -5,12 +5,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::Error;
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::target::Support;
 
-/// Everything that must know all components, made from the list of `component/mod.rs`.
-macro_rules! kinds {
-    ($($module:ident::$type:ident,)*) => {
+/// Everything that must know all components, made from the list below.
+macro_rules! components {
+    ($($type:ident,)*) => {
         /// Which exponential family, with its constant if it has one.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
         #[serde(into = "Written")]
@@ -118,7 +118,21 @@ macro_rules! kinds {
     };
 }
 
-components!(kinds);
+components! {
+    Exponential,
+    Gamma,
+    GammaRate,
+    InverseGamma,
+    InverseGammaScale,
+    Weibull,
+    Normal,
+    LogNormal,
+    InverseGaussian,
+    BirnbaumSaunders,
+    BirnbaumSaundersLearned,
+    Beta,
+    VonMises,
+}
 
 impl ComponentKind {
     /// The word for it.

@@ -1,7 +1,7 @@
 //! The log-normal distribution: the normal one in log z (mathematics §5.2).
 
 use super::{ExponentialFamily, Normal, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::target::Support;
 
 /// The law of z = e^y, y ~ N(μ, σ²); t = (log z, log² z) with base 1/z, η = (μ/σ², −1/2σ²).

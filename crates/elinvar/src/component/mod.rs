@@ -3,43 +3,39 @@
 //! q(z) = b(z) exp{⟨t(z), η⟩ − A(η)} with at most three natural parameters η. A component knows its own natural gradient: with the
 //! implicit derivative ∂z/∂η of a draw and the Fisher matrix F, a mixture moves it by F⁻¹E[−h′(z) ∂z/∂η].
 
-/// The list of components, one line each: modules, names, the enum and the dispatch are made from it.
-macro_rules! components {
-    ($with:ident) => {
-        $with! {
-            exponential::Exponential,
-            gamma::Gamma,
-            gamma_rate::GammaRate,
-            inverse_gamma::InverseGamma,
-            inverse_gamma_scale::InverseGammaScale,
-            weibull::Weibull,
-            normal::Normal,
-            log_normal::LogNormal,
-            inverse_gaussian::InverseGaussian,
-            birnbaum_saunders::BirnbaumSaunders,
-            birnbaum_saunders_learned::BirnbaumSaundersLearned,
-            beta::Beta,
-            von_mises::VonMises,
-        }
-    };
-}
-
-macro_rules! modules {
-    ($($module:ident::$type:ident,)*) => {
-        $(mod $module;
-        pub use $module::$type;)*
-    };
-}
-
-components!(modules);
-
+mod beta;
+mod birnbaum_saunders;
+mod birnbaum_saunders_learned;
+mod exponential;
+mod gamma;
+mod gamma_rate;
 pub mod implicit;
+mod inverse_gamma;
+mod inverse_gamma_scale;
+mod inverse_gaussian;
 mod kind;
+mod log_normal;
 mod natural_gradient;
+mod normal;
+mod von_mises;
+mod weibull;
 
+pub use beta::Beta;
+pub use birnbaum_saunders::BirnbaumSaunders;
+pub use birnbaum_saunders_learned::BirnbaumSaundersLearned;
+pub use exponential::Exponential;
+pub use gamma::Gamma;
+pub use gamma_rate::GammaRate;
+pub use inverse_gamma::InverseGamma;
+pub use inverse_gamma_scale::InverseGammaScale;
+pub use inverse_gaussian::InverseGaussian;
 pub use kind::{Component, ComponentKind};
+pub use log_normal::LogNormal;
+pub use normal::Normal;
+pub use von_mises::VonMises;
+pub use weibull::Weibull;
 
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::target::Support;
 
 /// Natural, expectation or usual parameters, or statistics; entries from [`ExponentialFamily::N_FREE`] on are zero.

@@ -1,7 +1,7 @@
 //! The normal distribution (mathematics §5.2, mathematics §1).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::Support;
 

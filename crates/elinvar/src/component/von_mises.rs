@@ -3,7 +3,7 @@
 use std::f64::consts::{LN_2, PI};
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::bessel_i::{BesselI, bessel_i, inverse_bessel_ratio};
 use crate::special::legendre::integrate;
 use crate::special::normal_quantile::normal_quantile;

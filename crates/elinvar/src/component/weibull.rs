@@ -1,7 +1,7 @@
 //! The Weibull distribution with a fixed shape (mathematics §5.2).
 
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::exponential_integral::EULER_GAMMA;
 use crate::special::gamma::ln_gamma;
 use crate::target::Support;

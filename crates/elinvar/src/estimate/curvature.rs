@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::ScaleMatrix;
 use crate::linalg::axpy;
+use crate::target::Shape;
 
 /// Where second-order information comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,9 +84,9 @@ pub(crate) struct FirstOrder<'a> {
 }
 
 /// G += Ê[s ∇²f]; `hessian` is the contracted Hessian of log p, `shifted` has room for all gradients, `scratch` for a Gram block.
-pub(crate) fn add_curvature<S: ScaleMatrix>(
+pub(crate) fn add_curvature(
     curvature: Curvature,
-    dim: usize,
+    shape: Shape,
     hessian: &[f64],
     input: &FirstOrder<'_>,
     shifted: &mut [f64],
@@ -103,12 +103,13 @@ pub(crate) fn add_curvature<S: ScaleMatrix>(
         }
         // Such families do without this function.
         Curvature::GradientFree => {}
-        Curvature::GradientOuterProduct => S::add_weighted_gram(dim, input.grad, input.price, scratch, g),
+        Curvature::GradientOuterProduct => shape.add_weighted_gram(input.grad, input.price, scratch, g),
         Curvature::Stein { .. } => {
             let shifted = &mut shifted[..input.grad.len()];
             // ∇f = −∇log p; the sign is carried by the gradients.
             match input.centre {
                 Some(centre) => {
+                    let dim = shape.dim();
                     for (out, grad) in shifted.chunks_exact_mut(dim).zip(input.grad.chunks_exact(dim)) {
                         for ((value, gi), ci) in out.iter_mut().zip(grad).zip(centre) {
                             *value = ci - gi;
@@ -117,7 +118,7 @@ pub(crate) fn add_curvature<S: ScaleMatrix>(
                 }
                 None => shifted.iter_mut().zip(input.grad).for_each(|(value, gi)| *value = -gi),
             }
-            S::add_symmetrised(dim, input.residual, shifted, input.weight, scratch, g);
+            shape.add_symmetrised(input.residual, shifted, input.weight, scratch, g);
         }
     }
 }

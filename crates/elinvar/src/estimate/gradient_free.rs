@@ -1,6 +1,6 @@
 //! Gradients of the bound from values of log p alone (mathematics §10.2).
 
-use crate::block::{LocationGradient, ScaleMatrix};
+use crate::block::{BlockGradient, Scale};
 use crate::linalg::axpy;
 use crate::random::Noise;
 
@@ -51,13 +51,13 @@ impl Baseline {
 
 impl ValuesOnly<'_> {
     /// Adds −E[∇h ũᵀ] to `out.b` and E[s ∇²h] to `out.g`; `h` holds the values, and weights of the Gram product afterwards.
-    pub(crate) fn add_gradient<S: ScaleMatrix>(
+    pub(crate) fn add_gradient(
         &self,
-        precision: &[f64],
+        matrix: &Scale,
         scale: impl Fn(usize) -> f64,
         h: &mut [f64],
         gram: &mut [f64],
-        out: &mut LocationGradient,
+        out: &mut BlockGradient,
     ) {
         let n = h.len();
         let (d, k) = (self.residual.len() / n, self.loadings.len() / n);
@@ -83,7 +83,7 @@ impl ValuesOnly<'_> {
             h[s] = even * excess * inv_s;
             total += even * excess;
         }
-        axpy(-total, precision, &mut out.g);
-        S::add_weighted_gram(d, self.residual, h, gram, &mut out.g);
+        axpy(-total, matrix.precision(), &mut out.g);
+        matrix.shape().add_weighted_gram(self.residual, h, gram, &mut out.g);
     }
 }

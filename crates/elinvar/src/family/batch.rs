@@ -73,6 +73,15 @@ impl Batch {
     }
 }
 
+/// Gives every kept draw the same weight, and the others none; false if there is none left.
+pub(super) fn weigh_equally(batch: &Batch, weight: &mut [f64]) -> bool {
+    let n_kept = batch.n_kept();
+    for (weight, kept) in weight.iter_mut().zip(&batch.kept) {
+        *weight = if *kept { 1.0 / n_kept as f64 } else { 0.0 };
+    }
+    n_kept > 0
+}
+
 /// Mean and standard error of log p + log prior − log q over the kept draws of a range.
 pub(super) fn mean_difference(
     log_p: &[f64],

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Layout, MatrixUpdate};
 use super::written::WrittenKind;
+use super::{Layout, MatrixUpdate};
 use crate::Error;
 use crate::component::ComponentKind;
-use crate::law::ScaleLaw;
+use crate::law::{Exponential, HalfNormal, InverseGamma, InverseGaussian, Law, PointMass, ReciprocalInverseGaussian};
 use crate::target::{Covariance, Support};
 
 /// A family with its constants.
@@ -40,7 +40,7 @@ pub enum Kind {
     /// Gaussian whose scale is random: z | s ~ N(μ, sΣ).
     ScaleMixture {
         /// The law of s.
-        law: ScaleLaw,
+        law: Law,
         /// Whether every coordinate has a scale of its own; Σ is diagonal then.
         product: bool,
     },
@@ -141,8 +141,13 @@ impl Family {
     }
 
     /// Gaussian whose scale is random, with this law of the scale.
-    pub fn scale_mixture(law: impl Into<ScaleLaw>) -> Self {
-        Self::full(Kind::ScaleMixture { law: law.into(), product: false })
+    pub fn scale_mixture(law: impl Into<Law>) -> Self {
+        let law = match law.into() {
+            // The constants of a scale mixture are not learned.
+            Law::InverseGamma(law) => InverseGamma::of_prior(law.shape()).into(),
+            law => law,
+        };
+        Self::full(Kind::ScaleMixture { law, product: false })
     }
 
     /// The same scale mixture with independent coordinates, each with a scale of its own; other families stay as they are.
@@ -254,10 +259,45 @@ impl Family {
     /// Columns of B: 1 for μ, plus those of α or A.
     pub fn n_columns(&self) -> usize {
         match self.kind {
-            Kind::Skew | Kind::Emg | Kind::Nig { .. } => 2,
             Kind::RankK { rank } => rank.saturating_add(1),
+            _ if self.is_shifted() => 2,
             _ => 1,
         }
+    }
+
+    /// The law of w given which z is Gaussian; a point mass where the family has no such law.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for a constant outside its domain.
+    pub fn law(&self) -> Result<Law, Error> {
+        Ok(match self.kind {
+            Kind::StudentT { a, learn: false } => InverseGamma::new(a)?.into(),
+            Kind::StudentT { a, learn: true } => InverseGamma::learned(a)?.into(),
+            Kind::Skew => HalfNormal.into(),
+            Kind::Emg => Exponential.into(),
+            Kind::Nig { lambda } => InverseGaussian::new(lambda)?.into(),
+            Kind::Snig { lambda } => ReciprocalInverseGaussian::new(lambda)?.into(),
+            Kind::ScaleMixture { law, .. } => law,
+            _ => PointMass.into(),
+        })
+    }
+
+    /// Whether its members are Gaussians mixed over a law of one number, or over one for each coordinate.
+    pub(crate) fn is_mean_variance(&self) -> bool {
+        match self.kind {
+            Kind::Gaussian => true,
+            _ => self.law().is_ok_and(|law| law.mixes()),
+        }
+    }
+
+    /// Whether its members have a shift α.
+    pub(crate) fn is_shifted(&self) -> bool {
+        self.law().is_ok_and(|law| law.is_shifted())
+    }
+
+    /// Whether its members are finite mixtures with weights.
+    pub(crate) fn is_mixture(&self) -> bool {
+        matches!(self.kind, Kind::Mog { .. } | Kind::MogAuto | Kind::EfMixture { .. })
     }
 
     /// Number of components; 1 where it is still to be found.
@@ -289,6 +329,10 @@ impl Family {
             Kind::Nig { lambda } | Kind::Snig { lambda } if !(lambda > 0.0 && lambda.is_finite()) => {
                 domain("lambda", lambda, "the inverse-Gaussian shape is a positive number")
             }
+            Kind::ScaleMixture { law, .. } if !law.is_scale() => Err(Error::Unsupported {
+                wanted: format!("`{}` as the law of a random scale", law.name()),
+                instead: format!("use one of {}", Law::scale_names().collect::<Vec<_>>().join(", ")),
+            }),
             Kind::ScaleMixture { product: true, .. } if self.covariance == Covariance::Full => Err(Error::Unsupported {
                 wanted: "a full scale matrix with a random scale per coordinate, which has no natural gradient of this kind,".into(),
                 instead: "use a diagonal one, or one scale for all coordinates".into(),

@@ -12,7 +12,7 @@ use crate::target::Prior;
 pub(super) const LABEL_BLOCK: u32 = 1 << 20;
 
 /// A component, drawn with its weight.
-pub(super) fn draw_label(weights: &LogWeights, stream: &mut Stream) -> usize {
+pub(crate) fn draw_label(weights: &LogWeights, stream: &mut Stream) -> usize {
     let mut u = stream.uniform();
     // Rounding may leave the last cumulative weight just below u.
     let last = weights.len() - 1;

@@ -3,12 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::block::MOST_MODES;
 
-/// Most groups of a layout, and most modes of a group.
+/// Most groups of a layout.
 pub(crate) const MOST_GROUPS: usize = 8;
-/// Most modes of a tensor.
-pub(crate) const MOST_MODES: usize = 4;
-
 /// Groups of consecutive coordinates of z, each read as a tensor with its first mode fastest (a matrix column by column).
 ///
 /// In files a list of lists: `[[13, 50], [51, 1]]` is a 13 × 50 matrix followed by a column of 51 numbers.
@@ -125,36 +123,6 @@ impl std::str::FromStr for Layout {
         };
         let group = |group: &str| group.split('x').map(length).collect::<Result<Vec<usize>, Error>>();
         Self::new(&text.split(',').map(group).collect::<Result<Vec<_>, Error>>()?)
-    }
-}
-
-/// How the factors of a Kronecker-structured precision move.
-///
-/// The factors P_1, …, P_K share one scale: a change of the scale of each by x changes that of their product by Kx. The natural
-/// gradient of each block alone (the others fixed) asks every factor for the whole change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum MatrixUpdate {
-    /// The natural gradient of the whole Kronecker Gaussian: block natural gradients, with the change of scale shared out to the
-    /// factors, one K-th each.
-    #[default]
-    Joint,
-    /// The block natural gradients as they are, all at the old point (mathematics §6.3, §10.5). Above β = 2/K their scales overshoot
-    /// more than they mend.
-    Blockwise,
-    /// The rule as the paper prints it: P_j⁺ = P_j + β G(⊗V)Gᵀ with G = ∇h, ∇log q included, so that no precision ever falls: for
-    /// comparison only (mathematics §6.3).
-    PaperLiteral,
-}
-
-impl std::fmt::Display for MatrixUpdate {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            MatrixUpdate::Joint => "joint",
-            MatrixUpdate::Blockwise => "blockwise",
-            MatrixUpdate::PaperLiteral => "paper_literal",
-        })
     }
 }
 

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::point_mass::gaussian_entropy;
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, TwoPoint};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, SkewnessOfShift, TwoPoint};
+use crate::Error;
 use crate::special::mean_mixture_entropy;
 use crate::special::normal::{HALF_LOG_TWO_PI, TruncatedNormal, log_ndtr};
 
@@ -18,7 +19,16 @@ const NO_SHIFT: f64 = 1e-100;
 
 impl MixingLaw for Exponential {
     const NAME: &'static str = "emg";
+    const CONSTANTS: &'static [(&'static str, f64)] = &[];
     const SHIFTED: bool = true;
+
+    fn from_constants(_constants: &[f64]) -> Result<Self, Error> {
+        Ok(Self)
+    }
+
+    fn constants(&self) -> [f64; 2] {
+        [0.0; 2]
+    }
 
     fn parameter(&self) -> Option<f64> {
         None
@@ -81,5 +91,9 @@ impl MixingLaw for Exponential {
 
     fn log_mixing_density(&self, w: f64) -> f64 {
         if w >= 0.0 { -w } else { f64::NEG_INFINITY }
+    }
+
+    fn skewness_of_shift(&self, third: f64) -> Option<SkewnessOfShift> {
+        Some(SkewnessOfShift { mean: 1.0, variance: 1.0, length: (0.5 * third).cbrt() })
     }
 }

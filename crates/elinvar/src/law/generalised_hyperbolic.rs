@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ScaleLawOf};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
 use crate::Error;
 use crate::special::gig::Gig;
 use crate::special::normal::HALF_LOG_TWO_PI;
@@ -75,8 +75,10 @@ impl GeneralisedHyperbolic {
     }
 }
 
-impl ScaleLawOf for GeneralisedHyperbolic {
+impl MixingLaw for GeneralisedHyperbolic {
+    const NAME: &'static str = "generalised_hyperbolic";
     const CONSTANTS: &'static [(&'static str, f64)] = &[("p", 1.0), ("omega", 1.0)];
+    const SHIFTED: bool = false;
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
         Self::new(constants[0], constants[1])
@@ -85,11 +87,6 @@ impl ScaleLawOf for GeneralisedHyperbolic {
     fn constants(&self) -> [f64; 2] {
         [self.constants.p, self.constants.omega]
     }
-}
-
-impl MixingLaw for GeneralisedHyperbolic {
-    const NAME: &'static str = "generalised_hyperbolic";
-    const SHIFTED: bool = false;
 
     fn parameter(&self) -> Option<f64> {
         Some(self.constants.omega)
@@ -141,7 +138,9 @@ impl MixingLaw for GeneralisedHyperbolic {
         // ½(As + b/s) − ω is half ω times the square of √(s/η) − √(η/s).
         let root = (w / self.eta).sqrt();
         let distance = root - root.recip();
-        (self.gig.p - 1.0) * w.ln() - 0.5 * self.constants.omega * distance * distance - self.gig.log_normaliser_plus_x()
+        (self.gig.p - 1.0) * w.ln()
+            - 0.5 * self.constants.omega * distance * distance
+            - self.gig.log_normaliser_plus_x()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Half-normal mean mixing: the skew-Gaussian (mathematics §3.2).
 
-use std::f64::consts::{FRAC_2_PI, LN_2};
+use std::f64::consts::{FRAC_2_PI, LN_2, PI};
 
 use serde::{Deserialize, Serialize};
 
 use super::point_mass::gaussian_entropy;
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, TwoPoint};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, SkewnessOfShift, TwoPoint};
+use crate::Error;
 use crate::special::mean_mixture_entropy;
 use crate::special::normal::{HALF_LOG_TWO_PI, TruncatedNormal, log_ndtr};
 
@@ -17,7 +18,16 @@ pub struct HalfNormal;
 
 impl MixingLaw for HalfNormal {
     const NAME: &'static str = "skew";
+    const CONSTANTS: &'static [(&'static str, f64)] = &[];
     const SHIFTED: bool = true;
+
+    fn from_constants(_constants: &[f64]) -> Result<Self, Error> {
+        Ok(Self)
+    }
+
+    fn constants(&self) -> [f64; 2] {
+        [0.0; 2]
+    }
 
     fn parameter(&self) -> Option<f64> {
         None
@@ -78,5 +88,10 @@ impl MixingLaw for HalfNormal {
 
     fn log_mixing_density(&self, w: f64) -> f64 {
         if w >= 0.0 { LN_2 - HALF_LOG_TWO_PI - 0.5 * w * w } else { f64::NEG_INFINITY }
+    }
+
+    fn skewness_of_shift(&self, third: f64) -> Option<SkewnessOfShift> {
+        let c = (2.0 / PI).sqrt();
+        Some(SkewnessOfShift { mean: c, variance: 1.0 - c * c, length: (third / (c * (4.0 / PI - 1.0))).cbrt() })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ScaleLawOf, ShapeSlopes};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ShapeSlopes};
 use crate::Error;
 use crate::rule::log_step;
 use crate::special::gamma::{digamma_minus_log, ln_gamma_ratio, log1p_minus, stirling_remainder, trigamma_minus_inv};
@@ -73,8 +73,10 @@ impl InverseGamma {
     }
 }
 
-impl ScaleLawOf for InverseGamma {
+impl MixingLaw for InverseGamma {
+    const NAME: &'static str = "student_t";
     const CONSTANTS: &'static [(&'static str, f64)] = &[("a", 4.0)];
+    const SHIFTED: bool = false;
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
         Self::new(constants[0])
@@ -83,11 +85,6 @@ impl ScaleLawOf for InverseGamma {
     fn constants(&self) -> [f64; 2] {
         [self.a, 0.0]
     }
-}
-
-impl MixingLaw for InverseGamma {
-    const NAME: &'static str = "student_t";
-    const SHIFTED: bool = false;
 
     fn parameter(&self) -> Option<f64> {
         Some(self.a)

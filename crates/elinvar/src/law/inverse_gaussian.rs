@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, SkewnessOfShift};
 use crate::Error;
 use crate::special::bessel_k::bessel_k;
 use crate::special::implicit::inverse_gaussian_log_density;
@@ -49,8 +49,17 @@ impl InverseGaussian {
 
 impl MixingLaw for InverseGaussian {
     const NAME: &'static str = "nig";
+    const CONSTANTS: &'static [(&'static str, f64)] = &[("lambda", 2.0)];
     const SHIFTED: bool = true;
     const EXACT_ENTROPY: bool = false;
+
+    fn from_constants(constants: &[f64]) -> Result<Self, Error> {
+        Self::new(constants[0])
+    }
+
+    fn constants(&self) -> [f64; 2] {
+        [self.lambda, 0.0]
+    }
 
     fn parameter(&self) -> Option<f64> {
         Some(self.lambda)
@@ -114,6 +123,10 @@ impl MixingLaw for InverseGaussian {
 
     fn log_mixing_density(&self, w: f64) -> f64 {
         inverse_gaussian_log_density(1.0, self.lambda, w)
+    }
+
+    fn skewness_of_shift(&self, third: f64) -> Option<SkewnessOfShift> {
+        Some(SkewnessOfShift { mean: 1.0, variance: 1.0 / self.lambda, length: third * self.lambda / 3.0 })
     }
 }
 

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ScaleLawOf};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
 use crate::Error;
 use crate::special::kolmogorov;
 use crate::special::normal::HALF_LOG_TWO_PI;
@@ -19,8 +19,10 @@ pub struct Logistic;
 const MEAN: f64 = PI * PI / 3.0;
 const MEAN_INVERSE: f64 = 0.426_278_398_817_505_8;
 
-impl ScaleLawOf for Logistic {
+impl MixingLaw for Logistic {
+    const NAME: &'static str = "logistic";
     const CONSTANTS: &'static [(&'static str, f64)] = &[];
+    const SHIFTED: bool = false;
 
     fn from_constants(_constants: &[f64]) -> Result<Self, Error> {
         Ok(Logistic)
@@ -29,11 +31,6 @@ impl ScaleLawOf for Logistic {
     fn constants(&self) -> [f64; 2] {
         [0.0; 2]
     }
-}
-
-impl MixingLaw for Logistic {
-    const NAME: &'static str = "logistic";
-    const SHIFTED: bool = false;
 
     fn parameter(&self) -> Option<f64> {
         None

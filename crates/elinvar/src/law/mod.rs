@@ -3,40 +3,31 @@
 //! The family is z | w ~ N(μ + u(w) α, s(w) Σ), w ~ q(w) (mathematics §0.5). With P = Σ⁻¹, Q = (z−μ)ᵀP(z−μ), L = (z−μ)ᵀPα and
 //! κ = αᵀPα, all that the algorithms ask of q(w) is a function of (Q, L, κ, d). There is no linear algebra here.
 
-/// The list of laws of a random scale without shift, one line each: modules, names, [`ScaleLaw`] and its dispatch are made from it.
-macro_rules! scale_laws {
-    ($with:ident) => {
-        $with! {
-            inverse_gamma::InverseGamma,
-            reciprocal_inverse_gaussian::ReciprocalInverseGaussian,
-            logistic::Logistic,
-            variance_gamma::VarianceGamma,
-            generalised_hyperbolic::GeneralisedHyperbolic,
-        }
-    };
-}
-
-macro_rules! modules {
-    ($($module:ident::$type:ident,)*) => {
-        $(mod $module;
-        pub use $module::$type;)*
-    };
-}
-
-scale_laws!(modules);
-
 mod exponential;
+mod generalised_hyperbolic;
 mod half_normal;
+mod inverse_gamma;
 mod inverse_gaussian;
+mod logistic;
 mod point_mass;
-mod scale_law;
+mod reciprocal_inverse_gaussian;
+mod registered;
+mod variance_gamma;
 
 pub use exponential::Exponential;
+pub use generalised_hyperbolic::GeneralisedHyperbolic;
 pub use half_normal::HalfNormal;
+pub use inverse_gamma::InverseGamma;
 pub use inverse_gaussian::InverseGaussian;
 pub(crate) use inverse_gaussian::sample_inverse_gaussian;
+pub use logistic::Logistic;
 pub use point_mass::PointMass;
-pub use scale_law::{ScaleLaw, ScaleLawOf};
+pub use reciprocal_inverse_gaussian::ReciprocalInverseGaussian;
+pub use registered::Law;
+pub use variance_gamma::VarianceGamma;
+
+use crate::Error;
+pub use crate::random::MixingNoise;
 
 /// The three scalars of a point, and the dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -118,20 +109,23 @@ pub struct ShapeSlopes {
     pub s: f64,
 }
 
-/// Random numbers from which one w is made.
-pub trait MixingNoise {
-    /// A uniform number in the open unit interval; the first two calls for a draw may come from a low-discrepancy point set.
-    fn uniform(&mut self) -> f64;
-    /// A standard normal number, made like [`MixingNoise::uniform`].
-    fn normal(&mut self) -> f64;
-    /// A draw from Gamma(shape, 1).
-    fn gamma(&mut self, shape: f64) -> f64;
+/// How a start gives a member of a shifted law the third cumulant of its target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SkewnessOfShift {
+    /// E\[u\].
+    pub mean: f64,
+    /// Var(u).
+    pub variance: f64,
+    /// |α|, whitened, with which z has the third cumulant that was asked for.
+    pub length: f64,
 }
 
 /// A mixing law q(w) with its shift u(w) and scale s(w).
-pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
+pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     /// The family's name in files, commands and plots.
     const NAME: &'static str;
+    /// Names of the constants with their usual values, at most two.
+    const CONSTANTS: &'static [(&'static str, f64)];
     /// Whether u(w) is not identically zero, that is, whether α exists.
     const SHIFTED: bool;
     /// Whether w is random.
@@ -139,6 +133,13 @@ pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
     /// Whether [`MixingLaw::entropy`] is known. A law without it has u ∝ s, so that u/s is constant given z.
     const EXACT_ENTROPY: bool = true;
 
+    /// The law with these constants.
+    ///
+    /// # Errors
+    /// If one lies outside its domain.
+    fn from_constants(constants: &[f64]) -> Result<Self, Error>;
+    /// The constants, in the order of the list.
+    fn constants(&self) -> [f64; 2];
     /// The free constant of the law (a or λ), if it has one.
     fn parameter(&self) -> Option<f64>;
     /// A draw of w.
@@ -166,6 +167,12 @@ pub trait MixingLaw: Copy + Send + Sync + std::fmt::Debug {
     }
     /// log q(w), for the exact view of the theory; zero for a point mass.
     fn log_mixing_density(&self, w: f64) -> f64;
+
+    /// The shift with this third cumulant of z along it; none for a law without shift.
+    fn skewness_of_shift(&self, third: f64) -> Option<SkewnessOfShift> {
+        let _ = third;
+        None
+    }
 
     /// Whether a fit moves the constant of the law; the methods below are asked for only then.
     fn is_learned(&self) -> bool {

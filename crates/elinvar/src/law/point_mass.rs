@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
 
 /// w = 1 with probability one: z ~ N(μ, Σ).
@@ -13,8 +14,17 @@ pub struct PointMass;
 
 impl MixingLaw for PointMass {
     const NAME: &'static str = "gaussian";
+    const CONSTANTS: &'static [(&'static str, f64)] = &[];
     const SHIFTED: bool = false;
     const MIXES: bool = false;
+
+    fn from_constants(_constants: &[f64]) -> Result<Self, Error> {
+        Ok(Self)
+    }
+
+    fn constants(&self) -> [f64; 2] {
+        [0.0; 2]
+    }
 
     fn parameter(&self) -> Option<f64> {
         None

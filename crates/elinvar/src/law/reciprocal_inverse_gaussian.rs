@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::inverse_gaussian::{sample_inverse_gaussian, valid_lambda};
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ScaleLawOf};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
 use crate::Error;
 use crate::special::bessel_k::bessel_k;
 use crate::special::implicit::inverse_gaussian_log_density;
@@ -46,8 +46,10 @@ impl ReciprocalInverseGaussian {
     }
 }
 
-impl ScaleLawOf for ReciprocalInverseGaussian {
+impl MixingLaw for ReciprocalInverseGaussian {
+    const NAME: &'static str = "snig";
     const CONSTANTS: &'static [(&'static str, f64)] = &[("lambda", 2.0)];
+    const SHIFTED: bool = false;
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
         Self::new(constants[0])
@@ -56,11 +58,6 @@ impl ScaleLawOf for ReciprocalInverseGaussian {
     fn constants(&self) -> [f64; 2] {
         [self.lambda, 0.0]
     }
-}
-
-impl MixingLaw for ReciprocalInverseGaussian {
-    const NAME: &'static str = "snig";
-    const SHIFTED: bool = false;
 
     fn parameter(&self) -> Option<f64> {
         Some(self.lambda)

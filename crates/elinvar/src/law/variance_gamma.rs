@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ScaleLawOf};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
 use crate::Error;
 use crate::special::gamma::{log1p_minus, stirling_remainder};
 use crate::special::gig::Gig;
@@ -43,9 +43,15 @@ impl VarianceGamma {
             return Err(Error::Domain { parameter: "k", value: k, reason: "it is finite and larger than 1" });
         }
         if k <= 1.0 {
-            let name = if k == 1.0 { "the Laplace law, variance_gamma with k = 1,".into() } else { format!("variance_gamma with k = {k},") };
+            let name = if k == 1.0 {
+                "the Laplace law, variance_gamma with k = 1,".into()
+            } else {
+                format!("variance_gamma with k = {k},")
+            };
             return Err(Error::Unsupported {
-                wanted: format!("{name} whose Fisher information of μ is infinite, so that a natural step in μ is zero,"),
+                wanted: format!(
+                    "{name} whose Fisher information of μ is infinite, so that a natural step in μ is zero,"
+                ),
                 instead: "use variance_gamma with k > 1, student_t or logistic".into(),
             });
         }
@@ -63,8 +69,10 @@ impl VarianceGamma {
     }
 }
 
-impl ScaleLawOf for VarianceGamma {
+impl MixingLaw for VarianceGamma {
+    const NAME: &'static str = "variance_gamma";
     const CONSTANTS: &'static [(&'static str, f64)] = &[("k", 2.0)];
+    const SHIFTED: bool = false;
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
         Self::new(constants[0])
@@ -73,11 +81,6 @@ impl ScaleLawOf for VarianceGamma {
     fn constants(&self) -> [f64; 2] {
         [self.k, 0.0]
     }
-}
-
-impl MixingLaw for VarianceGamma {
-    const NAME: &'static str = "variance_gamma";
-    const SHIFTED: bool = false;
 
     fn parameter(&self) -> Option<f64> {
         Some(self.k)
@@ -139,7 +142,9 @@ mod tests {
         for dim in [1, 3, 30] {
             let forms = Forms { dim, q: 0.0, ..Forms::default() };
             let c = law.conditional(forms);
-            assert!(law.log_marginal(forms).is_finite() && c.s >= 0.0 && c.inv_s.is_finite() && c.var_inv_s.is_finite());
+            assert!(
+                law.log_marginal(forms).is_finite() && c.s >= 0.0 && c.inv_s.is_finite() && c.var_inv_s.is_finite()
+            );
         }
         for k in [1.0, 0.4] {
             let sentence = VarianceGamma::new(k).unwrap_err().to_string();

@@ -9,32 +9,8 @@ use super::{
 };
 use crate::Error;
 use crate::random::{Purpose, Stream};
-use crate::run::Counts;
+use crate::record::{Counts, Estimate};
 use crate::target::{DrawBuffer, Evaluations, Rows, Scratch, Target};
-
-/// A Monte Carlo estimate with its standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// The estimate.
-    pub value: f64,
-    /// Its Monte Carlo standard error.
-    pub mcse: f64,
-}
-
-impl Estimate {
-    /// An estimate whose error, where it overflows or does not exist, is the largest number: files know no infinity.
-    pub(crate) fn new(value: f64, mcse: f64) -> Self {
-        if value.is_nan() {
-            return Self { value: 0.0, mcse: f64::MAX };
-        }
-        Self { value: value.clamp(-f64::MAX, f64::MAX), mcse: if mcse.is_finite() { mcse } else { f64::MAX } }
-    }
-
-    /// Whether there is an error, which the largest number stands for the lack of.
-    pub fn is_known(&self) -> bool {
-        self.value.abs() < f64::MAX && self.mcse < f64::MAX
-    }
-}
 
 /// What fresh draws say about a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

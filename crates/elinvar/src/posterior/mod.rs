@@ -1,24 +1,21 @@
 //! The result of a fit: a distribution that can be sampled, evaluated, summarised, saved and judged.
 
-mod agreement;
 mod comparison;
 mod diagnose;
 mod pareto;
 mod reason;
-mod rung;
 mod shift;
 mod summary;
 mod tail_index;
 mod verdict;
 mod wide;
 
-pub use agreement::{Agreement, ModeRecord};
+pub use crate::record::{Agreement, Estimate, ModeRecord, Rung};
 pub use comparison::{Comparison, compare};
-pub use diagnose::{Diagnostics, Estimate, WeightedDraws, log_density_at};
+pub use diagnose::{Diagnostics, WeightedDraws, log_density_at};
 pub use pareto::{
     LogMeanExp, ParetoTail, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct,
 };
-pub use rung::Rung;
 pub use shift::Shift;
 pub use summary::ParameterSummary;
 pub use tail_index::TailIndex;
@@ -30,10 +27,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::family::{AnyApproximation, Approximation, DrawPlan, Family, State, with_approximation};
-use crate::file::{self, Header};
+use crate::family::{Approximation, DrawPlan, Family, NoiseKey};
+use crate::file::{self, Format, Header};
+use crate::plan::Plan;
 use crate::random::Purpose;
-use crate::run::{Counts, Plan, Step, StopReason};
+use crate::record::{Counts, Step, StopReason};
 use crate::target::{DrawBuffer, Target, Transforms};
 
 /// Draws are made this many at a time.
@@ -42,7 +40,6 @@ const CHUNK: usize = 1024;
 /// A fitted approximation with the record of how it came about.
 #[derive(Clone, Debug)]
 pub struct Posterior {
-    approximation: AnyApproximation,
     record: Record,
 }
 
@@ -51,7 +48,8 @@ pub struct Posterior {
 struct Record {
     #[serde(flatten)]
     header: Header,
-    state: State,
+    /// The distribution itself.
+    state: Approximation,
     names: Vec<String>,
     constrained_names: Vec<String>,
     transforms: Transforms,
@@ -73,50 +71,49 @@ struct Record {
 }
 
 impl Posterior {
-    const FORMAT: &'static str = "elinvar-fit";
+    const FORMAT: Format = Format { name: "elinvar-fit", oldest: 0, newest: 1 };
 
+    /// What a run has reached, and what it found to be left to gain; its record comes later.
     pub(crate) fn of_run(
         target: &dyn Target,
-        approximation: AnyApproximation,
+        approximation: Approximation,
         plan: &Plan,
         stop_reason: StopReason,
-        counts: Counts,
-        seconds: f64,
-        trace: Vec<Step>,
+        remaining: Option<(f64, f64)>,
     ) -> Self {
         let record = Record {
             header: Header::new(Self::FORMAT),
-            state: approximation.state(),
+            state: approximation,
             names: target.names(),
             constrained_names: target.constrained_names(),
             transforms: target.transforms(),
             plan: plan.clone(),
             stop_reason,
-            counts,
-            seconds,
+            counts: Counts::default(),
+            seconds: 0.0,
             diagnostics: None,
-            remaining: trace.last().and_then(|step| step.remaining),
+            remaining,
             judgement: None,
             agreement: Agreement::default(),
             rungs: Vec::new(),
-            trace,
+            trace: Vec::new(),
         };
-        Self { approximation, record }
+        Self { record }
     }
 
     /// The family.
     pub fn family(&self) -> Family {
-        self.record.state.family
+        self.record.state.family()
     }
 
     /// The distribution itself.
-    pub fn approximation(&self) -> &AnyApproximation {
-        &self.approximation
+    pub fn approximation(&self) -> &Approximation {
+        &self.record.state
     }
 
     /// Number of coordinates of z.
     pub fn dim(&self) -> usize {
-        self.approximation.dim()
+        self.record.state.dim()
     }
 
     /// Names of the coordinates of z.
@@ -190,14 +187,14 @@ impl Posterior {
         self.record.rungs = rungs;
     }
 
-    /// Sets what the fit took, for one that has several parts.
-    pub(crate) fn set_cost(&mut self, counts: Counts, seconds: f64) {
-        (self.record.counts, self.record.seconds) = (counts, seconds);
+    /// Records what the whole fit took, and its steps.
+    pub(crate) fn set_record(&mut self, counts: Counts, seconds: f64, trace: Vec<Step>) {
+        (self.record.counts, self.record.seconds, self.record.trace) = (counts, seconds, trace);
     }
 
-    /// Sets the steps, for a fit that has several parts.
-    pub(crate) fn set_trace(&mut self, trace: Vec<Step>) {
-        self.record.trace = trace;
+    /// Records what several fits, of which this is the best, took together.
+    pub(crate) fn set_cost(&mut self, counts: Counts, seconds: f64) {
+        (self.record.counts, self.record.seconds) = (counts, seconds);
     }
 
     /// log q(z).
@@ -205,7 +202,7 @@ impl Posterior {
     /// # Panics
     /// If z does not have the posterior's number of coordinates.
     pub fn log_density(&self, z: &[f64]) -> f64 {
-        self.approximation.log_density(z)
+        self.record.state.log_density(z)
     }
 
     /// `n` independent draws of z and log q at each.
@@ -216,22 +213,20 @@ impl Posterior {
     fn draw(&self, n: usize, seed: u64, purpose: Purpose) -> (DrawBuffer, Vec<f64>) {
         let d = self.dim();
         let (mut draws, mut log_q) = (DrawBuffer::zeros(d, n), vec![0.0; n]);
-        with_approximation!(&self.approximation, q => {
-            let n_components = q.n_blocks();
-            let plan = DrawPlan::independent(CHUNK.div_ceil(n_components));
-            let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
-            let mut done = 0;
-            let mut chunk = 0;
-            while done < n {
-                q.draw(seed, purpose, chunk, &mut work, &mut batch);
-                let take = batch.n.min(n - done);
-                draws.as_mut_slice()[done * d..(done + take) * d]
-                    .copy_from_slice(&batch.draws.view().as_slice()[..take * d]);
-                log_q[done..done + take].copy_from_slice(&batch.log_q[..take]);
-                done += take;
-                chunk += 1;
-            }
-        });
+        let q = self.approximation();
+        let mut estimator = q.estimator(&DrawPlan::independent(CHUNK.div_ceil(q.n_components())));
+        let mut batch = estimator.batch(q);
+        let mut done = 0;
+        let mut chunk = 0;
+        while done < n {
+            estimator.draw(q, NoiseKey { seed, purpose, step: chunk }, &mut batch);
+            let take = batch.n.min(n - done);
+            draws.as_mut_slice()[done * d..(done + take) * d]
+                .copy_from_slice(&batch.draws.view().as_slice()[..take * d]);
+            log_q[done..done + take].copy_from_slice(&batch.log_q[..take]);
+            done += take;
+            chunk += 1;
+        }
         (draws, log_q)
     }
 
@@ -270,8 +265,7 @@ impl Posterior {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let record: Record = file::read(path, Self::FORMAT)?;
-        let approximation = AnyApproximation::from_state(&record.state).map_err(|e| file::damaged(path, &e))?;
-        let dim = approximation.dim();
+        let dim = record.state.dim();
         if record.names.len() != dim || record.transforms.dim() != dim {
             let (names, transformed) = (record.names.len(), record.transforms.dim());
             let problem = format!("it has {dim} coordinates, {names} names and transforms of {transformed}");
@@ -281,6 +275,6 @@ impl Posterior {
         if names != parameters {
             return Err(file::damaged(path, &format!("it has {parameters} parameters and {names} names for them")));
         }
-        Ok(Self { approximation, record })
+        Ok(Self { record })
     }
 }

@@ -2,7 +2,6 @@
 
 use super::verdict::{Assessment, Cause, Evidence, agreeing, limits};
 use super::{Agreement, Diagnostics, Estimate, Shift};
-use crate::run::StopReason;
 
 /// What decided, and then every number that was looked at.
 pub(super) fn sentences(evidence: &Evidence<'_>, assessment: &Assessment) -> String {
@@ -18,7 +17,9 @@ fn decision(evidence: &Evidence<'_>, cause: Cause) -> String {
     let Evidence { diagnostics, agreement, .. } = evidence;
     let name = |index: usize| &diagnostics.shifts[index].name;
     match cause {
-        Cause::NotConverged => format!("Not converged: {}{}", ending(evidence.stop_reason), left(evidence.remaining)),
+        Cause::NotConverged => {
+            format!("Not converged: {}{}", evidence.stop_reason.sentence(), left(evidence.remaining))
+        }
         Cause::Unbounded => {
             "A search for modes went up without end: this log density has no maximum, and may have mass that no draw \
              reaches or no normaliser"
@@ -65,20 +66,6 @@ fn decision(evidence: &Evidence<'_>, cause: Cause) -> String {
             percent(diagnostics.effective_draws().1)
         ),
         Cause::Nothing => "Converged, and importance weights confirm every mean and sd".into(),
-    }
-}
-
-fn ending(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::MaxSteps => "the limit of steps was reached",
-        StopReason::MaxEvaluations => "the limit of evaluations was reached",
-        StopReason::MaxSeconds => "the limit of time was reached",
-        StopReason::Interrupted => "the run was interrupted",
-        StopReason::BadEvaluations => "the log density was not finite at most draws of many steps in a row",
-        StopReason::Stuck => "no step could be taken any more",
-        StopReason::Stagnated => "the bound was no longer rising, and more draws did not help",
-        StopReason::Diverged => "the approximation became wider or narrower without end",
-        other => other.name(),
     }
 }
 

@@ -33,7 +33,7 @@ impl Posterior {
             columns.iter_mut().zip(&x).for_each(|(column, value)| column.push(*value));
         }
         let d = self.dim();
-        let (mean, cov) = (self.approximation.mean(), self.approximation.covariance());
+        let (mean, cov) = (self.approximation().mean(), self.approximation().covariance());
         let linear = transforms.linear();
         let rows = self.constrained_names().iter().zip(&mut columns).enumerate().map(|(i, (name, column))| {
             column.sort_by(f64::total_cmp);

@@ -14,7 +14,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Agreement, Diagnostics, Estimate, reason};
-use crate::run::StopReason;
+use crate::record::StopReason;
 
 /// The constants of the rule.
 pub mod limits {

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Posterior, WeightedDraws, shift};
 use crate::Error;
-use crate::family::{Approximation, with_approximation};
 use crate::linalg::cholesky::{self, Workspace};
 use crate::random::{Purpose, Stream};
 use crate::special::gamma::ln_gamma;
@@ -59,7 +58,7 @@ impl Wide {
         if d > MOST_DIMENSIONS || posterior.family().support() != Support::Real {
             return None;
         }
-        let (mean, covariance) = with_approximation!(posterior.approximation(), q => (q.mean(), q.covariance()));
+        let (mean, covariance) = (posterior.approximation().mean(), posterior.approximation().covariance());
         if !mean.iter().chain(&covariance).all(|x| x.is_finite()) {
             return None;
         }

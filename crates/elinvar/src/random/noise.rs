@@ -9,7 +9,7 @@ use super::gamma_quantile::GammaQuantile;
 use super::sobol::SobolNormals;
 use super::stream::{Purpose, Stream};
 use crate::Error;
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 use crate::special::normal_quantile::normal_quantile;
 
 /// How the draws of a batch depend on each other; each single draw has the same law under all three.
@@ -68,7 +68,7 @@ const LANES: usize = (1 << 15) - 2;
 /// The noise of batches of n draws in d dimensions; allocates only in [`NoiseSource::new`].
 ///
 /// ```
-/// use elinvar::law::MixingNoise;
+/// use elinvar::random::MixingNoise;
 /// use elinvar::random::{Noise, NoiseSource, Purpose};
 ///
 /// let (dim, n) = (3, 8);

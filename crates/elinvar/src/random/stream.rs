@@ -4,7 +4,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
-use crate::law::MixingNoise;
+use crate::random::MixingNoise;
 
 /// What random numbers are used for; different purposes never share numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check_rate;
+use super::{check_rate, take};
 use crate::Error;
 
 /// The constants of Adam.
@@ -86,7 +86,6 @@ impl EuclideanAdamMemory {
     /// One step of ascent of length `beta` along the gradient; returns the length taken, halved until `accept` takes the new
     /// coordinates, 0 if it takes none or the gradient is not finite.
     pub fn step(&mut self, rule: EuclideanAdam, beta: f64, mut accept: impl FnMut(&[f64]) -> bool) -> f64 {
-        const HALVINGS: usize = 60;
         if !in_range(&self.gradient) {
             return 0.0;
         }
@@ -97,19 +96,16 @@ impl EuclideanAdamMemory {
         }
         let first = 1.0 / (1.0 - rule.beta1.powf(self.t as f64));
         let second = 1.0 / (1.0 - rule.beta2.powf(self.t as f64));
-        let mut taken = beta;
-        for _ in 0..HALVINGS {
-            let means = self.m.iter().zip(&self.v);
-            for ((next, at), (m, v)) in self.next.iter_mut().zip(&self.at).zip(means) {
+        let Self { at, m, v, next, .. } = self;
+        let taken = take(beta, None, |taken| {
+            for ((next, at), (m, v)) in next.iter_mut().zip(&*at).zip(m.iter().zip(&*v)) {
                 *next = at + taken * (first * m / ((second * v).sqrt() + rule.epsilon));
             }
-            if accept(&self.next) {
-                std::mem::swap(&mut self.at, &mut self.next);
-                return taken;
-            }
-            taken *= 0.5;
-        }
-        0.0
+            accept(next).then_some(0.0)
+        });
+        let Some((taken, _)) = taken else { return 0.0 };
+        std::mem::swap(at, next);
+        taken
     }
 }
 

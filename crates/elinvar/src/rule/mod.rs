@@ -2,17 +2,21 @@
 
 mod adam_like;
 mod euclidean_adam;
+mod matrix_update;
 mod positive;
+pub(crate) mod retraction;
 mod step_size;
 mod taken;
 mod trust_region;
 
 pub use adam_like::{AdamLike, AdamLikeMemory, AdamLikeRequest, BiasCorrection, Root};
 pub use euclidean_adam::{EuclideanAdam, EuclideanAdamMemory};
+pub use matrix_update::MatrixUpdate;
 pub use positive::{geodesic_step, log_step, student_t_christoffel};
 pub use step_size::StepSize;
 pub use taken::Taken;
 pub use trust_region::largest_step;
+pub(crate) use trust_region::take;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,29 @@
-//! The largest step whose KL divergence from the old state stays within a bound.
+//! How far a step goes: halved until it is admissible, shortened until its KL divergence stays within a bound.
+
+/// A step is halved at most this often.
+const HALVINGS: usize = 60;
+/// Relative accuracy of the divergence of a step that a bound has shortened.
+const TOLERANCE: f64 = 0.05;
+
+/// The β that a step takes, with its divergence; `None` if it stays where it was.
+///
+/// `attempt` writes the state after a step β and returns its KL divergence from the present one (anything, where there is no bound),
+/// or `None` if it is not admissible. The whole step is halved until it is, and shortened to the bound where there is one. The
+/// last attempt is the one that is taken, so that what it has written can be accepted.
+pub(crate) fn take(beta: f64, max_kl: Option<f64>, mut attempt: impl FnMut(f64) -> Option<f64>) -> Option<(f64, f64)> {
+    let mut beta = beta;
+    for _ in 0..HALVINGS {
+        let Some(kl) = attempt(beta) else {
+            beta *= 0.5;
+            continue;
+        };
+        let Some(bound) = max_kl.filter(|bound| kl > *bound) else { return Some((beta, kl)) };
+        beta = largest_step(beta, bound, TOLERANCE, &mut attempt);
+        let found = attempt(beta);
+        return found.filter(|_| beta > 0.0).map(|kl| (beta, kl));
+    }
+    None
+}
 
 /// The largest β ≤ `beta_max` with `kl(β) ≤ epsilon`, to the relative accuracy `tolerance` in the divergence.
 ///
@@ -43,6 +68,29 @@ pub fn largest_step(beta_max: f64, epsilon: f64, tolerance: f64, mut kl: impl Fn
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_is_halved_until_it_is_admissible_and_then_shortened_to_the_bound() {
+        let (mut last, mut n) = (0.0, 0);
+        let mut attempt = |beta: f64| {
+            (last, n) = (beta, n + 1);
+            (beta < 0.3).then_some(beta * beta)
+        };
+        assert_eq!(take(1.0, None, &mut attempt), Some((0.25, 0.0625)));
+        assert_eq!(take(1.0, Some(0.1), &mut attempt), Some((0.25, 0.0625)));
+        let (beta, kl) = take(1.0, Some(0.01), &mut attempt).unwrap();
+        assert!(beta == last && kl == beta * beta && (0.0095..=0.01).contains(&kl), "{beta} {kl}");
+        n = 0;
+        assert_eq!(
+            take(1.0, None, |_| {
+                n += 1;
+                None
+            }),
+            None
+        );
+        assert_eq!(n, HALVINGS);
+        assert_eq!(take(1.0, Some(0.0), |beta| Some(beta)), None);
+    }
 
     #[test]
     fn finds_the_boundary_of_a_quadratic_divergence() {

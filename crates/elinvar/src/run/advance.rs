@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Plan, Run};
 use crate::Error;
-use crate::family::{Approximation, State, StepRequest, Taken};
+use crate::family::{Approximation, StepRequest, Taken};
 use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Rule};
 use crate::target::Prior;
 
 /// What a rule remembers.
-pub(super) enum Memory<A> {
+pub(super) enum Memory {
     None,
     /// The state before the last step, once there was one.
     Momentum {
-        before: A,
+        before: Approximation,
         known: bool,
     },
     AdamLike(AdamLikeMemory),
@@ -26,30 +26,24 @@ pub(super) enum Memory<A> {
 pub(super) enum MemoryState {
     #[default]
     None,
-    Momentum(Option<Box<State>>),
+    Momentum(Option<Box<Approximation>>),
     AdamLike(AdamLikeMemory),
     EuclideanAdam(EuclideanAdamMemory),
 }
 
-impl<A: Approximation> Memory<A> {
+impl Memory {
     /// The memory of a run of this plan from `start`, which the rule may change.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the family has no step by this rule.
-    pub(super) fn new(plan: &Plan, prior: &Prior, start: &mut A) -> Result<Self, Error> {
+    pub(super) fn new(plan: &Plan, prior: &Prior, start: &mut Approximation) -> Result<Self, Error> {
         let missing = |instead: &str| Error::Unsupported {
             wanted: format!("rule `{}` for `{}`", plan.rule, start.family()),
             instead: instead.into(),
         };
         match plan.rule {
             Rule::NaturalGradient | Rule::Retraction => Ok(Self::None),
-            Rule::NaturalMomentum { .. } => {
-                let (mut work, mut gradient) = (start.work(&plan.draw_plan(1)), start.gradient_buffer());
-                if !start.add_momentum(start, 0.0, &mut work, &mut gradient) {
-                    return Err(missing("use `natural_gradient` or `retraction`"));
-                }
-                Ok(Self::Momentum { before: start.clone(), known: false })
-            }
+            Rule::NaturalMomentum { .. } => Ok(Self::Momentum { before: start.clone(), known: false }),
             Rule::AdamLike(rule) => {
                 let memory = start.adam_like_memory().ok_or_else(|| {
                     missing("it needs a diagonal scale matrix, one component and a fixed mixing law; use `euclidean_adam` elsewhere")
@@ -78,7 +72,7 @@ impl<A: Approximation> Memory<A> {
     pub(super) fn state(&self) -> MemoryState {
         match self {
             Self::None => MemoryState::None,
-            Self::Momentum { before, known } => MemoryState::Momentum(known.then(|| Box::new(before.state()))),
+            Self::Momentum { before, known } => MemoryState::Momentum(known.then(|| Box::new(before.clone()))),
             Self::AdamLike(memory) => MemoryState::AdamLike(memory.clone()),
             Self::EuclideanAdam(memory) => MemoryState::EuclideanAdam(memory.clone()),
         }
@@ -88,17 +82,16 @@ impl<A: Approximation> Memory<A> {
     ///
     /// # Errors
     /// [`Error::Shape`] if it belongs to another rule or state.
-    pub(super) fn restore(&self, stored: &MemoryState, q: &A) -> Result<Self, Error> {
+    pub(super) fn restore(&self, stored: &MemoryState, q: &Approximation) -> Result<Self, Error> {
         let misfit = |expected, found| Error::Shape { what: "numbers in the memory of the rule", expected, found };
         Ok(match (self, stored) {
             (Self::None, MemoryState::None) => Self::None,
             (Self::Momentum { .. }, MemoryState::Momentum(None)) => Self::Momentum { before: q.clone(), known: false },
             (Self::Momentum { .. }, MemoryState::Momentum(Some(before))) => {
-                let before = A::from_state(before)?;
-                if before.natural_len() != q.natural_len() || before.n_blocks() != q.n_blocks() {
+                if !before.is_shaped_as(q) {
                     return Err(misfit(q.natural_len(), before.natural_len()));
                 }
-                Self::Momentum { before, known: true }
+                Self::Momentum { before: (**before).clone(), known: true }
             }
             (Self::AdamLike(fresh), MemoryState::AdamLike(memory)) => {
                 if fresh.m.len() != memory.m.len() || !memory.m.iter().all(|m| m.is_finite()) {
@@ -120,29 +113,29 @@ impl<A: Approximation> Memory<A> {
     }
 }
 
-impl<A: Approximation> Run<'_, A> {
+impl Run<'_> {
     /// Moves along the gradient of the last estimate.
     pub(super) fn advance(&mut self, request: StepRequest) -> Taken {
-        let (q, gradient, work) = (&mut self.q, &mut self.gradient, &mut self.work);
+        let (q, gradient, scratch) = (&mut self.q, &mut self.gradient, &mut self.scratch);
         match (request.rule, &mut self.memory) {
             (Rule::NaturalMomentum { gamma }, Memory::Momentum { before, known }) => {
                 if *known {
-                    q.add_momentum(before, gamma / request.beta, work, gradient);
+                    q.add_momentum(before, gamma / request.beta, scratch, gradient);
                 }
                 before.clone_from(q);
                 *known = true;
-                q.step(gradient, request, work)
+                q.advance(gradient, request, scratch)
             }
             (Rule::AdamLike(rule), Memory::AdamLike(memory)) => {
                 let n_items = self.target.n_rows().unwrap_or(1).max(1) as f64;
                 let request = AdamLikeRequest { rule, beta: request.beta, n_items };
-                q.adam_like_step(gradient, &self.prior, request, memory, work)
+                q.adam_like_step(gradient, &self.prior, request, memory, scratch)
             }
             (Rule::EuclideanAdam(rule), Memory::EuclideanAdam(memory)) => {
-                q.chart_gradient(gradient, work, memory.gradient_mut());
-                Taken::by_one(memory.step(rule, request.beta, |coordinates| q.set_chart(coordinates, work)))
+                q.chart_gradient(gradient, scratch, memory.gradient_mut());
+                Taken::by_one(memory.step(rule, request.beta, |coordinates| q.set_chart(coordinates, scratch)))
             }
-            _ => q.step(gradient, request, work),
+            _ => q.advance(gradient, request, scratch),
         }
     }
 }

@@ -1,21 +1,20 @@
 //! A run as a file: everything from which it continues to the same bits.
 
 use std::path::Path;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use super::advance::MemoryState;
-use super::average::Average;
-use super::journal::passes;
-use super::plan::MOST_DRAWS;
-use super::radius::Radius;
-use super::remaining::Remaining;
+use super::average::{Average, AverageState};
+use super::fitting::Clock;
+use super::journal::{Content, Entry, passes};
+use super::pace::Pace;
 use super::review::Best;
 use super::{Counts, Plan, Run, Step};
 use crate::Error;
-use crate::family::{AnyApproximation, Approximation, State};
-use crate::file::{self, Header};
+use crate::family::Approximation;
+use crate::file::{self, Format, Header};
+use crate::plan::MOST_DRAWS;
 use crate::target::Target;
 
 /// The state of a run between two steps. No generator is stored: random numbers are functions of the seed and the step.
@@ -25,62 +24,59 @@ pub struct Checkpoint {
     header: Header,
     /// The plan, every automatic choice made.
     pub plan: Plan,
-    /// The parameters.
-    pub state: State,
-    /// Index of the next step.
-    pub step: u64,
-    /// Draws per component of the next step.
-    pub n_draws: usize,
     /// Evaluations so far.
     pub counts: Counts,
     /// The recorded steps.
     pub trace: Vec<Step>,
     /// Seconds so far.
     pub seconds: f64,
-    remaining: Option<Remaining>,
-    previous: Option<Remaining>,
-    reach: f64,
-    longest: f64,
-    review_draws: usize,
-    idle: u32,
-    wild: bool,
-    radius: Radius,
-    average: Window,
-    best: Option<BestState>,
-    review_at: u64,
-    #[serde(deserialize_with = "null_is_infinite")]
-    first_variances: Vec<f64>,
-    baseline: Option<f64>,
-    skipped: u32,
-    stuck: u32,
-    #[serde(default)]
-    memory: MemoryState,
+    #[serde(flatten)]
+    run: RunState,
 }
 
-/// The states of the present window, summed.
+/// The parts of a run that change from step to step, but for its record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Window {
-    reference: State,
-    sum: Vec<f64>,
-    count: u64,
+pub(super) struct RunState {
+    state: Approximation,
+    pace: Pace,
+    average: AverageState,
+    best: Option<BestState>,
+    memory: MemoryState,
 }
 
 /// The best state so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct BestState {
-    state: State,
+    state: Approximation,
     elbo: f64,
     elbo_se: f64,
 }
 
-/// Some laws have no variance, and JSON has no infinity.
-fn null_is_infinite<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
-    let values = Vec::<Option<f64>>::deserialize(deserializer)?;
-    Ok(values.into_iter().map(|value| value.unwrap_or(f64::INFINITY)).collect())
+impl RunState {
+    /// Index of the next step.
+    pub(super) fn step(&self) -> u64 {
+        self.pace.step()
+    }
 }
 
 impl Checkpoint {
-    const FORMAT: &'static str = "elinvar-checkpoint";
+    /// Layout 2: the parts of a run as they are; a run that an earlier version began has to be begun again.
+    const FORMAT: Format = Format { name: "elinvar-checkpoint", oldest: 2, newest: 2 };
+
+    /// The parameters.
+    pub fn state(&self) -> &Approximation {
+        &self.run.state
+    }
+
+    /// Index of the next step.
+    pub fn step(&self) -> u64 {
+        self.run.step()
+    }
+
+    /// Draws per component of the next step.
+    pub fn n_draws(&self) -> usize {
+        self.run.pace.n_draws()
+    }
 
     /// Writes the checkpoint; a crash at any moment leaves the old file or the new one.
     ///
@@ -97,110 +93,81 @@ impl Checkpoint {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let checkpoint: Self = file::read(path, Self::FORMAT)?;
-        AnyApproximation::from_state(&checkpoint.state).map_err(|e| file::damaged(path, &e))?;
         let most = checkpoint.plan.n_draws.max(checkpoint.plan.max_draws).min(MOST_DRAWS);
-        if checkpoint.n_draws == 0 || checkpoint.n_draws > most {
-            return Err(file::damaged(path, &format!("it has {} draws per step", checkpoint.n_draws)));
+        let n_draws = checkpoint.n_draws();
+        if n_draws == 0 || n_draws > most {
+            return Err(file::damaged(path, &format!("it has {n_draws} draws per step")));
         }
-        if checkpoint.step > u64::MAX / 4 {
-            return Err(file::damaged(path, &format!("it is at step {}", checkpoint.step)));
+        if checkpoint.step() > u64::MAX / 4 {
+            return Err(file::damaged(path, &format!("it is at step {}", checkpoint.step())));
         }
         Ok(checkpoint)
     }
 }
 
-impl<'t, A: Approximation> Run<'t, A> {
+impl<'t> Run<'t> {
     /// The run as it stands.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
             header: Header::new(Checkpoint::FORMAT),
             plan: self.plan.clone(),
-            state: self.q.state(),
-            step: self.step,
-            n_draws: self.n_draws,
             counts: self.counts,
             trace: self.trace.clone(),
             seconds: self.seconds(),
-            remaining: self.remaining,
-            previous: self.previous,
-            reach: self.reach,
-            longest: self.longest,
-            review_draws: self.review_draws,
-            idle: self.idle,
-            wild: self.wild,
-            radius: self.radius,
-            average: Window {
-                reference: self.average.reference().state(),
-                sum: self.average.sum().to_vec(),
-                count: self.average.count(),
-            },
-            best: self.best.as_ref().map(|best| BestState {
-                state: best.q.state(),
-                elbo: best.elbo,
-                elbo_se: best.elbo_se,
-            }),
-            review_at: self.review_at,
-            first_variances: self.first_variances.clone(),
-            baseline: self.baseline,
-            skipped: self.skipped,
-            stuck: self.stuck,
-            memory: self.memory.state(),
+            run: self.state(),
         }
     }
 
     /// Continues a run to the same bits as if it had never been interrupted.
     ///
     /// # Errors
-    /// As [`Run::new`], or if the checkpoint belongs to another family.
+    /// As [`Run::new`].
     pub fn resume(target: &'t dyn Target, checkpoint: &Checkpoint) -> Result<Self, Error> {
-        let mut run = Self::new(target, A::from_state(&checkpoint.state)?, &checkpoint.plan)?;
-        run.restore(checkpoint)?;
+        let mut run = Self::new(target, checkpoint.state().clone(), &checkpoint.plan)?;
+        run.restore(&checkpoint.run)?;
+        (run.counts, run.trace) = (checkpoint.counts, checkpoint.trace.clone());
+        run.clock = Clock::at(checkpoint.seconds);
         Ok(run)
     }
 
-    /// Whether the run, which has not begun, will come through the checkpoint of another with the same start and the same plan
-    /// but for its limits.
-    pub(super) fn passes(&self, checkpoint: &Checkpoint) -> bool {
-        let evaluations = Self::limited(&self.plan, checkpoint.counts);
-        passes(&self.plan.stop, &checkpoint.plan.stop, checkpoint.step, evaluations)
+    /// The parts that change from step to step.
+    pub(super) fn state(&self) -> RunState {
+        let best = |best: &Best| BestState { state: best.q.clone(), elbo: best.elbo, elbo_se: best.elbo_se };
+        RunState {
+            state: self.q.clone(),
+            pace: self.pace.clone(),
+            average: self.average.state(),
+            best: self.best.as_ref().map(best),
+            memory: self.memory.state(),
+        }
     }
 
-    /// Goes to where the checkpoint was taken; limits stay those of this run.
+    /// Whether the run, which has not begun, will come through an entry of another with the same start and the same
+    /// plan but for its limits.
+    pub(super) fn passes(&self, entry: &Entry) -> bool {
+        let evaluations = Self::limited(&self.plan, entry.counts);
+        matches!(&entry.content, Content::Run(run) if passes(&self.plan.stop, &entry.limits, run.step(), evaluations))
+    }
+
+    /// Goes to where the state was taken; limits stay those of this run.
     ///
     /// # Errors
-    /// If the checkpoint belongs to another family.
-    pub(super) fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        self.set_n_draws(checkpoint.n_draws);
-        self.step = checkpoint.step;
-        self.counts = checkpoint.counts;
-        self.trace = checkpoint.trace.clone();
-        self.remaining = checkpoint.remaining;
-        self.previous = checkpoint.previous;
-        (self.reach, self.longest) = (checkpoint.reach, checkpoint.longest);
-        self.review_draws = checkpoint.review_draws;
-        self.idle = checkpoint.idle;
-        self.wild = checkpoint.wild;
-        self.radius = checkpoint.radius;
-        let Window { reference, sum, count } = &checkpoint.average;
-        self.average = Average::restore(A::from_state(reference)?, sum.clone(), *count).ok_or(Error::Shape {
-            what: "sums of the window",
-            expected: self.average.sum().len(),
-            found: sum.len(),
-        })?;
-        self.best = match &checkpoint.best {
-            Some(best) => Some(Best { q: A::from_state(&best.state)?, elbo: best.elbo, elbo_se: best.elbo_se }),
-            None => None,
-        };
-        self.review_at = checkpoint.review_at;
-        self.first_variances = checkpoint.first_variances.clone();
-        self.baseline = checkpoint.baseline;
-        self.skipped = checkpoint.skipped;
-        self.stuck = checkpoint.stuck;
+    /// If the state belongs to another family.
+    pub(super) fn restore(&mut self, state: &RunState) -> Result<(), Error> {
+        let states =
+            [&state.state, state.average.reference()].into_iter().chain(state.best.as_ref().map(|best| &best.state));
+        for other in states.filter(|other| !other.is_shaped_as(&self.q)) {
+            let (expected, found) = (self.q.natural_len(), other.natural_len());
+            return Err(Error::Shape { what: "numbers in a state of the checkpoint", expected, found });
+        }
+        self.pace = state.pace.clone();
+        self.make_room(self.pace.n_draws());
+        self.average = Average::restore(&state.average)?;
+        self.best =
+            state.best.as_ref().map(|best| Best { q: best.state.clone(), elbo: best.elbo, elbo_se: best.elbo_se });
         // The start of a run may be changed by its rule; its later states are not.
-        self.q = A::from_state(&checkpoint.state)?;
-        self.memory = self.memory.restore(&checkpoint.memory, &self.q)?;
-        self.seconds_before = checkpoint.seconds;
-        self.started = Instant::now();
+        self.q.clone_from(&state.state);
+        self.memory = self.memory.restore(&state.memory, &self.q)?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::family::Approximation;
+use crate::family::{NoiseKey, Seen};
 use crate::random::Purpose;
 use crate::target::{Contraction, CurvatureMut, Draws, Rows};
 
@@ -17,16 +17,16 @@ pub(super) enum Outcome {
     NotFinite,
 }
 
-impl<A: Approximation> Run<'_, A> {
+impl Run<'_> {
     /// Draws batch `index` of a purpose, evaluates the target on it and writes the gradient of the bound.
     pub(super) fn estimate(&mut self, purpose: Purpose, index: u64) -> Result<Outcome, Error> {
-        self.q.draw(self.plan.seed, purpose, index, &mut self.work, &mut self.batch);
+        self.estimator.draw(&self.q, NoiseKey { seed: self.plan.seed, purpose, step: index }, &mut self.batch);
         if let Some(minibatch) = &mut self.minibatch {
             // The batches of a review see items of their own.
             let stream_step = if purpose == Purpose::Draws { 2 * index } else { 2 * index + 1 };
             minibatch.fill(self.plan.seed, stream_step, &mut self.rows);
         }
-        self.q.weigh(&mut self.work, &self.batch);
+        self.estimator.weigh(&self.q, &self.batch);
         let mut bad = 0;
         // One pass finds the draws without a density or gradient, one those without a Hessian; then all is well. Each pass
         // drops a draw, and more than half of them end the loop.
@@ -45,19 +45,17 @@ impl<A: Approximation> Run<'_, A> {
             }
             self.counts.dropped += (found - bad) as u64;
             bad = found;
-            if 2 * bad > self.batch.n || !self.q.weigh(&mut self.work, &self.batch) {
+            if 2 * bad > self.batch.n || !self.estimator.weigh(&self.q, &self.batch) {
                 return Ok(Outcome::TooManyBad(bad));
             }
             self.replace_bad();
         }
         self.scale_minibatch();
-        let elbo = self.q.elbo(self.evaluations.log_p(), &self.prior, &self.work, &self.batch);
-        // The first batch has to lend its own mean; later ones take that of the step before.
-        let baseline = *self.baseline.get_or_insert(if elbo.0.is_finite() { -elbo.0 } else { 0.0 });
-        self.q.set_baseline(&mut self.work, baseline);
-        let (evaluations, curvature) = (&self.evaluations, &self.curvature);
-        let finite =
-            self.q.gradient(evaluations, curvature, &self.prior, &mut self.work, &self.batch, &mut self.gradient);
+        let elbo = self.estimator.elbo(&self.q, self.evaluations.log_p(), &self.prior, &self.batch);
+        let baseline = self.pace.baseline(elbo.0);
+        let seen =
+            Seen { evaluations: &self.evaluations, curvature: &self.curvature, prior: &self.prior, batch: &self.batch };
+        let finite = self.estimator.gradient(&self.q, &seen, baseline, &mut self.gradient);
         Ok(if finite { Outcome::Ready { elbo } } else { Outcome::NotFinite })
     }
 
@@ -71,19 +69,19 @@ impl<A: Approximation> Run<'_, A> {
         self.counts.log_density += n_points;
         self.counts.gradient += n_points;
         self.curvature.fill(0.0);
-        let (kind, dim) = (self.q.covariance_kind(), self.q.dim());
+        let (kind, dim) = (self.q.family().covariance, self.q.dim());
         match (self.plan.curvature, self.target.second_order(), self.target.gauss_newton()) {
             (Curvature::Hessian, Some(second), _) => {
                 self.counts.hessian += self.batch.n as u64;
                 let out = CurvatureMut::new(kind, dim, &mut self.curvature);
-                let contraction = self.q.contraction(&self.work);
+                let contraction = self.estimator.contraction();
                 second.evaluate_and_contract(draws, rows, contraction, &mut self.evaluations, out)?;
             }
             (Curvature::GaussNewton, _, Some(target)) => {
                 self.counts.hessian += self.batch.n as u64;
                 self.target.evaluate(draws, rows, &mut self.evaluations)?;
                 let out = CurvatureMut::new(kind, dim, &mut self.curvature);
-                let (contraction, scratch) = (self.q.contraction(&self.work), self.evaluations.scratch_mut());
+                let (contraction, scratch) = (self.estimator.contraction(), self.evaluations.scratch_mut());
                 target.contract_gauss_newton(draws, rows, contraction, scratch, out)?;
             }
             _ => self.target.evaluate(draws, rows, &mut self.evaluations)?,
@@ -111,7 +109,7 @@ impl<A: Approximation> Run<'_, A> {
 
     /// Marks the draws at which the Hessian, or what stands for it, is not finite, one by one; returns how many draws are bad by now.
     fn mark_without_hessian(&mut self) -> Result<usize, Error> {
-        let (d, kind) = (self.q.dim(), self.q.covariance_kind());
+        let (d, kind) = (self.q.dim(), self.q.family().covariance);
         for s in 0..self.batch.n {
             if !self.batch.kept[s] {
                 continue;

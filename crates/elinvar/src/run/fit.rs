@@ -1,18 +1,16 @@
 //! From a target and a family to a posterior in one call.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
-use super::components::{self, Grown};
+use super::components;
+use super::fitting::Fitting;
 use super::journal::Journal;
-use super::start::start_watched;
-use super::watch::Watch;
-use super::{Counts, Plan, Run, Start, Step, StopReason, ladder, restarts};
+use super::start::start_in;
+use super::{Plan, Run, Step, ladder, restarts};
 use crate::Error;
-use crate::block::{Diagonal, Full, ScaleMatrix};
-use crate::family::{AnyApproximation, Approximation, Family, Kind, MixtureOfGaussians, with_approximation};
+use crate::family::{Approximation, Family, Kind};
 use crate::posterior::Posterior;
-use crate::target::{Covariance, Target};
+use crate::target::Target;
 
 /// Fits `family` to `target`.
 ///
@@ -44,10 +42,12 @@ pub fn fit_observed(
     fit_kept(target, family, plan, observe, None)
 }
 
-/// [`fit_observed`], kept in a journal from which the same call continues it, to the bits of one that was never interrupted.
+/// [`fit_observed`], kept in a journal from which the same call continues it, to the bits of one that was never
+/// interrupted.
 ///
-/// The limits of the plan may have changed since: where the new fit comes through what is in the journal it continues from there,
-/// and the result is that of a fresh fit with these limits. Steps that are in the journal are not shown to `observe` again.
+/// The limits of the plan may have changed since: where the new fit comes through what is in the journal it continues
+/// from there, and the result is that of a fresh fit with these limits. Steps that are in the journal are not shown to
+/// `observe` again.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -92,7 +92,7 @@ fn fit_kept(
     if plan.restarts > 1 {
         restarts::best_of(target, family, plan, observe, journal)
     } else {
-        fit_once(target, family, plan, &mut Watch::new(observe, journal, 0))
+        fit_once(target, family, plan, &mut Fitting::new(observe, journal, 0))
     }
 }
 
@@ -101,25 +101,19 @@ pub(super) fn fit_once(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    let clock = Instant::now();
-    let start = start_watched(target, family, plan, watch)?;
-    let spent = Spent { counts: start.counts, seconds: clock.elapsed().as_secs_f64() };
-    match (family.kind, family.covariance) {
-        (Kind::Auto, Covariance::Full) => ladder::climb::<Full>(target, start, plan, spent, watch),
-        (Kind::Auto, Covariance::Diagonal) => ladder::climb::<Diagonal>(target, start, plan, spent, watch),
-        _ => {
-            let Start { approximation, agreement, .. } = start;
-            let mut posterior = if family.kind == Kind::MogAuto {
-                grow(target, approximation, plan, spent, watch)?
-            } else {
-                fit_on(target, approximation, plan, spent, watch)?
-            };
-            posterior.set_agreement(agreement);
-            Ok(posterior)
-        }
-    }
+    let start = start_in(target, family, plan, fit)?;
+    let mut posterior = if family.kind == Kind::Auto {
+        ladder::climb(target, start, plan, fit)?
+    } else {
+        let steps = if family.kind == Kind::MogAuto { grow } else { run_from };
+        let mut posterior = steps(target, start.approximation, plan, fit)?;
+        posterior.set_agreement(start.agreement);
+        posterior
+    };
+    fit.finish(&mut posterior);
+    Ok(posterior)
 }
 
 /// Fits from a given start.
@@ -128,11 +122,11 @@ pub(super) fn fit_once(
 /// As [`fit`].
 pub fn fit_from(
     target: &dyn Target,
-    start: AnyApproximation,
+    start: Approximation,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Posterior, Error> {
-    fit_on(target, start, plan, Spent::default(), &mut Watch::unkept(observe))
+    fit_from_kept(target, start, plan, observe, None)
 }
 
 /// [`fit_from`], kept in a journal as [`fit_journaled`] is.
@@ -141,93 +135,47 @@ pub fn fit_from(
 /// As [`fit_journaled`].
 pub fn fit_from_journaled(
     target: &dyn Target,
-    start: AnyApproximation,
+    start: Approximation,
     plan: &Plan,
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
     journal: &dyn Journal,
 ) -> Result<Posterior, Error> {
-    fit_on(target, start, plan, Spent::default(), &mut Watch::new(observe, Some(journal), 0))
+    fit_from_kept(target, start, plan, observe, Some(journal))
 }
 
-/// What was spent before.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
-    /// Evaluations.
-    pub counts: Counts,
-    /// Seconds.
-    pub seconds: f64,
-}
-
-/// Fits from `start` and adds what was spent before.
-pub(super) fn fit_on(
+fn fit_from_kept(
     target: &dyn Target,
-    start: AnyApproximation,
+    start: Approximation,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+    journal: Option<&dyn Journal>,
 ) -> Result<Posterior, Error> {
-    with_approximation!(start, q => run_to_the_end(target, q, plan, spent, watch))
+    let mut fit = Fitting::new(observe, journal, 0);
+    let mut posterior = run_from(target, start, plan, &mut fit)?;
+    fit.finish(&mut posterior);
+    Ok(posterior)
 }
 
-fn run_to_the_end<A: Approximation>(
+/// One run from `start`, as a part of a fit.
+pub(super) fn run_from(
     target: &dyn Target,
-    q: A,
+    start: Approximation,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
-) -> Result<Posterior, Error>
-where
-    AnyApproximation: From<A>,
-{
-    let mut run = Run::new(target, q, plan)?;
-    run.counts = spent.counts;
-    run.seconds_before = spent.seconds;
-    let reason = run.fit_watched(watch)?;
-    Ok(run.finish(reason))
+    fit: &mut Fitting<'_>,
+) -> Result<Posterior, Error> {
+    let mut run = Run::new(target, start, plan)?;
+    let reason = fit.carry(&mut run)?;
+    Ok(run.posterior(reason, fit.remaining()))
 }
 
-/// Grows a mixture from `start`.
+/// A mixture that grows from `start`, as a part of a fit.
 pub(super) fn grow(
     target: &dyn Target,
-    start: AnyApproximation,
+    start: Approximation,
     plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    match start {
-        AnyApproximation::Mog(q) => grow_to_the_end(target, q, plan, spent, watch),
-        AnyApproximation::MogDiagonal(q) => grow_to_the_end(target, q, plan, spent, watch),
-        other => Err(Error::Unsupported {
-            wanted: format!("growing `{}`", other.state().family),
-            instead: "a mixture grows from a `mog`".into(),
-        }),
-    }
-}
-
-fn grow_to_the_end<S: ScaleMatrix>(
-    target: &dyn Target,
-    q: MixtureOfGaussians<S>,
-    plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
-) -> Result<Posterior, Error>
-where
-    AnyApproximation: From<MixtureOfGaussians<S>>,
-{
-    let Grown { q, reason, counts, seconds, trace, .. } = components::grow_watched(target, q, plan, spent, watch)?;
-    Ok(Posterior::of_run(target, q.into(), &plan.resolve(target)?, reason, counts, seconds, trace))
-}
-
-impl<A: Approximation> Run<'_, A>
-where
-    AnyApproximation: From<A>,
-{
-    /// The posterior that the run has reached.
-    pub fn finish(mut self, reason: StopReason) -> Posterior {
-        let (counts, seconds) = (self.counts(), self.seconds());
-        if let (Some(closing), Some(last)) = (&self.closing, self.trace.last_mut()) {
-            (last.remaining, last.counts) = (closing.remaining.or(last.remaining), counts);
-        }
-        Posterior::of_run(self.target, self.best().clone().into(), &self.plan, reason, counts, seconds, self.trace)
-    }
+    let plan = plan.resolve(target)?;
+    let components::Grown { q, reason, .. } = components::grow_in(target, start, &plan, fit)?;
+    Ok(Posterior::of_run(target, q, &plan, reason, fit.remaining()))
 }

@@ -3,7 +3,6 @@
 use super::Run;
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::family::Approximation;
 use crate::target::{ItemGradients, Rows};
 
 /// Items whose gradients are held at a time.
@@ -29,7 +28,7 @@ impl Items {
     }
 }
 
-impl<A: Approximation> Run<'_, A> {
+impl Run<'_> {
     /// Number of items that an evaluation sums over.
     fn n_items(&self) -> usize {
         self.plan.minibatch.or(self.target.n_rows()).unwrap_or(1).max(1)
@@ -48,7 +47,8 @@ impl<A: Approximation> Run<'_, A> {
             if self.has_gradient(s) {
                 self.counts.gradient += 1;
                 self.for_each_block(s, |run, block| {
-                    run.q.add_item_gradients(s, &run.items.gradients[..block], &mut run.work, &mut run.curvature);
+                    let items = &run.items.gradients[..block];
+                    run.estimator.add_item_gradients(&run.q, s, items, &mut run.curvature);
                     true
                 })?;
             }
@@ -63,7 +63,7 @@ impl<A: Approximation> Run<'_, A> {
             if self.has_gradient(s) {
                 let mean = self.items.gradients.iter_mut().zip(self.evaluations.grad(s));
                 mean.for_each(|(to, g)| *to = share * g);
-                self.q.add_item_gradients(s, &self.items.gradients, &mut self.work, &mut self.curvature);
+                self.estimator.add_item_gradients(&self.q, s, &self.items.gradients, &mut self.curvature);
             }
         }
     }

@@ -1,81 +1,60 @@
 //! The ladder: from a Gaussian to families that bend more, as far as it pays.
 
-use std::time::Instant;
-
-use super::fit::{Spent, fit_on, grow};
-use super::start::{bend, start_watched};
-use super::watch::Watch;
-use super::{Plan, Start, Step, Stop, StopReason};
+use super::fit::{grow, run_from};
+use super::fitting::{Clock, Fitting};
+use super::start::bend;
+use super::{Counts, Plan, Start, Stop, StopReason};
 use crate::Error;
-use crate::block::ScaleMatrix;
-use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind};
+use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
 use crate::random::{Purpose, Stream};
 use crate::target::Target;
+use crate::tuning;
 
-/// Draws from which a rung is judged.
-const DRAWS: usize = 4_096;
-/// A rung is kept if it gains so many standard errors of the difference.
-const ERRORS: f64 = 2.0;
-/// Shares of the limits of the verdict within which a rung is left in peace.
-const COMFORT_OF_MEANS: f64 = 0.8;
-const COMFORT_OF_SDS: f64 = 0.6;
-/// Tail index of the Student-t rung: five degrees of freedom.
-const TAIL: f64 = 2.5;
-/// Each family with one mode may take this part of the steps.
-const RUNGS: u64 = 4;
 /// Block of [`Purpose::Start`] that belongs to the rungs.
 const SEED_BLOCK: u32 = 1 << 18;
 
 /// Climbs from the Gaussian `start`: to `student_t` and `skew` from the fitted Gaussian, then to a growing mixture.
 ///
-/// It goes on only while the rung that was kept is not to be trusted, and keeps a rung only if its bound is higher by more than
-/// the error of the difference. Where the search has found several modes, the rungs with one mode are left out.
-pub(super) fn climb<S: ScaleMatrix>(
-    target: &dyn Target,
-    start: Start,
-    plan: &Plan,
-    spent: Spent,
-    watch: &mut Watch<'_>,
-) -> Result<Posterior, Error> {
-    let Start { approximation, agreement, .. } = start;
-    let several = agreement.modes.len() > 1;
+/// It goes on only while the rung that was kept is not to be trusted, and keeps a rung only if its bound is higher by
+/// more than the error of the difference. Where the search has found several modes, the rungs with one mode are left
+/// out.
+pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Posterior, Error> {
+    let several = start.agreement.modes.len() > 1;
     // A t prior shares its w with no other family of the ladder.
     let shared = target.prior().shared().is_some();
-    let of = |kind| Family { kind, covariance: S::COVARIANCE };
+    let covariance = start.approximation.family().covariance;
+    let of = |kind| Family { kind, covariance };
     let ladder = Ladder {
         target,
         plan,
-        agreement,
-        spent,
-        charged: Spent::default(),
-        trace: Vec::new(),
+        agreement: start.agreement.clone(),
+        charged: Counts::default(),
+        charged_seconds: 0.0,
         rungs: Vec::new(),
         best: None,
         over: false,
     };
-    let mut ladder = ladder.step_onto(approximation, watch)?;
-    let fitted = Gaussian::<S>::from_state(&ladder.top()?.approximation().state())?;
+    let mut ladder = ladder.step_onto(start.approximation.clone(), fit)?;
+    let fitted = ladder.top()?.approximation().clone();
     if !several && !shared {
-        for kind in [Kind::Skew, Kind::StudentT { a: TAIL, learn: false }] {
-            if ladder.goes_on() {
-                let seed = ladder.seed();
-                let start = bend(target, &fitted, of(kind), seed, &mut ladder.spent.counts)?;
-                ladder = ladder.step_onto(start, watch)?;
+        for kind in [Kind::Skew, Kind::StudentT { a: tuning::ladder::STUDENT_T_SHAPE, learn: false }] {
+            if ladder.goes_on(fit) {
+                let start = bend(target, &fitted, of(kind), ladder.seed(), &mut fit.counts)?;
+                ladder = ladder.step_onto(start, fit)?;
             }
         }
     }
-    if !shared && ladder.goes_on() {
-        let start = if several {
-            // The search is repeated to the same modes; what it cost is counted again.
-            let start = start_watched(target, of(Kind::MogAuto), plan, watch)?;
-            ladder.spent.counts += start.counts;
-            start.approximation
+    if !shared && ladder.goes_on(fit) {
+        let mixture = if several {
+            start.of_family(target, of(Kind::MogAuto), plan, fit)?
         } else {
-            bend(target, &fitted, of(Kind::MogAuto), ladder.seed(), &mut ladder.spent.counts)?
+            bend(target, &fitted, of(Kind::MogAuto), ladder.seed(), &mut fit.counts)?
         };
-        ladder = ladder.step_onto(start, watch)?;
+        ladder = ladder.step_onto(mixture, fit)?;
     }
+    // The fit has taken what its rungs have.
+    fit.clock = Clock::stopped_at(ladder.charged_seconds);
     ladder.finish()
 }
 
@@ -86,7 +65,8 @@ fn is_settled(posterior: &Posterior) -> bool {
     let within = |shift: Estimate, limit: f64| shift.value.abs() + limits::ERRORS * shift.mcse < limit;
     let comfortable = posterior.diagnostics().is_some_and(|diagnostics| {
         diagnostics.shifts.iter().all(|shift| {
-            within(shift.mean, COMFORT_OF_MEANS * limits::MEAN) && within(shift.log_sd, COMFORT_OF_SDS * limits::LOG_SD)
+            within(shift.mean, tuning::ladder::COMFORT_OF_MEANS * limits::MEAN)
+                && within(shift.log_sd, tuning::ladder::COMFORT_OF_SDS * limits::LOG_SD)
         })
     });
     posterior.verdict() == Some(Verdict::Trust) && comfortable
@@ -103,11 +83,9 @@ struct Ladder<'t> {
     target: &'t dyn Target,
     plan: &'t Plan,
     agreement: Agreement,
-    /// Everything so far.
-    spent: Spent,
-    /// The part of it that stands in the records of rungs.
-    charged: Spent,
-    trace: Vec<Step>,
+    /// What stands in the records of rungs.
+    charged: Counts,
+    charged_seconds: f64,
     rungs: Vec<Rung>,
     best: Option<Judged>,
     /// Whether an observer has ended the fit.
@@ -126,40 +104,35 @@ impl Ladder<'_> {
     }
 
     /// Whether another rung is worth trying: the best is not trusted, and no limit was reached.
-    fn goes_on(&self) -> bool {
+    fn goes_on(&self, fit: &Fitting<'_>) -> bool {
         let stop = &self.plan.stop;
         self.best.as_ref().is_none_or(|best| !is_settled(&best.posterior))
             && !self.over
-            && self.spent.counts.gradient < stop.max_evaluations
-            && (self.trace.len() as u64) < stop.max_steps
-            && stop.max_seconds.is_none_or(|limit| self.spent.seconds < limit)
+            && fit.counts.gradient < stop.max_evaluations
+            && (fit.trace().len() as u64) < stop.max_steps
+            && stop.max_seconds.is_none_or(|limit| fit.clock.seconds() < limit)
     }
 
     /// Fits and judges the family of `start`, and keeps it if it is the best by more than the error.
-    fn step_onto(mut self, start: AnyApproximation, watch: &mut Watch<'_>) -> Result<Self, Error> {
-        let done = self.trace.len() as u64;
-        let left = self.plan.stop.max_steps.saturating_sub(done);
-        let grows = matches!(start.state().family.kind, Kind::Mog { .. });
-        let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / RUNGS) };
+    fn step_onto(mut self, start: Approximation, fit: &mut Fitting<'_>) -> Result<Self, Error> {
+        let left = self.plan.stop.max_steps.saturating_sub(fit.trace().len() as u64);
+        let grows = matches!(start.family().kind, Kind::Mog { .. });
+        let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / tuning::ladder::STEPS_DIVISOR) };
         let stop = Stop { max_steps, ..self.plan.stop };
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };
-        watch.set_done(done);
-        let fit = if grows { grow } else { fit_on };
-        let mut posterior = match fit(self.target, start, &plan, self.spent, watch) {
+        let steps = if grows { grow } else { run_from };
+        let mut posterior = match steps(self.target, start, &plan, fit) {
             // A bent start may stand where there is no density; the Gaussian one may not.
             Err(Error::BadStart { .. }) if self.best.is_some() => return Ok(self),
             outcome => outcome?,
         };
         self.over = posterior.stop_reason() == StopReason::Interrupted;
-        self.trace.extend(posterior.trace().iter().map(|step| Step { index: done + step.index, ..*step }));
         posterior.set_agreement(self.agreement.clone());
-        let clock = Instant::now();
-        posterior.judge(self.target, DRAWS, plan.seed)?;
+        posterior.judge(self.target, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
         let Some(diagnostics) = posterior.diagnostics() else { return Ok(self) };
-        let (elbo, pareto_k, judging) = (diagnostics.elbo, diagnostics.pareto_k, diagnostics.counts);
-        self.spent.counts = posterior.counts();
-        self.spent.counts += judging;
-        self.spent.seconds = posterior.seconds() + clock.elapsed().as_secs_f64();
+        let (elbo, pareto_k) = (diagnostics.elbo, diagnostics.pareto_k);
+        fit.counts += diagnostics.counts;
+        let seconds = fit.clock.seconds();
         let gain = self.best.as_ref().map(|best| Estimate {
             value: elbo.value - best.elbo.value,
             mcse: elbo.mcse.hypot(best.elbo.mcse).min(f64::MAX),
@@ -169,12 +142,12 @@ impl Ladder<'_> {
             elbo,
             pareto_k,
             gain,
-            counts: self.spent.counts.since(self.charged.counts),
-            seconds: self.spent.seconds - self.charged.seconds,
+            counts: fit.counts.since(self.charged),
+            seconds: seconds - self.charged_seconds,
             kept: false,
         });
-        self.charged = self.spent;
-        if gain.is_none_or(|gain| gain.value > ERRORS * gain.mcse) {
+        (self.charged, self.charged_seconds) = (fit.counts, seconds);
+        if gain.is_none_or(|gain| gain.value > tuning::ladder::GAIN_ERRORS * gain.mcse) {
             self.best = Some(Judged { posterior, elbo, rung: self.rungs.len() - 1 });
         }
         Ok(self)
@@ -185,8 +158,6 @@ impl Ladder<'_> {
         let Judged { mut posterior, rung, .. } = self.best.ok_or(NO_RUNG)?;
         self.rungs[rung].kept = true;
         posterior.set_rungs(self.rungs);
-        posterior.set_cost(self.spent.counts, self.spent.seconds);
-        posterior.set_trace(self.trace);
         Ok(posterior)
     }
 }

@@ -1,124 +1,102 @@
-//! The loop: draw, evaluate, differentiate, move — and what stops it.
+//! A run: one family, moved step by step over one target. The loop over its steps is in [`drive`].
 
 mod advance;
 mod average;
 mod checkpoint;
 pub mod components;
+mod drive;
 mod evaluate;
 mod fit;
+mod fitting;
 mod items;
 pub mod journal;
 mod ladder;
-mod plan;
-mod radius;
-mod remaining;
+mod pace;
+mod prior;
 mod restarts;
 mod review;
 mod search;
 mod start;
-mod stop;
 mod support;
-mod trace;
 mod values;
-mod watch;
 
+pub use crate::plan::{Plan, Stop};
+pub use crate::record::{Counts, Step, StopReason};
 pub use checkpoint::Checkpoint;
-pub use fit::{Spent, fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};
+pub use fit::{fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};
 pub use journal::Journal;
-pub use plan::Plan;
 pub use start::{Start, start};
-pub use stop::{Stop, StopReason};
 pub(crate) use support::check_support;
-pub use trace::{Counts, Step};
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use advance::Memory;
 use average::Average;
+use components::Store;
+use drive::drive;
 use evaluate::Outcome;
+use fitting::{Clock, Fitting};
 use items::Items;
-use radius::Radius;
-use remaining::{BATCHES, Remaining};
+use pace::Pace;
+use prior::check_prior;
 use review::{Best, Closing};
 use values::check_values;
-use watch::Watch;
 
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::family::{Approximation, Batch, StepRequest};
+use crate::family::{Approximation, Batch, Estimator, Gradient, Scratch};
+use crate::posterior::Posterior;
 use crate::random::Purpose;
-use crate::rule::StepSize;
 use crate::target::{Evaluations, Minibatch, Prior, Target};
-
-/// Steps without progress after which a run gives up.
-const PATIENCE: u32 = 25;
+use crate::tuning::pace::REVIEW_BATCHES;
 
 /// A fit in progress: owns the state, borrows the target.
-pub struct Run<'t, A: Approximation> {
+pub struct Run<'t> {
     target: &'t dyn Target,
     prior: Prior,
     plan: Plan,
-    q: A,
-    work: A::Work,
+    q: Approximation,
+    estimator: Box<dyn Estimator>,
+    /// Memory for steps.
+    scratch: Scratch,
     batch: Batch,
     evaluations: Evaluations,
     curvature: Vec<f64>,
-    gradient: A::Gradient,
+    gradient: Gradient,
     /// What the rule remembers of earlier steps.
-    memory: Memory<A>,
+    memory: Memory,
     /// The gradients of a review.
-    checks: Vec<A::Gradient>,
+    checks: Vec<Gradient>,
     rows: Vec<u32>,
     items: Items,
     minibatch: Option<Minibatch>,
-    /// Draws per component of the next step.
-    n_draws: usize,
-    step: u64,
-    /// −ELBO of the last step.
-    baseline: Option<f64>,
-    counts: Counts,
-    remaining: Option<Remaining>,
-    previous: Option<Remaining>,
-    /// Longest step that noise allows, and that retreats have left.
-    reach: f64,
-    longest: f64,
-    /// Draws per component of the next review.
-    review_draws: usize,
-    /// Reviews in a row without a gain.
-    idle: u32,
-    wild: bool,
-    radius: Radius,
-    average: Average<A>,
-    best: Option<Best<A>>,
+    /// What decides about steps, reviews and the end.
+    pace: Pace,
+    average: Average,
+    best: Option<Best>,
     /// What was found when the run ended within a window.
-    closing: Option<Closing<A>>,
-    /// The step at which the present window ends.
-    review_at: u64,
-    /// Variances of the start, by which divergence is judged.
-    first_variances: Vec<f64>,
+    closing: Option<Closing>,
+    /// The draws of all steps, where somebody wants them.
+    store: Option<Store>,
+    counts: Counts,
+    clock: Clock,
     trace: Vec<Step>,
-    /// Steps in a row that were skipped for bad evaluations, or in which a block could not move.
-    skipped: u32,
-    stuck: u32,
-    started: Instant,
-    seconds_before: f64,
 }
 
 /// Memory for the evaluations of a batch.
-fn room_for<A: Approximation>(batch: &Batch, target: &dyn Target, q: &A) -> Evaluations {
+fn room_for(batch: &Batch, target: &dyn Target, q: &Approximation) -> Evaluations {
     let n_points = batch.draws.len();
     let mut evaluations = Evaluations::new(q.dim(), n_points);
-    evaluations.scratch_mut().take(target.scratch_len(n_points, q.n_blocks()));
+    evaluations.scratch_mut().take(target.scratch_len(n_points, q.n_components()));
     evaluations
 }
 
-impl<'t, A: Approximation> Run<'t, A> {
+impl<'t> Run<'t> {
     /// A run from `start`; every check happens here.
     ///
     /// # Errors
     /// A sentence about the first thing that does not fit together.
-    pub fn new(target: &'t dyn Target, start: A, plan: &Plan) -> Result<Self, Error> {
+    pub fn new(target: &'t dyn Target, start: Approximation, plan: &Plan) -> Result<Self, Error> {
         let mut plan = plan.resolve(target)?;
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
@@ -129,7 +107,7 @@ impl<'t, A: Approximation> Run<'t, A> {
             return Err(Error::Shape { what: "dimension of the start", expected: target.dim(), found: start.dim() });
         }
         let prior = target.prior();
-        start.check_prior(&prior)?;
+        check_prior(&start, &prior)?;
         let mut start = start;
         let memory = Memory::new(&plan, &prior, &mut start)?;
         let (names, transforms) = (target.names(), target.transforms());
@@ -142,58 +120,45 @@ impl<'t, A: Approximation> Run<'t, A> {
                 return Err(Error::Shape { what, expected, found });
             }
         }
-        let n_draws = plan.n_draws;
-        let draw_plan = plan.draw_plan(n_draws);
-        let batch = start.batch(&draw_plan);
+        let draw_plan = plan.draw_plan(plan.n_draws);
+        let estimator = start.estimator(&draw_plan);
+        let batch = estimator.batch(&start);
         let evaluations = room_for(&batch, target, &start);
         let minibatch = plan.minibatch.zip(target.n_rows()).map(|(size, n_rows)| Minibatch::new(n_rows, size));
         Ok(Self {
             target,
             prior,
-            work: start.work(&draw_plan),
+            estimator,
+            scratch: Scratch::new(&start),
             batch,
             evaluations,
             curvature: vec![0.0; if plan.curvature.is_contracted() { start.curvature_len(plan.curvature) } else { 0 }],
-            gradient: start.gradient_buffer(),
+            gradient: start.zero_gradient(),
             memory,
-            checks: (0..BATCHES).map(|_| start.gradient_buffer()).collect(),
+            checks: (0..REVIEW_BATCHES).map(|_| start.zero_gradient()).collect(),
             rows: vec![0; plan.minibatch.unwrap_or(0)],
             items: Items::new(plan.curvature, start.dim()),
             minibatch,
+            pace: Pace::new(&plan, start.n_components(), start.dim(), start.variances()),
             average: Average::new(start.clone()),
             best: None,
             closing: None,
-            review_at: Self::first_review(&start, plan.rule),
-            radius: Radius::new(plan.max_kl.unwrap_or(f64::MAX)),
-            first_variances: start.variances(),
+            store: None,
             q: start,
             plan,
-            n_draws,
-            step: 0,
-            baseline: None,
             counts: Counts::default(),
-            remaining: None,
-            previous: None,
-            reach: 1.0,
-            longest: 1.0,
-            review_draws: n_draws,
-            idle: 0,
-            wild: false,
+            clock: Clock::at(0.0),
             trace: Vec::new(),
-            skipped: 0,
-            stuck: 0,
-            started: Instant::now(),
-            seconds_before: 0.0,
         })
     }
 
     /// The present state.
-    pub fn q(&self) -> &A {
+    pub fn q(&self) -> &Approximation {
         &self.q
     }
 
     /// The best average of a window so far; the present state before the first.
-    pub fn best(&self) -> &A {
+    pub fn best(&self) -> &Approximation {
         let closing = self.closing.as_ref().and_then(|closing| closing.q.as_ref());
         closing.or(self.best.as_ref().map(|best| &best.q)).unwrap_or(&self.q)
     }
@@ -217,74 +182,59 @@ impl<'t, A: Approximation> Run<'t, A> {
 
     /// Seconds spent so far, those before a checkpoint included.
     pub fn seconds(&self) -> f64 {
-        self.seconds_before + self.started.elapsed().as_secs_f64()
+        self.clock.seconds()
     }
 
     /// Draws per component of the next step.
     pub fn n_draws(&self) -> usize {
-        self.n_draws
+        self.pace.n_draws()
     }
 
-    /// Whether the run finds the length of its steps by itself.
-    fn learns(&self) -> bool {
-        self.plan.step_size == StepSize::Auto && self.plan.max_kl.is_some()
-    }
-
-    fn set_n_draws(&mut self, n_draws: usize) {
-        self.n_draws = n_draws;
-        self.radius.forget();
+    /// Makes room for batches of so many draws per component.
+    fn make_room(&mut self, n_draws: usize) {
         let draw_plan = self.plan.draw_plan(n_draws);
-        self.work = self.q.work(&draw_plan);
-        self.batch = self.q.batch(&draw_plan);
+        self.estimator = self.q.estimator(&draw_plan);
+        self.batch = self.estimator.batch(&self.q);
         self.evaluations = room_for(&self.batch, self.target, &self.q);
     }
 
-    /// One iteration; allocates nothing.
+    /// One iteration: draw, ask, differentiate, move; allocates nothing.
     ///
     /// # Errors
     /// [`Error::BadStart`] if most of the very first draws cannot be evaluated; a fatal error of the target.
     pub fn step(&mut self) -> Result<Step, Error> {
         self.closing = None;
-        let index = self.step;
-        let learns = self.learns();
-        let longest = if learns { self.reach.min(self.longest) } else { f64::INFINITY };
+        let (index, beta) = (self.pace.step(), self.pace.beta(&self.plan));
         let dropped_before = self.counts.dropped;
-        let beta = self.plan.step_size.at(index).min(longest);
-        let (mut taken, mut kl, mut elbo) = (0.0, None, None);
-        let noise = if learns { Radius::noise_of(index) } else { index };
+        let (mut taken, mut kl, mut bound) = (0.0, None, None);
+        let noise = self.pace.noise(&self.plan);
         match self.estimate(Purpose::Draws, noise)? {
-            Outcome::Ready { elbo: estimate } => {
-                elbo = Some(estimate).filter(|(value, _)| value.is_finite());
-                if let Some((value, _)) = elbo.filter(|_| learns) {
-                    self.radius.observe(index, value);
-                }
-                let steps = self.advance(StepRequest {
-                    rule: self.plan.rule,
-                    beta,
-                    mixing_beta: self.plan.mixing_step_size.at(index).min(longest),
-                    max_kl: if learns { Some(self.radius.value()) } else { self.plan.max_kl },
-                });
+            Outcome::Ready { elbo } => {
+                bound = Some(elbo).filter(|(value, _)| value.is_finite());
+                let elbo = bound.map(|(value, _)| value);
+                let wanted = self.pace.wanted(&self.plan, elbo);
+                let steps = self.advance(wanted);
                 (taken, kl) = (steps.smallest, steps.kl);
                 self.average.add(&self.q);
-                self.baseline = elbo.map(|(value, _)| -value);
-                self.skipped = 0;
-                self.stuck = if steps.largest > 0.0 { 0 } else { self.stuck + 1 };
+                self.pace.after_step(elbo, steps.largest);
             }
             Outcome::TooManyBad(bad) if index == 0 => return Err(self.bad_start(bad)),
-            Outcome::TooManyBad(_) | Outcome::NotFinite => self.skipped += 1,
+            Outcome::TooManyBad(_) | Outcome::NotFinite => self.pace.skip(),
         }
-        self.step += 1;
+        if let Some(store) = self.store.as_mut().filter(|_| self.minibatch.is_none()) {
+            store.keep(&self.batch, self.evaluations.log_p(), &self.prior);
+        }
         Ok(Step {
             index,
-            elbo: elbo.map(|(value, _)| value),
-            elbo_se: elbo.map(|(_, error)| error).filter(|error| error.is_finite()),
+            elbo: bound.map(|(value, _)| value),
+            elbo_se: bound.map(|(_, error)| error).filter(|error| error.is_finite()),
             beta,
             taken,
             kl,
             remaining: None,
             dropped: self.counts.dropped - dropped_before,
-            n_draws: self.n_draws,
-            components: self.q.n_blocks(),
+            n_draws: self.pace.n_draws(),
+            components: self.q.n_components(),
             counts: self.counts,
             seconds: self.seconds(),
         })
@@ -295,29 +245,26 @@ impl<'t, A: Approximation> Run<'t, A> {
     /// # Errors
     /// As [`Run::step`].
     pub fn fit(&mut self, observe: &mut dyn FnMut(&Step) -> ControlFlow<()>) -> Result<StopReason, Error> {
-        self.fit_watched(&mut Watch::unkept(observe))
+        let trace = std::mem::take(&mut self.trace);
+        let mut fit = Fitting::unkept(observe).with_record(self.counts, self.clock, trace);
+        let reason = drive(self, &mut fit);
+        self.trace = fit.into_trace();
+        reason
     }
 
     /// Why the run should not take another step, if it should not.
     pub fn reason_to_stop(&self) -> Option<StopReason> {
         let stop = &self.plan.stop;
-        if let Some(reason) = self.reason_of_reviews() {
-            Some(reason)
-        } else if self.wild {
-            Some(StopReason::Diverged)
-        } else if self.skipped >= PATIENCE {
-            Some(StopReason::BadEvaluations)
-        } else if self.stuck >= PATIENCE {
-            Some(StopReason::Stuck)
-        } else if self.step >= stop.max_steps {
-            Some(StopReason::MaxSteps)
-        } else if self.evaluations_of_limit() >= stop.max_evaluations {
-            Some(StopReason::MaxEvaluations)
-        } else if stop.max_seconds.is_some_and(|limit| self.seconds() >= limit) {
-            Some(StopReason::MaxSeconds)
-        } else {
-            None
-        }
+        let limit = || {
+            if self.evaluations_of_limit() >= stop.max_evaluations {
+                Some(StopReason::MaxEvaluations)
+            } else if stop.max_seconds.is_some_and(|limit| self.seconds() >= limit) {
+                Some(StopReason::MaxSeconds)
+            } else {
+                None
+            }
+        };
+        self.pace.reason_to_stop(&self.plan).or_else(limit)
     }
 
     fn bad_start(&self, bad: usize) -> Error {
@@ -326,5 +273,23 @@ impl<'t, A: Approximation> Run<'t, A> {
         let shown: Vec<String> = z.iter().take(6).map(|v| format!("{v:.4}")).collect();
         let more = if z.len() > 6 { ", …" } else { "" };
         Error::BadStart { bad, total: self.batch.n, example: format!("({}{more})", shown.join(", ")) }
+    }
+}
+
+impl Run<'_> {
+    /// The posterior that the run has reached.
+    pub fn finish(mut self, reason: StopReason) -> Posterior {
+        let (counts, seconds) = (self.counts(), self.seconds());
+        if let (Some(closing), Some(last)) = (&self.closing, self.trace.last_mut()) {
+            (last.remaining, last.counts) = (closing.remaining.or(last.remaining), counts);
+        }
+        let mut posterior = self.posterior(reason, self.trace.last().and_then(|step| step.remaining));
+        posterior.set_record(counts, seconds, self.trace);
+        posterior
+    }
+
+    /// The posterior that the run has reached, without a record.
+    fn posterior(&self, reason: StopReason, remaining: Option<(f64, f64)>) -> Posterior {
+        Posterior::of_run(self.target, self.best().clone(), &self.plan, reason, remaining)
     }
 }

@@ -5,22 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::fit::fit_once;
+use super::fitting::{Fitting, Observer};
 use super::journal::Journal;
-use super::watch::{Observer, Watch};
 use super::{Counts, Plan};
 use crate::Error;
 use crate::family::Family;
 use crate::posterior::{Agreement, Estimate, Posterior};
 use crate::random::{Purpose, Stream};
 use crate::target::Target;
+use crate::tuning;
 
-/// Draws from which the bounds of restarts are compared.
-const DRAWS: usize = 4_096;
 /// Block of [`Purpose::Start`] that belongs to restarts.
 const SEED_BLOCK: u32 = 1 << 17;
 
-/// The best of `plan.restarts` fits by its bound on fresh draws; it carries the bounds of all, the modes that any of them found,
-/// and the evaluations of all.
+/// The best of `plan.restarts` fits by its bound on fresh draws; it carries the bounds of all, the modes that any of
+/// them found, and the evaluations of all.
 ///
 /// The restarts run in threads; their results do not depend on how many there are.
 pub(super) fn best_of(
@@ -41,7 +40,7 @@ pub(super) fn best_of(
         let (plans, ended) = (&plans, &ended);
         // Without its journal no restart is of use, and the others need not go on.
         let fit = move |r: usize, observe: Observer<'_>| {
-            let outcome = Fitted::new(target, family, &plans[r], &mut Watch::new(observe, journal, r));
+            let outcome = Fitted::new(target, family, &plans[r], &mut Fitting::new(observe, journal, r));
             if matches!(&outcome, Err(error) if is_of_journal(error)) {
                 ended.store(true, Ordering::Relaxed);
             }
@@ -100,9 +99,9 @@ struct Fitted {
 }
 
 impl Fitted {
-    fn new(target: &dyn Target, family: Family, plan: &Plan, watch: &mut Watch<'_>) -> Result<Self, Error> {
-        let posterior = fit_once(target, family, plan, watch)?;
-        let diagnostics = posterior.importance(target, DRAWS, plan.seed)?.diagnostics;
+    fn new(target: &dyn Target, family: Family, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Self, Error> {
+        let posterior = fit_once(target, family, plan, fit)?;
+        let diagnostics = posterior.importance(target, tuning::restarts::JUDGED_DRAWS, plan.seed)?.diagnostics;
         let mut counts = posterior.counts();
         counts += diagnostics.counts;
         Ok(Self { posterior, elbo: diagnostics.elbo, counts })

@@ -7,11 +7,7 @@ use crate::family::{Approximation, Family};
 use crate::target::{Rows, Target};
 
 /// Whether the family and the target agree about gradients.
-pub(super) fn check_values<A: Approximation>(
-    target: &dyn Target,
-    start: &A,
-    curvature: Curvature,
-) -> Result<(), Error> {
+pub(super) fn check_values(target: &dyn Target, start: &Approximation, curvature: Curvature) -> Result<(), Error> {
     if curvature == Curvature::GradientFree && !start.takes_values_alone()
         || !target.has_gradient() && curvature != Curvature::GradientFree
     {
@@ -30,7 +26,7 @@ pub(super) fn not_from_values(family: Family) -> Error {
     }
 }
 
-impl<A: Approximation> Run<'_, A> {
+impl Run<'_> {
     /// Writes log p of the batch; gradients are neither asked for nor counted, unless the target cannot do without.
     pub(super) fn evaluate_values(&mut self) -> Result<(), Error> {
         let draws = self.batch.draws.view();

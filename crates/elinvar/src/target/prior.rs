@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use serde::{Deserialize, Serialize};
 
-use super::Covariance;
+use super::Shape;
 use crate::Error;
 use crate::linalg::{axpy, dot};
 
@@ -171,13 +171,9 @@ impl Prior {
         }
     }
 
-    /// Adds cδ_i to the diagonal of a matrix, stored as `kind` says: −c∇²log p, of z | w = 1 for [`Prior::StudentT`].
-    pub(crate) fn add_precision(&self, c: f64, kind: Covariance, dim: usize, entries: &mut [f64]) {
-        let stride = match kind {
-            Covariance::Full => dim + 1,
-            Covariance::Diagonal => 1,
-        };
-        let diagonal = entries.iter_mut().step_by(stride);
+    /// Adds cδ_i to the diagonal of a matrix: −c∇²log p, of z | w = 1 for [`Prior::StudentT`].
+    pub(crate) fn add_precision(&self, c: f64, shape: Shape, entries: &mut [f64]) {
+        let diagonal = entries.iter_mut().step_by(shape.stride());
         match self {
             Prior::None => {}
             Prior::Gaussian { precision, leading } => {
@@ -196,17 +192,17 @@ impl Prior {
         b: &[f64],
         upsilon: impl Fn(usize, usize) -> f64,
         s: f64,
-        kind: Covariance,
-        dim: usize,
+        shape: Shape,
         (out_b, out_g): (&mut [f64], &mut [f64]),
     ) {
+        let dim = shape.dim();
         for (j, out) in out_b.chunks_exact_mut(dim).enumerate() {
             for (k, column) in b.chunks_exact(dim).enumerate().filter(|(k, _)| upsilon(j, *k) != 0.0) {
                 self.add_pull(upsilon(j, k), column, out);
             }
             self.add_pull_of_means(upsilon(j, 0), out);
         }
-        self.add_precision(self.factor(s), kind, dim, out_g);
+        self.add_precision(self.factor(s), shape, out_g);
     }
 
     /// What δ is multiplied by in P at the optimum where E\[s\] = s̄: s̄, or 1 for a prior that shares w.

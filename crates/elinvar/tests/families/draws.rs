@@ -1,7 +1,7 @@
 //! Draws: their moments, their log density, and expectations of which the families know the exact value.
 
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
-use elinvar::family::DrawPlan;
+use elinvar::family::{Approximation, DrawPlan, NoiseKey};
 use elinvar::random::{Noise, Purpose};
 use elinvar::target::Prior;
 
@@ -20,12 +20,13 @@ fn plan(noise: Noise) -> DrawPlan {
 }
 
 /// Calls `f` with each draw and its log q of one batch after the other, and averages what it returns within each batch.
-fn over_batches<Q: Member>(q: &Q, noise: Noise, n_values: usize, f: impl Fn(&[f64], f64) -> Vec<f64>) -> Averages {
+fn over_batches(q: &Approximation, noise: Noise, n_values: usize, f: impl Fn(&[f64], f64) -> Vec<f64>) -> Averages {
     let plan = plan(noise);
-    let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+    let mut work = q.estimator(&plan);
+    let mut batch = work.batch(&q);
     let mut averages = Averages::new(n_values);
     for step in 0..1000 {
-        q.draw(11, Purpose::Sample, step, &mut work, &mut batch);
+        work.draw(&q, NoiseKey { seed: 11, purpose: Purpose::Sample, step: step }, &mut batch);
         let mut mean = vec![0.0; n_values];
         for s in 0..batch.n {
             let values = f(batch.draws.get(s), batch.log_q[s]);
@@ -37,7 +38,7 @@ fn over_batches<Q: Member>(q: &Q, noise: Noise, n_values: usize, f: impl Fn(&[f6
 }
 
 /// First and second moments; 16 members × 3 noises × 12 numbers: 4e−3 for a new seed.
-fn moments<Q: Member>(q: &Q, noise: Noise) {
+fn moments(q: &Approximation, noise: Noise) {
     let (d, mean, cov) = (q.dim(), q.mean(), q.covariance());
     let found = over_batches(q, noise, d + d * d, |z, _| {
         let r: Vec<f64> = z.iter().zip(&mean).map(|(z, m)| z - m).collect();
@@ -56,20 +57,22 @@ fn draws_have_the_claimed_mean_and_covariance() {
 }
 
 /// log q that comes with a draw is the log density there, for every noise and scheme; a draw is a function of its name alone.
-fn log_q<Q: Member>(q: &Q) {
+fn log_q(q: &Approximation) {
     for noise in Noise::ALL {
         for sampling in [Sampling::Mixture, Sampling::OwnDraws, Sampling::Stratified] {
             let plan = DrawPlan { sampling, ..plan(noise) };
-            let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
-            q.draw(12, Purpose::Draws, 3, &mut work, &mut batch);
+            let mut work = q.estimator(&plan);
+            let mut batch = work.batch(&q);
+            work.draw(&q, NoiseKey { seed: 12, purpose: Purpose::Draws, step: 3 }, &mut batch);
             for s in 0..batch.n {
                 let expected = q.log_density(batch.draws.get(s));
                 assert!((batch.log_q[s] - expected).abs() < 1e-11 * expected.abs().max(1.0), "{}", q.name());
             }
-            let (mut other_work, mut other) = (q.work(&plan), q.batch(&plan));
-            q.draw(12, Purpose::Draws, 2, &mut other_work, &mut other);
+            let mut other_work = q.estimator(&plan);
+            let mut other = other_work.batch(&q);
+            other_work.draw(&q, NoiseKey { seed: 12, purpose: Purpose::Draws, step: 2 }, &mut other);
             assert!(other.draws != batch.draws);
-            q.draw(12, Purpose::Draws, 3, &mut other_work, &mut other);
+            other_work.draw(&q, NoiseKey { seed: 12, purpose: Purpose::Draws, step: 3 }, &mut other);
             assert_eq!(other.draws, batch.draws, "{}", q.name());
         }
     }
@@ -83,7 +86,7 @@ fn log_q_of_a_draw_is_its_log_density() {
 }
 
 /// Entropy and E[log prior] in closed form against averages; 16 members × 3 numbers: 3e−4 for a new seed.
-fn expectations<Q: Member>(q: &Q) {
+fn expectations(q: &Approximation) {
     let d = q.dim();
     let own = Prior::Normal { mean: (0..d).map(|i| 0.3 * i as f64 - 0.5).collect(), precision: vec![0.7; d] };
     let priors = [own, Prior::Gaussian { precision: 2.5, leading: 1 }];

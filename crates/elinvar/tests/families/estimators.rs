@@ -1,9 +1,10 @@
 //! Every estimator of the gradient has the mean that quadrature gives.
 
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
-use elinvar::family::DrawPlan;
+use elinvar::family::{Approximation, DrawPlan, NoiseKey, Seen};
 use elinvar::random::{Noise, Purpose};
 use elinvar::target::{CurvatureMut, Evaluations, Prior, Rows, SecondOrder, Target};
+use elinvar::theory::Mcef;
 
 use crate::averages::Averages;
 use crate::members::differences::{close, gradient, solve};
@@ -16,7 +17,7 @@ fn prior() -> Prior {
 
 /// ∇_B L = −E[∇h ũᵀ], ∇_Σ L = −½E[s∇²h], ∂L/∂π_c = −E_c[h] with h = log q − log p − log prior: no closed form of the entropy or of
 /// the prior enters.
-fn reference<Q: Member>(q: &Q) -> Vec<f64> {
+fn reference(q: &Approximation) -> Vec<f64> {
     let d = q.dim();
     let prior = prior();
     let (mut score, mut hessian) = (vec![0.0; d], vec![0.0; d * d]);
@@ -50,25 +51,31 @@ fn reference<Q: Member>(q: &Q) -> Vec<f64> {
 }
 
 /// The mean over 600 batches of 8 draws.
-fn estimate<Q: Member>(q: &Q, plan: &DrawPlan, n_values: usize) -> Averages {
+fn estimate(q: &Approximation, plan: &DrawPlan, n_values: usize) -> Averages {
     let target = bent_target(q.dim());
-    let (mut work, mut batch, mut gradient) = (q.work(plan), q.batch(plan), q.gradient_buffer());
+    let mut work = q.estimator(plan);
+    let (mut batch, mut gradient) = (work.batch(&q), q.zero_gradient());
     let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
-    let mut curvature = vec![0.0; q.covariance_kind().n_entries(q.dim()) * q.n_blocks()];
+    let mut curvature = vec![0.0; q.family().covariance.n_entries(q.dim()) * q.n_components()];
     let mut averages = Averages::new(n_values);
     for step in 0..600 {
-        q.draw(13, Purpose::Draws, step, &mut work, &mut batch);
-        assert!(q.weigh(&mut work, &batch));
+        work.draw(&q, NoiseKey { seed: 13, purpose: Purpose::Draws, step: step }, &mut batch);
+        assert!(work.weigh(&q, &batch));
         curvature.fill(0.0);
-        let out = CurvatureMut::new(q.covariance_kind(), q.dim(), &mut curvature);
+        let out = CurvatureMut::new(q.family().covariance, q.dim(), &mut curvature);
         let draws = batch.draws.view();
         if plan.curvature == Curvature::Hessian {
-            let contraction = q.contraction(&work);
+            let contraction = work.contraction();
             target.evaluate_and_contract(draws, Rows::All, contraction, &mut evaluations, out).unwrap();
         } else {
             target.evaluate(draws, Rows::All, &mut evaluations).unwrap();
         }
-        assert!(q.gradient(&evaluations, &curvature, &prior(), &mut work, &batch, &mut gradient));
+        assert!(work.gradient(
+            &q,
+            &Seen { evaluations: &evaluations, curvature: &curvature, prior: &prior(), batch: &batch },
+            0.0,
+            &mut gradient
+        ));
         averages.add(&q.gradient_entries(&gradient));
     }
     averages
@@ -76,7 +83,7 @@ fn estimate<Q: Member>(q: &Q, plan: &DrawPlan, n_values: usize) -> Averages {
 
 /// Options I, II and III of the mixing weights, or schemes M, C and D of a mixture, each with the Hessian and with both Stein forms,
 /// the default with every noise, and values alone. About 16 × 13 × 9 numbers: 1e−2 for a new seed.
-fn unbiased<Q: Member>(q: &Q) {
+fn unbiased(q: &Approximation) {
     let expected = reference(q);
     let start = DrawPlan {
         n_draws: 8,
@@ -125,18 +132,23 @@ fn every_estimator_has_the_mean_of_the_exact_gradient() {
 }
 
 /// Where the target is q itself, h is constant, and so values alone say without noise that nothing is left to gain.
-fn silent_at_the_target<Q: Member>(q: &Q) {
+fn silent_at_the_target(q: &Approximation) {
     for noise in Noise::ALL {
         let plan = DrawPlan { noise, curvature: Curvature::GradientFree, ..DrawPlan::independent(8) };
-        let (mut work, mut batch, mut gradient) = (q.work(&plan), q.batch(&plan), q.gradient_buffer());
-        q.draw(17, Purpose::Draws, 0, &mut work, &mut batch);
-        assert!(q.weigh(&mut work, &batch));
+        let mut work = q.estimator(&plan);
+        let (mut batch, mut gradient) = (work.batch(&q), q.zero_gradient());
+        work.draw(&q, NoiseKey { seed: 17, purpose: Purpose::Draws, step: 0 }, &mut batch);
+        assert!(work.weigh(&q, &batch));
         let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
         for (log_p, z) in evaluations.log_p_mut().iter_mut().zip(batch.draws.view().iter()) {
             *log_p = q.log_density(z) + 3.0;
         }
-        q.set_baseline(&mut work, -3.0);
-        assert!(q.gradient(&evaluations, &[], &Prior::None, &mut work, &batch, &mut gradient));
+        assert!(work.gradient(
+            &q,
+            &Seen { evaluations: &evaluations, curvature: &[], prior: &Prior::None, batch: &batch },
+            -3.0,
+            &mut gradient
+        ));
         let entries = q.gradient_entries(&gradient);
         assert!(entries.iter().all(|v| v.abs() < 1e-12), "{}, {noise}: {entries:?}", q.name());
     }
@@ -149,22 +161,30 @@ fn values_of_the_approximation_itself_give_a_gradient_of_zero() {
 
 /// What is added in closed form is the exact natural gradient of E[log prior] and of the entropy: with a target that is zero
 /// everywhere nothing else is left of the gradient, whatever the draws are.
-fn closed_forms<Q: Member>(q: &Q) {
+fn closed_forms(q: &Approximation) {
     let plan = DrawPlan { weights: MixingWeights::Conditional, ..DrawPlan::independent(4) };
-    let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
-    q.draw(14, Purpose::Draws, 0, &mut work, &mut batch);
-    assert!(q.weigh(&mut work, &batch));
+    let mut work = q.estimator(&plan);
+    let mut batch = work.batch(&q);
+    work.draw(&q, NoiseKey { seed: 14, purpose: Purpose::Draws, step: 0 }, &mut batch);
+    assert!(work.weigh(&q, &batch));
     let evaluations = Evaluations::new(q.dim(), batch.draws.len());
-    let curvature = vec![0.0; q.covariance_kind().n_entries(q.dim()) * q.n_blocks()];
+    let curvature = vec![0.0; q.family().covariance.n_entries(q.dim()) * q.n_components()];
     let mut direction = |prior: &Prior| {
-        let mut gradient = q.gradient_buffer();
-        q.weigh(&mut work, &batch);
-        assert!(q.gradient(&evaluations, &curvature, prior, &mut work, &batch, &mut gradient));
+        let mut gradient = q.zero_gradient();
+        work.weigh(&q, &batch);
+        assert!(work.gradient(
+            &q,
+            &Seen { evaluations: &evaluations, curvature: &curvature, prior: prior, batch: &batch },
+            0.0,
+            &mut gradient
+        ));
         q.natural_gradient(&gradient)
     };
     let eta = q.natural();
     let fisher: Vec<Vec<f64>> = q.fisher().chunks_exact(eta.len()).map(<[f64]>::to_vec).collect();
-    let exact = |value: &dyn Fn(&Q) -> f64| solve(&fisher, &gradient(&eta, |eta| value(&q.with_natural(eta).unwrap())));
+    let exact = |value: &dyn Fn(&Approximation) -> f64| {
+        solve(&fisher, &gradient(&eta, |eta| value(&q.with_natural(eta).unwrap())))
+    };
 
     let without = direction(&Prior::None);
     // The weights of a mixture see the prior through the draws, not in closed form.

@@ -1,16 +1,19 @@
 //! Student-t with learned degrees of freedom: what it finds, that its slope is unbiased, and that nothing drives it out of its domain.
 
-use elinvar::block::{Full, LocationBlock, ScaleMatrix};
+use crate::state::{BlockState, State, Stated};
+use elinvar::block::{Location, Scale};
 use elinvar::estimate::{Curvature, ShapeEstimator, shape_slope_by_traces};
-use elinvar::family::{AnyApproximation, Approximation, BlockState, DrawPlan, Kind, State, StepRequest, StudentT};
+use elinvar::family::{Approximation, DrawPlan, Kind, NoiseKey, Scratch, Seen, StepRequest};
 use elinvar::law::{Forms, InverseGamma, MixingLaw};
 use elinvar::model::LogisticRegression;
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Checkpoint, Run, StopReason};
 use elinvar::special::gamma::trigamma_minus_inv;
-use elinvar::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, PointwiseSecondOrder, Prior, Rows};
-use elinvar::target::{Scratch, SecondOrder, Target, TargetError};
+use elinvar::target::{
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, PointwiseSecondOrder, Prior, Rows, Shape,
+};
+use elinvar::target::{Scratch as TargetScratch, SecondOrder, Target, TargetError};
 use elinvar::{Family, Plan, Posterior};
 
 use crate::subjects::{Member, logistic, numbers};
@@ -19,17 +22,19 @@ fn precision(dim: usize) -> Vec<f64> {
     (0..dim * dim).map(|k| if k % (dim + 1) == 0 { 2.0 } else { 0.3 }).collect()
 }
 
-fn member(family: Family, dim: usize) -> AnyApproximation {
+fn member(family: Family, dim: usize) -> Approximation {
     let block = BlockState { b: numbers(dim, 3), precision: precision(dim) };
-    AnyApproximation::from_state(&State { family, dim, blocks: vec![block], log_weights: vec![0.0] }).unwrap()
+    Approximation::from_state(&State { family, dim, blocks: vec![block], log_weights: vec![0.0] }).unwrap()
 }
 
-fn learned(a: f64, dim: usize) -> StudentT {
-    let block = LocationBlock::new(numbers(dim, 3), Full::from_precision(dim, precision(dim)).unwrap()).unwrap();
-    StudentT::new(InverseGamma::learned(a).unwrap(), block).unwrap()
+fn learned(a: f64, dim: usize) -> Approximation {
+    let block =
+        Location::new(numbers(dim, 3), Scale::from_precision(Shape::Full(dim), precision(dim)).unwrap()).unwrap();
+    let family = Family { kind: Kind::StudentT { a, learn: true }, covariance: Covariance::Full };
+    Approximation::single(family, block).unwrap()
 }
 
-fn divergence(q: &Posterior, p: &AnyApproximation) -> (f64, f64) {
+fn divergence(q: &Posterior, p: &Approximation) -> (f64, f64) {
     let (draws, log_q) = q.sample_with_log_density(100_000, 12);
     let differences: Vec<f64> = draws.view().iter().zip(&log_q).map(|(z, log_q)| log_q - p.log_density(z)).collect();
     let n = differences.len() as f64;
@@ -68,18 +73,18 @@ impl Target for Under {
 }
 
 /// w and tr(Σ∇²f) of 2¹⁴ draws, f the negative log likelihood.
-fn traces(q: &StudentT, target: &LogisticRegression, seed: u64) -> Vec<(f64, f64)> {
+fn traces(q: &Approximation, target: &LogisticRegression, seed: u64) -> Vec<(f64, f64)> {
     let dim = q.dim();
     let mut sigma = vec![0.0; dim * dim];
-    q.block().scale().covariance_into(&mut sigma);
+    q.locations()[0].scale().covariance_into(&mut sigma);
     let mut stream = Stream::open(seed, Purpose::Check, 0, 0);
     let (mut hessian, mut z) = (vec![0.0; dim * dim], vec![0.0; dim]);
-    let mut scratch = Scratch::default();
+    let mut scratch = TargetScratch::default();
     let draw = |_| {
         let w = q.law().sample(&mut stream);
         stream.fill_normal(&mut z);
-        q.block().scale().unwhiten(&mut z);
-        z.iter_mut().zip(q.block().column(0)).for_each(|(z, mu)| *z = mu + w.sqrt() * *z);
+        q.locations()[0].scale().unwhiten(&mut z);
+        z.iter_mut().zip(q.locations()[0].column(0)).for_each(|(z, mu)| *z = mu + w.sqrt() * *z);
         hessian.fill(0.0);
         let view = CurvatureMut::new(Covariance::Full, dim, &mut hessian);
         let one = Draws::new(dim, &z);
@@ -147,7 +152,7 @@ fn the_slope_is_unbiased_under_every_prior() {
     let q = learned(a, dim);
     let slopes = q.law().shape_slopes(dim).unwrap();
     let mut sigma = vec![0.0; dim * dim];
-    q.block().scale().covariance_into(&mut sigma);
+    q.locations()[0].scale().covariance_into(&mut sigma);
     let traces = traces(&q, &logistic(40, dim), 5);
     let parts: Vec<f64> = traces.chunks(256).map(|part| shape_slope_by_traces(a, part)).collect();
     for prior in priors {
@@ -158,21 +163,27 @@ fn the_slope_is_unbiased_under_every_prior() {
             (ShapeEstimator::Exact, Curvature::GradientFree),
         ] {
             let plan = DrawPlan { shape: estimator, curvature: kind, ..DrawPlan::independent(256) };
-            let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+            let mut work = q.estimator(&plan);
+            let mut batch = work.batch(&q);
             let mut evaluations = Evaluations::new(dim, batch.draws.len());
             let mut curvature = vec![0.0; dim * dim];
-            let mut gradient = q.gradient_buffer();
+            let mut gradient = q.zero_gradient();
             let mut found = Vec::new();
             for index in 0..64 {
-                q.draw(7, Purpose::Draws, index, &mut work, &mut batch);
-                assert!(q.weigh(&mut work, &batch));
+                work.draw(&q, NoiseKey { seed: 7, purpose: Purpose::Draws, step: index }, &mut batch);
+                assert!(work.weigh(&q, &batch));
                 curvature.fill(0.0);
                 let view = CurvatureMut::new(Covariance::Full, dim, &mut curvature);
                 let second = target.second_order().unwrap();
                 second
-                    .evaluate_and_contract(batch.draws.view(), Rows::All, q.contraction(&work), &mut evaluations, view)
+                    .evaluate_and_contract(batch.draws.view(), Rows::All, work.contraction(), &mut evaluations, view)
                     .unwrap();
-                assert!(q.gradient(&evaluations, &curvature, &prior, &mut work, &batch, &mut gradient));
+                assert!(work.gradient(
+                    &q,
+                    &Seen { evaluations: &evaluations, curvature: &curvature, prior: &prior, batch: &batch },
+                    0.0,
+                    &mut gradient
+                ));
                 found.push(gradient.shape);
             }
             let moments = |values: &[f64]| {
@@ -205,8 +216,8 @@ fn a_t_prior_that_shares_w_pulls_the_shape() {
     let target = Under(logistic(30, dim), Prior::StudentT { precision: 0.5, a: a0 });
     let posterior = elinvar::fit(&target, Family::student_t_learned(), &Plan::thorough()).unwrap();
     assert_eq!(posterior.stop_reason(), StopReason::Converged);
-    let AnyApproximation::StudentT(q) = posterior.approximation() else { panic!("a full Student-t") };
-    let a = q.law().shape();
+    let q = posterior.approximation();
+    let a = q.law().parameter().unwrap();
     let direction = a0 - a - shape_slope_by_traces(a, &traces(q, &target.0, 6)) / trigamma_minus_inv(a);
     assert!(direction.abs() < 0.3, "a = {a}: the natural gradient is {direction}");
 }
@@ -234,19 +245,17 @@ fn a_gaussian_target_drives_the_shape_up() {
 #[test]
 fn no_step_leaves_the_domain() {
     let q = learned(1.3, 2);
-    let plan = DrawPlan::independent(4);
-    let mut work = q.work(&plan);
     for shape in [-1e100, -1e8, -1.0, -1e-9, 1e-9, 1.0, 1e8, 1e100] {
         for beta in [1e-9, 1.0, 1e9, 1e300] {
             for max_kl in [None, Some(1e-6), Some(1.0), Some(1e9)] {
-                let mut gradient = q.gradient_buffer();
+                let mut gradient = q.zero_gradient();
                 gradient.shape = shape;
                 let request = StepRequest { rule: Rule::Retraction, beta: 0.0, mixing_beta: beta, max_kl };
                 let mut new = q.clone();
                 for _ in 0..100 {
-                    let before = *new.law();
-                    new.step(&gradient, request, &mut work);
-                    let a = new.law().shape();
+                    let before = new.law();
+                    new.advance(&gradient, request, &mut Scratch::new(&new));
+                    let a = new.law().parameter().unwrap();
                     assert!(a > 1.0 && a <= 1e6, "{a} after {shape:e} with {beta:e}");
                     let kl = new.law().divergence_from(&before);
                     let bound = max_kl.map_or(f64::INFINITY, |bound| 0.5 * bound * (1.0 + 1e-6) + 1e-9);
@@ -266,7 +275,7 @@ fn no_step_leaves_the_domain() {
         let mut run = Run::new(&target, learned(2.5, 2), &plan).unwrap();
         for _ in 0..200 {
             run.step().unwrap();
-            let a = run.q().law().shape();
+            let a = run.q().law().parameter().unwrap();
             assert!(a > 1.0 && a <= 1e6);
         }
     }
@@ -276,20 +285,19 @@ fn no_step_leaves_the_domain() {
 #[test]
 fn other_rules_move_the_shape_too() {
     let q = learned(3.3, 2);
-    let mut work = q.work(&DrawPlan::independent(4));
     let mut coordinates = vec![0.0; q.chart_len()];
     q.chart(&mut coordinates);
-    let mut gradient = q.gradient_buffer();
+    let mut gradient = q.zero_gradient();
     gradient.shape = 1.0;
     let mut slope = vec![0.0; q.chart_len()];
-    q.chart_gradient(&gradient, &mut work, &mut slope);
+    q.chart_gradient(&gradient, &mut Scratch::new(&q), &mut slope);
     let last = coordinates.len() - 1;
     let shape_at = |x: f64| {
         let mut moved = q.clone();
         let mut to = coordinates.clone();
         to[last] = x;
-        assert!(moved.set_chart(&to, &mut q.work(&DrawPlan::independent(4))));
-        moved.law().shape()
+        assert!(moved.set_chart(&to, &mut Scratch::new(&moved)));
+        moved.law().parameter().unwrap()
     };
     let (x, h) = (coordinates[last], 1e-4);
     assert!((shape_at(x) - 3.3).abs() < 1e-13);
@@ -346,13 +354,13 @@ fn runs_of_every_kind_continue_to_the_same_bits() {
             }
             let text = serde_json::to_string(&run.checkpoint()).unwrap();
             let checkpoint: Checkpoint = serde_json::from_str(&text).unwrap();
-            let mut resumed = Run::<StudentT>::resume(&target, &checkpoint).unwrap();
+            let mut resumed = Run::resume(&target, &checkpoint).unwrap();
             for _ in 0..20 {
                 run.step().unwrap();
                 resumed.step().unwrap();
             }
             assert_eq!(run.q(), resumed.q());
-            assert!(run.q().law().shape() > 1.0 && run.q().law().shape() != 2.5);
+            assert!(run.q().law().parameter().unwrap() > 1.0 && run.q().law().parameter().unwrap() != 2.5);
         }
     }
 }

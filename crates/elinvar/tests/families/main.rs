@@ -1,5 +1,7 @@
 //! What every family must satisfy, full and diagonal, and what each adds; a family is registered by its line in `every_member!`.
 
+#[path = "../state/mod.rs"]
+mod state;
 #[macro_use]
 #[path = "../members/mod.rs"]
 mod members;

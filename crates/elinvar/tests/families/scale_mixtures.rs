@@ -1,29 +1,29 @@
 //! Scale mixtures of every law, with one scale for all coordinates and with one for each: recovery, gradients, files.
 
-use elinvar::block::{Diagonal, LocationBlock, ScaleMatrix};
-use elinvar::family::{
-    AnyApproximation, Approximation, BlockState, DrawPlan, Mcef, ProductMixture, State, StepRequest,
-};
-use elinvar::law::{Forms, Logistic, MixingLaw, ScaleLaw, VarianceGamma};
+use crate::state::{BlockState, State, Stated};
+use elinvar::block::{Location, Scale};
+use elinvar::family::{Approximation, DrawPlan, NoiseKey, Scratch, Seen, StepRequest};
+use elinvar::law::{Forms, Law, Logistic, VarianceGamma};
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
-use elinvar::run::{Checkpoint, Stop};
-use elinvar::target::{Covariance, Evaluations, PointwiseSecondOrder, Prior, Rows, Target};
+use elinvar::run::{Checkpoint, Run, Stop};
+use elinvar::target::{Covariance, Evaluations, PointwiseSecondOrder, Prior, Rows, Shape, Target};
+use elinvar::theory::Mcef;
 use elinvar::{Error, Family, Plan, Posterior};
 
-use crate::subjects::{Member, logistic, numbers, open, resume};
+use crate::subjects::{Member, logistic, numbers};
 
 /// Every law with its usual constants.
-fn laws() -> Vec<ScaleLaw> {
-    ScaleLaw::NAMES.iter().map(|name| ScaleLaw::new(name, &[]).unwrap()).collect()
+fn laws() -> Vec<Law> {
+    Law::scale_names().map(|name| Law::of_scale(name, &[]).unwrap()).collect()
 }
 
-fn forms_of(law: ScaleLaw) -> [Family; 3] {
+fn forms_of(law: Law) -> [Family; 3] {
     let family = Family::scale_mixture(law);
     [family, family.diagonal(), family.product()]
 }
 
-fn member(family: Family, dim: usize) -> AnyApproximation {
+fn member(family: Family, dim: usize) -> Approximation {
     let a = numbers(dim * dim, 51);
     let entry = |i: usize, j: usize| {
         let product: f64 = (0..dim).map(|k| a[i * dim + k] * a[j * dim + k]).sum();
@@ -34,10 +34,10 @@ fn member(family: Family, dim: usize) -> AnyApproximation {
         Covariance::Diagonal => (0..dim).map(|i| entry(i, i)).collect(),
     };
     let block = BlockState { b: numbers(dim, 40), precision };
-    AnyApproximation::from_state(&State { family, dim, blocks: vec![block], log_weights: vec![0.0] }).unwrap()
+    Approximation::from_state(&State { family, dim, blocks: vec![block], log_weights: vec![0.0] }).unwrap()
 }
 
-fn divergence(q: &Posterior, p: &AnyApproximation) -> (f64, f64) {
+fn divergence(q: &Posterior, p: &Approximation) -> (f64, f64) {
     let (draws, log_q) = q.sample_with_log_density(20_000, 12);
     let differences: Vec<f64> = draws.view().iter().zip(&log_q).map(|(z, log_q)| log_q - p.log_density(z)).collect();
     let n = differences.len() as f64;
@@ -63,20 +63,27 @@ fn every_law_recovers_its_own() {
 #[test]
 fn a_product_at_its_target_has_no_noise() {
     for law in laws() {
-        let AnyApproximation::ProductMixture(q) = member(Family::scale_mixture(law).product(), 3) else {
-            panic!("{law}")
-        };
-        let target = PointwiseSecondOrder(Member(q.clone().into()));
+        let q = member(Family::scale_mixture(law).product(), 3);
+        let target = PointwiseSecondOrder(Member(q.clone()));
         let plan = DrawPlan { noise: Noise::QuasiMonteCarlo, ..DrawPlan::independent(16) };
-        let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
-        q.draw(3, Purpose::Draws, 0, &mut work, &mut batch);
-        assert!(q.weigh(&mut work, &batch));
+        let mut work = q.estimator(&plan);
+        let mut batch = work.batch(&q);
+        work.draw(&q, NoiseKey { seed: 3, purpose: Purpose::Draws, step: 0 }, &mut batch);
+        assert!(work.weigh(&q, &batch));
         let mut evaluations = Evaluations::new(3, batch.draws.len());
         target.evaluate(batch.draws.view(), Rows::All, &mut evaluations).unwrap();
-        let mut gradient = q.gradient_buffer();
-        assert!(q.gradient(&evaluations, &[], &Prior::None, &mut work, &batch, &mut gradient));
-        let size = q.block().scale().precision().iter().fold(0.0f64, |size, p| size.max(*p));
-        assert!(gradient.b.iter().chain(&gradient.g).all(|v| v.abs() < 1e-12 * size), "{law}: {gradient:?}");
+        let mut gradient = q.zero_gradient();
+        assert!(work.gradient(
+            &q,
+            &Seen { evaluations: &evaluations, curvature: &[], prior: &Prior::None, batch: &batch },
+            0.0,
+            &mut gradient
+        ));
+        let size = q.locations()[0].scale().precision().iter().fold(0.0f64, |size, p| size.max(*p));
+        assert!(
+            gradient.blocks[0].b.iter().chain(&gradient.blocks[0].g).all(|v| v.abs() < 1e-12 * size),
+            "{law}: {gradient:?}"
+        );
     }
 }
 
@@ -117,21 +124,28 @@ fn the_gradient_of_a_product_is_that_of_its_bound() {
             sum
         };
         let (mu, precision) = ([0.7, -0.3], [1.7, 0.6]);
-        let block = LocationBlock::new(mu.to_vec(), Diagonal::from_precision(2, precision.to_vec()).unwrap()).unwrap();
-        let q = ProductMixture::new(law, block).unwrap();
+        let block =
+            Location::new(mu.to_vec(), Scale::from_precision(Shape::Diagonal(2), precision.to_vec()).unwrap()).unwrap();
+        let q = Approximation::single(Family::scale_mixture(law).product(), block).unwrap();
         let target = elinvar::target::Pointwise(Separable);
         let plan = DrawPlan::independent(128);
-        let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+        let mut work = q.estimator(&plan);
+        let mut batch = work.batch(&q);
         let mut evaluations = Evaluations::new(2, batch.draws.len());
-        let mut gradient = q.gradient_buffer();
+        let mut gradient = q.zero_gradient();
         let (mut sums, mut squares) = ([0.0; 4], [0.0; 4]);
         let n = 128;
         for index in 0..n {
-            q.draw(11, Purpose::Draws, index, &mut work, &mut batch);
-            assert!(q.weigh(&mut work, &batch));
+            work.draw(&q, NoiseKey { seed: 11, purpose: Purpose::Draws, step: index }, &mut batch);
+            assert!(work.weigh(&q, &batch));
             target.evaluate(batch.draws.view(), Rows::All, &mut evaluations).unwrap();
-            assert!(q.gradient(&evaluations, &[], &prior, &mut work, &batch, &mut gradient));
-            for (k, v) in gradient.b.iter().chain(&gradient.g).enumerate() {
+            assert!(work.gradient(
+                &q,
+                &Seen { evaluations: &evaluations, curvature: &[], prior: &prior, batch: &batch },
+                0.0,
+                &mut gradient
+            ));
+            for (k, v) in gradient.blocks[0].b.iter().chain(&gradient.blocks[0].g).enumerate() {
                 sums[k] += v;
                 squares[k] += v * v;
             }
@@ -154,18 +168,17 @@ fn the_gradient_of_a_product_is_that_of_its_bound() {
 #[test]
 fn draws_of_a_product_have_its_moments() {
     for law in laws() {
-        let AnyApproximation::ProductMixture(q) = member(Family::scale_mixture(law).product(), 2) else {
-            panic!("{law}")
-        };
+        let q = member(Family::scale_mixture(law).product(), 2);
         for noise in Noise::ALL {
             let plan = DrawPlan { noise, ..DrawPlan::independent(64) };
-            let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
+            let mut work = q.estimator(&plan);
+            let mut batch = work.batch(&q);
             let values: Vec<[f64; 2]> = (0..400)
                 .map(|index| {
-                    q.draw(5, Purpose::Draws, index, &mut work, &mut batch);
+                    work.draw(&q, NoiseKey { seed: 5, purpose: Purpose::Draws, step: index }, &mut batch);
                     let mut sums = [0.0; 2];
                     for s in 0..64 {
-                        let r = (batch.draws.get(s)[1] - q.mean()[1]) * q.block().scale().precision()[1].sqrt();
+                        let r = (batch.draws.get(s)[1] - q.mean()[1]) * q.locations()[0].scale().precision()[1].sqrt();
                         sums[0] += r / 64.0;
                         // E|r| is finite for every law; r² has a heavy tail for a t.
                         sums[1] += (r * r).min(9.0) / 64.0;
@@ -198,9 +211,7 @@ fn draws_of_a_product_have_its_moments() {
 #[test]
 fn a_product_is_an_exponential_family_given_its_scales() {
     for law in laws() {
-        let AnyApproximation::ProductMixture(q) = member(Family::scale_mixture(law).product(), 2) else {
-            panic!("{law}")
-        };
+        let q = member(Family::scale_mixture(law).product(), 2);
         let (natural, m) = (q.natural(), q.expectation());
         let n = natural.len();
         let near = |a: &[f64], b: &[f64], tolerance: f64| a.iter().zip(b).all(|(a, b)| (a - b).abs() < tolerance);
@@ -238,13 +249,13 @@ fn a_product_is_an_exponential_family_given_its_scales() {
             assert!(near(&slope, &fisher[j * n..(j + 1) * n], 1e-6 * size), "{law} {j}: {slope:?}");
         }
 
-        let mut gradient = q.gradient_buffer();
-        gradient.b.copy_from_slice(&[0.3, -0.2]);
-        gradient.g.copy_from_slice(&[0.1, 0.4]);
+        let mut gradient = q.zero_gradient();
+        gradient.blocks[0].b.copy_from_slice(&[0.3, -0.2]);
+        gradient.blocks[0].g.copy_from_slice(&[0.1, 0.4]);
         let beta = 0.05;
         let request = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta: beta, max_kl: None };
         let mut moved = q.clone();
-        moved.step(&gradient, request, &mut q.work(&DrawPlan::independent(2)));
+        moved.advance(&gradient, request, &mut Scratch::new(&moved));
         let along: Vec<f64> =
             natural.iter().zip(q.natural_gradient(&gradient)).map(|(eta, g)| eta + beta * g).collect();
         assert!(near(&moved.natural(), &along, 1e-13), "{law}: {:?} and {along:?}", moved.natural());
@@ -268,18 +279,18 @@ fn fits_are_saved_loaded_resumed_and_sampled() {
             assert_eq!(read.sample(9, 1), posterior.sample(9, 1));
             assert!(read.sample(9, 1).view().as_slice().iter().all(|v| v.is_finite()));
 
-            let mut run = open(&target, posterior.approximation().clone(), &plan).unwrap();
+            let mut run = Run::new(&target, posterior.approximation().clone(), &plan).unwrap();
             (0..5).for_each(|_| {
                 run.step().unwrap();
             });
             let text = serde_json::to_string(&run.checkpoint()).unwrap();
             let checkpoint: Checkpoint = serde_json::from_str(&text).unwrap();
-            let mut again = resume(&target, &checkpoint).unwrap();
+            let mut again = Run::resume(&target, &checkpoint).unwrap();
             (0..5).for_each(|_| {
                 run.step().unwrap();
                 again.step().unwrap();
             });
-            assert_eq!(run.state(), again.state(), "{law}");
+            assert_eq!(run.q().state(), again.q().state(), "{law}");
         }
     }
     std::fs::remove_dir_all(&folder).unwrap();

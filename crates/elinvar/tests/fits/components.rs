@@ -2,30 +2,31 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
-use elinvar::family::{AnyApproximation, Approximation, Kind, MixtureOfGaussians, State};
+use crate::state::{State, Stated};
+use elinvar::block::{Location, LogWeights, Scale};
+use elinvar::family::{Approximation, Kind};
 use elinvar::model::{Banana, GaussianMixture};
 use elinvar::run::components::{Grown, grow};
-use elinvar::run::{Counts, Spent, Step, Stop, StopReason};
-use elinvar::target::Target;
+use elinvar::run::{Counts, Step, Stop, StopReason};
+use elinvar::target::{Shape, Target};
 use elinvar::{Error, Family, Plan, fit, fit_observed};
 
 use crate::counting::Counting;
 
 /// Components (log weight, mean, precision of every coordinate).
-fn mixture(components: &[(f64, &[f64], f64)]) -> MixtureOfGaussians<Full> {
+fn mixture(components: &[(f64, &[f64], f64)]) -> Approximation {
     let d = components[0].1.len();
     let block = |mean: &[f64], precision: f64| {
         let mut entries = vec![0.0; d * d];
         (0..d).for_each(|i| entries[i * d + i] = precision);
-        LocationBlock::new(mean.to_vec(), Full::from_precision(d, entries).unwrap()).unwrap()
+        Location::new(mean.to_vec(), Scale::from_precision(Shape::Full(d), entries).unwrap()).unwrap()
     };
     let weights = LogWeights::new(components.iter().map(|c| c.0).collect()).unwrap();
-    MixtureOfGaussians::new(weights, components.iter().map(|c| block(c.1, c.2)).collect()).unwrap()
+    Approximation::mixture(weights, components.iter().map(|c| block(c.1, c.2)).collect()).unwrap()
 }
 
-fn grown(target: &dyn Target, start: MixtureOfGaussians<Full>, plan: &Plan) -> Grown<Full> {
-    grow(target, start, plan, Spent::default(), &mut |_| ControlFlow::Continue(())).unwrap()
+fn grown(target: &dyn Target, start: Approximation, plan: &Plan) -> Grown {
+    grow(target, start, plan, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn seeded(seed: u64) -> Plan {
@@ -43,7 +44,7 @@ fn duplicates_merge() {
     let target = GaussianMixture::isotropic(2, vec![1.0, -1.0]).unwrap();
     let start = mixture(&[(0.0, &[0.9, -1.0], 1.0), (0.0, &[1.1, -1.0], 1.0), (-1.0, &[1.0, -0.9], 1.0)]);
     let grown = grown(&target, start, &seeded(1));
-    assert_eq!(grown.q.n_blocks(), 1, "{:?}", grown.rounds);
+    assert_eq!(grown.q.n_components(), 1, "{:?}", grown.rounds);
     assert_eq!(grown.reason, StopReason::Converged);
     let mean = grown.q.mean();
     assert!((mean[0] - 1.0).abs() < 1e-3 && (mean[1] + 1.0).abs() < 1e-3, "{mean:?}");
@@ -55,7 +56,7 @@ fn dead_components_are_removed_and_the_living_stay() {
     let start = mixture(&[(0.0, &[0.0, 0.0], 1.0), (0.0, &[7.0, 0.0], 1.0), (-3.0, &[0.0, 30.0], 50.0)]);
     let plan = Plan { max_kl: Some(1e-2), ..seeded(2) };
     let grown = grown(&two_modes(), start, &plan);
-    let mut weights: Vec<f64> = (0..grown.q.n_blocks()).map(|c| grown.q.weights().weight(c)).collect();
+    let mut weights: Vec<f64> = (0..grown.q.n_components()).map(|c| grown.q.weights().weight(c)).collect();
     weights.sort_by(f64::total_cmp);
     assert_eq!(weights.len(), 2, "{weights:?} {:?}", grown.rounds);
     assert!((weights[0] - 0.3).abs() < 1e-3, "{weights:?}");
@@ -65,7 +66,7 @@ fn dead_components_are_removed_and_the_living_stay() {
 fn a_start_in_one_mode_gets_the_other() {
     for seed in 1..=5 {
         let grown = grown(&two_modes(), mixture(&[(0.0, &[0.0, 0.0], 1.0)]), &seeded(seed));
-        assert_eq!(grown.q.n_blocks(), 2, "seed {seed}: {:?}", grown.rounds);
+        assert_eq!(grown.q.n_components(), 2, "seed {seed}: {:?}", grown.rounds);
         let last = grown.rounds.last().unwrap();
         assert!(last.elbo.value.abs() < 1e-3, "seed {seed}: {:?}", grown.rounds);
         // One mode alone is worth log 0.7.
@@ -144,7 +145,7 @@ fn limits_and_observers_end_it() {
 fn auto_is_a_request_and_no_state() {
     let state = mixture(&[(0.0, &[0.0], 1.0)]).state();
     let request = State { family: Family::mog_auto(), ..state };
-    let refused = AnyApproximation::from_state(&request);
+    let refused = Approximation::from_state(&request);
     assert!(matches!(&refused, Err(Error::Unsupported { .. })), "{refused:?}");
-    assert!(MixtureOfGaussians::<Full>::from_state(&request).is_err());
+    assert!(Approximation::from_state(&request).is_err());
 }

@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::family::{AnyApproximation, Family};
+use crate::state::Stated;
+use elinvar::family::{Approximation, Family};
 use elinvar::model::Banana;
-use elinvar::run::{Checkpoint, Step, Stop, start};
+use elinvar::run::{Checkpoint, Run, Step, Stop, start};
 use elinvar::target::{Draws, Evaluations, Rows, Target, TargetError};
 use elinvar::{Plan, Posterior};
 
-use crate::subjects::{self, AnyRun, families, label, logistic, open, resume};
+use crate::subjects::{self, families, label, logistic};
 
 /// A plan that ends after exactly this many steps, with convergence checks on the way.
 fn steps(max_steps: u64) -> Plan {
@@ -16,11 +17,11 @@ fn steps(max_steps: u64) -> Plan {
     Plan { n_draws: 8, stop, seed: 31, ..Plan::default() }
 }
 
-fn start_of(target: &dyn Target, family: Family) -> AnyApproximation {
+fn start_of(target: &dyn Target, family: Family) -> Approximation {
     start(target, family, &steps(200)).unwrap().approximation
 }
 
-fn run_to_the_end(run: &mut dyn AnyRun) {
+fn run_to_the_end(run: &mut Run<'_>) {
     run.fit(&mut |_| ControlFlow::Continue(())).unwrap();
 }
 
@@ -31,13 +32,13 @@ fn without_seconds(trace: &[Step]) -> String {
 }
 
 /// State, counts and trace as text; numbers are written so that they are read back to the same bits.
-fn everything(run: &dyn AnyRun) -> [String; 3] {
-    let (state, counts) = (serde_json::to_string(&run.state()).unwrap(), format!("{:?}", run.counts()));
+fn everything(run: &Run<'_>) -> [String; 3] {
+    let (state, counts) = (serde_json::to_string(run.q()).unwrap(), format!("{:?}", run.counts()));
     [state, counts, without_seconds(&run.trace())]
 }
 
 fn of_posterior(posterior: &Posterior) -> [String; 3] {
-    let state = serde_json::to_string(&posterior.approximation().state()).unwrap();
+    let state = serde_json::to_string(posterior.approximation()).unwrap();
     [state, format!("{:?}", posterior.counts()), without_seconds(posterior.trace())]
 }
 
@@ -81,10 +82,10 @@ fn a_resumed_run_equals_a_straight_one() {
         for (target, minibatch) in [(&banana as &dyn Target, None), (&regression, None), (&regression, Some(20))] {
             let from = start_of(target, family);
             let plan = Plan { minibatch, ..steps(60) };
-            let mut straight = open(target, from.clone(), &plan).unwrap();
-            run_to_the_end(&mut *straight);
+            let mut straight = Run::new(target, from.clone(), &plan).unwrap();
+            run_to_the_end(&mut straight);
 
-            let mut first = open(target, from, &plan).unwrap();
+            let mut first = Run::new(target, from, &plan).unwrap();
             let mut n = 0;
             first
                 .fit(&mut |_| {
@@ -94,10 +95,10 @@ fn a_resumed_run_equals_a_straight_one() {
                 .unwrap();
             first.checkpoint().save(&path).unwrap();
             let loaded = Checkpoint::load(&path).unwrap();
-            assert_eq!(loaded.step, 25);
-            let mut second = resume(target, &loaded).unwrap();
-            run_to_the_end(&mut *second);
-            assert_eq!(everything(&*straight), everything(&*second), "{} {minibatch:?}", label(family));
+            assert_eq!(loaded.step(), 25);
+            let mut second = Run::resume(target, &loaded).unwrap();
+            run_to_the_end(&mut second);
+            assert_eq!(everything(&straight), everything(&second), "{} {minibatch:?}", label(family));
             assert_eq!(second.trace().len(), 60);
         }
     }
@@ -109,21 +110,21 @@ fn a_resumed_run_converges_at_the_same_step() {
     let target = logistic(60, 4);
     let plan = Plan { seed: 2, ..Plan::default() };
     let from = start_of(&target, Family::gaussian());
-    let mut straight = open(&target, from.clone(), &plan).unwrap();
-    run_to_the_end(&mut *straight);
+    let mut straight = Run::new(&target, from.clone(), &plan).unwrap();
+    run_to_the_end(&mut straight);
     let n = straight.trace().len();
     assert!((8..200).contains(&n), "{n} steps");
     for cut in [1, n / 2, n - 1] {
-        let mut run = open(&target, from.clone(), &plan).unwrap();
+        let mut run = Run::new(&target, from.clone(), &plan).unwrap();
         let mut taken = 0;
         run.fit(&mut |_| {
             taken += 1;
             if taken == cut { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .unwrap();
-        let mut rest = resume(&target, &run.checkpoint()).unwrap();
-        run_to_the_end(&mut *rest);
-        assert_eq!(everything(&*straight), everything(&*rest), "cut after {cut} steps");
+        let mut rest = Run::resume(&target, &run.checkpoint()).unwrap();
+        run_to_the_end(&mut rest);
+        assert_eq!(everything(&straight), everything(&rest), "cut after {cut} steps");
     }
 }
 
@@ -132,18 +133,18 @@ fn a_shorter_run_is_the_beginning_of_a_longer_one() {
     let target = Banana::default();
     for family in families() {
         let from = start_of(&target, family);
-        let (mut short, mut long) = (open(&target, from.clone(), &steps(20)), open(&target, from, &steps(35)));
+        let (mut short, mut long) = (Run::new(&target, from.clone(), &steps(20)), Run::new(&target, from, &steps(35)));
         let (short, long) = (short.as_mut().unwrap(), long.as_mut().unwrap());
-        run_to_the_end(&mut **short);
+        run_to_the_end(short);
         let mut taken = 0;
         long.fit(&mut |_| {
             taken += 1;
             if taken == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .unwrap();
-        assert_eq!(short.state(), long.state(), "{}", label(family));
-        let mut full = open(&target, start_of(&target, family), &steps(35)).unwrap();
-        run_to_the_end(&mut *full);
+        assert_eq!(short.q().state(), long.q().state(), "{}", label(family));
+        let mut full = Run::new(&target, start_of(&target, family), &steps(35)).unwrap();
+        run_to_the_end(&mut full);
         assert_eq!(without_seconds(&short.trace()), without_seconds(&full.trace()[..20]), "{}", label(family));
     }
 }
@@ -179,7 +180,7 @@ fn the_size_of_a_mini_batch_does_not_change_the_draws() {
             let target = Recorder(Default::default());
             let from = start_of(&target, family);
             target.0.lock().unwrap().clear();
-            open(&target, from, &Plan { minibatch, seed, ..steps(5) }).unwrap().step().unwrap();
+            Run::new(&target, from, &Plan { minibatch, seed, ..steps(5) }).unwrap().step().unwrap();
             target.0.into_inner().unwrap()
         };
         let all = first_draws(None, 1);

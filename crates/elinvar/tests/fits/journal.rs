@@ -79,7 +79,7 @@ fn everything(posterior: &Posterior) -> [String; 6] {
     let trace: Vec<Step> = posterior.trace().iter().map(|step| Step { seconds: 0.0, ..*step }).collect();
     let rungs: Vec<Rung> = posterior.rungs().iter().map(|rung| Rung { seconds: 0.0, ..rung.clone() }).collect();
     [
-        text(&posterior.approximation().state()),
+        text(posterior.approximation()),
         text(&trace),
         text(&posterior.counts()),
         text(posterior.agreement()),

@@ -110,6 +110,10 @@ fn several_modes_call_for_a_mixture_at_once() {
         check_record(&posterior);
         assert_eq!(names(&posterior), ["gaussian", "mog"]);
         assert_eq!(kept(&posterior).family.name(), "mog");
+        // The modes are known: between the Gaussian and the first step of the mixture nothing is searched for.
+        let first = posterior.trace().iter().find(|step| step.components > 1).unwrap();
+        let before = posterior.rungs()[0].counts.gradient;
+        assert_eq!(first.counts.gradient - before, (first.n_draws * first.components) as u64);
         // The second normal alone has log 0.3 − log 2π = −3.04 at its mode; a Gaussian on the first has −34.
         let found = [posterior.log_density(&[0.0, 0.0]), posterior.log_density(&[8.0, 0.0])];
         let expected = [0.7f64, 0.3].map(|weight| (weight / std::f64::consts::TAU).ln());

@@ -1,5 +1,7 @@
 //! Whole fits: what they find and are worth, why they end, and that they give the same bits again.
 
+#[path = "../state/mod.rs"]
+mod state;
 #[path = "../subjects/mod.rs"]
 mod subjects;
 

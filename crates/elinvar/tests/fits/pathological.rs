@@ -2,7 +2,6 @@
 //!
 //! `cargo xtask calibrate` fits the same targets without the limits on evaluations that keep this file short.
 
-use elinvar::family::{Approximation, with_approximation};
 use elinvar::model::{EightSchools, Funnel, Parametrisation};
 use elinvar::posterior::Verdict;
 use elinvar::run::{Stop, StopReason};
@@ -53,7 +52,7 @@ fn trusted_only_if_right(
     let posteriors: Vec<Posterior> = (1..=seeds).map(|seed| fitted(target, seed, max_evaluations)).collect();
     for posterior in &posteriors {
         let (d, reason) = (posterior.dim(), &posterior.judgement().unwrap().reason);
-        let (found, covariance) = with_approximation!(posterior.approximation(), q => (q.mean(), q.covariance()));
+        let (found, covariance) = (posterior.approximation().mean(), posterior.approximation().covariance());
         for i in 0..d {
             let (shift, ratio) = ((found[i] - mean[i]).abs() / sd[i], covariance[i * d + i].sqrt() / sd[i]);
             if posterior.verdict() != Some(Verdict::DoNotTrust) {

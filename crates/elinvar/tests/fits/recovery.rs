@@ -3,7 +3,8 @@
 //! The targets are members of the families, normalised, with their own derivatives, so that KL(q ‖ p) = E_q[log q − log p] is an
 //! average over draws of q. The plan is the same for all but the exact Gaussian case.
 
-use elinvar::family::{AnyApproximation, BlockState, State};
+use crate::state::{BlockState, State, Stated};
+use elinvar::family::Approximation;
 use elinvar::random::Noise;
 use elinvar::rule::StepSize;
 use elinvar::run::Stop;
@@ -26,7 +27,7 @@ fn precision(d: usize, covariance: Covariance, seed: u64) -> Vec<f64> {
 }
 
 /// A member of a family away from the origin, with shifts and factors about as long as the noise is wide.
-fn member(family: Family, dim: usize) -> AnyApproximation {
+fn member(family: Family, dim: usize) -> Approximation {
     let k = family.n_components();
     let block = |c: usize| {
         let mut b = numbers(dim * family.n_columns(), 40 + c as u64);
@@ -38,11 +39,11 @@ fn member(family: Family, dim: usize) -> AnyApproximation {
     let weights: Vec<f64> = (0..k).map(|c| (c + 2) as f64).collect();
     let total: f64 = weights.iter().sum();
     let log_weights = weights.iter().map(|w| (w / total).ln()).collect();
-    AnyApproximation::from_state(&State { family, dim, blocks: (0..k).map(block).collect(), log_weights }).unwrap()
+    Approximation::from_state(&State { family, dim, blocks: (0..k).map(block).collect(), log_weights }).unwrap()
 }
 
 /// KL(q ‖ p) from 10⁵ draws of q, with its standard error.
-fn divergence(q: &Posterior, p: &AnyApproximation) -> (f64, f64) {
+fn divergence(q: &Posterior, p: &Approximation) -> (f64, f64) {
     let (draws, log_q) = q.sample_with_log_density(100_000, 12);
     let differences: Vec<f64> = draws.view().iter().zip(&log_q).map(|(z, log_q)| log_q - p.log_density(z)).collect();
     let n = differences.len() as f64;

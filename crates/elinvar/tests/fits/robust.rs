@@ -5,7 +5,8 @@ mod choices;
 mod step_sizes;
 mod wild_gradients;
 
-use elinvar::family::{AnyApproximation, State};
+use crate::state::{State, Stated};
+use elinvar::family::Approximation;
 
 /// Whether a state is a member of its family: finite numbers, precisions that factor, weights that sum to one.
 fn problem(state: &State) -> Option<String> {
@@ -18,7 +19,7 @@ fn problem(state: &State) -> Option<String> {
     if (total - 1.0).abs() > 1e-9 {
         return Some(format!("the weights sum to {total}"));
     }
-    let q = match AnyApproximation::from_state(state) {
+    let q = match Approximation::from_state(state) {
         Ok(q) => q,
         Err(error) => return Some(error.to_string()),
     };

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use elinvar::estimate::{Curvature, MixingWeights};
 use elinvar::model::LogisticRegression;
 use elinvar::rule::{AdamLike, Rule};
+use elinvar::run::Run;
 use elinvar::target::{Draws, Evaluations, Prior, Rows, Scratch, Target, TargetError, Values, from_fn, from_values};
 use elinvar::{Error, Family, Plan, Posterior};
 
-use crate::subjects::{every_kind, logistic, open, standard};
+use crate::subjects::{every_kind, logistic, standard};
 
 /// A model that hides its derivatives and counts how often it is asked.
 struct Hidden {
@@ -94,7 +95,7 @@ fn every_kind_steps_on_values_alone() {
     let target = from_values(2, |z| -(z[0] * z[0] - z[1]).powi(2) - 0.5 * z[0] * z[0]);
     for family in every_kind() {
         let start = standard(family, 2);
-        let mut run = open(&target, start, &Plan::default()).unwrap();
+        let mut run = Run::new(&target, start, &Plan::default()).unwrap();
         for _ in 0..20 {
             run.step().unwrap();
         }

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::family::{AnyApproximation, BlockState, State};
+use crate::state::{BlockState, State, Stated};
+use elinvar::family::Approximation;
 use elinvar::model::{BetaBinomial, DesignMatrix, Funnel, Gaussian, GaussianMixture, LogisticRegression};
 use elinvar::posterior::{Agreement, Estimate, ModeRecord, Rung, Verdict};
 use elinvar::run::{Counts, Stop};
@@ -23,7 +24,7 @@ fn normal(target: &dyn Target, mean: f64, sd: f64) -> Posterior {
     let block = BlockState { b: vec![mean], precision: vec![precision] };
     let state = State { family: Family::gaussian(), dim: 1, blocks: vec![block], log_weights: vec![0.0] };
     let plan = Plan { stop: Stop { max_steps: 0, ..Stop::default() }, ..Plan::default() };
-    let start = AnyApproximation::from_state(&state).unwrap();
+    let start = Approximation::from_state(&state).unwrap();
     elinvar::fit_from(target, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 

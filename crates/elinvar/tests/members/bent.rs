@@ -1,6 +1,6 @@
 //! A smooth log-concave target in any dimension that no family contains, and its image under an affine map.
 
-use elinvar::family::State;
+use crate::state::State;
 use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
 use elinvar::target::{SecondOrder, from_fns};
 

@@ -6,40 +6,49 @@ pub(crate) mod differences;
 mod nodes;
 
 pub(crate) use bent::{Affine, bent, bent_target};
-pub(crate) use elinvar::block::{Diagonal, Full, LocationBlock, ScaleMatrix};
-use elinvar::block::{LocationGradient, LogWeights};
-use elinvar::family::{AnyApproximation, Approximation, BlockState, FactorGaussian, Mcef, MeanVarianceMixture};
-use elinvar::family::{MixtureOfGaussians, State};
-use elinvar::law::MixingLaw;
-pub(crate) use elinvar::law::{
-    Exponential, HalfNormal, InverseGamma, InverseGaussian, Logistic, PointMass, ReciprocalInverseGaussian, ScaleLaw,
-};
+use elinvar::block::{BlockGradient, Location, LogWeights, Scale};
+use elinvar::family::{Approximation, Family, Gradient, Kind};
+use elinvar::law::{Law, Logistic};
 use elinvar::random::{Purpose, Stream};
-use elinvar::target::Covariance;
+use elinvar::target::{Covariance, Shape};
 pub(crate) use nodes::{Fineness, Node};
 
-/// Calls `check(&member, arguments…)` for every family, full and diagonal: the one place where a family is registered.
+use crate::state::{BlockState, State, Stated};
+
+/// The families of which every member of these tests is one: the one place where a family is registered.
+fn every_family(dim: usize) -> Vec<Family> {
+    let lambda = 2.0;
+    vec![
+        Family::gaussian(),
+        Family::mog(3),
+        Family::student_t(6.0),
+        Family::skew(),
+        Family::emg(),
+        Family::nig(lambda),
+        Family::snig(lambda),
+        Family::scale_mixture(Logistic),
+        Family::rank_k(if dim > 1 { 2 } else { 1 }),
+    ]
+}
+
+/// A member of every family with this scale matrix.
+pub(crate) fn members(covariance: Covariance, dim: usize, seed: u64) -> Vec<Approximation> {
+    every_family(dim).into_iter().map(|family| member(family.with_covariance(covariance), dim, seed)).collect()
+}
+
+/// Calls `check(&member, arguments…)` for every family, full and diagonal.
 macro_rules! every_member {
     ($check:ident($dim:expr, $seed:expr $(, $argument:expr)*)) => {{
         every_member!(full $check($dim, $seed $(, $argument)*));
-        every_member!(@ $crate::members::Diagonal, $check, $dim, $seed, ($($argument),*));
+        for q in $crate::members::members(elinvar::target::Covariance::Diagonal, $dim, $seed) {
+            $check(&q $(, $argument)*);
+        }
     }};
     (full $check:ident($dim:expr, $seed:expr $(, $argument:expr)*)) => {
-        every_member!(@ $crate::members::Full, $check, $dim, $seed, ($($argument),*))
+        for q in $crate::members::members(elinvar::target::Covariance::Full, $dim, $seed) {
+            $check(&q $(, $argument)*);
+        }
     };
-    (@ $scale:ty, $check:ident, $dim:expr, $seed:expr, ($($argument:expr),*)) => {{
-        use $crate::members as m;
-        let lambda = 2.0;
-        $check(&m::mixture::<_, $scale>(m::PointMass, $dim, $seed) $(, $argument)*);
-        $check(&m::mog::<$scale>(3, $dim, $seed) $(, $argument)*);
-        $check(&m::mixture::<_, $scale>(m::InverseGamma::new(6.0).unwrap(), $dim, $seed) $(, $argument)*);
-        $check(&m::mixture::<_, $scale>(m::HalfNormal, $dim, $seed) $(, $argument)*);
-        $check(&m::mixture::<_, $scale>(m::Exponential, $dim, $seed) $(, $argument)*);
-        $check(&m::mixture::<_, $scale>(m::InverseGaussian::new(lambda).unwrap(), $dim, $seed) $(, $argument)*);
-        $check(&m::mixture::<_, $scale>(m::ReciprocalInverseGaussian::new(lambda).unwrap(), $dim, $seed) $(, $argument)*);
-        $check(&m::mixture::<_, $scale>(m::ScaleLaw::from(m::Logistic), $dim, $seed) $(, $argument)*);
-        $check(&m::rank_k::<$scale>(if $dim > 1 { 2 } else { 1 }, $dim, $seed) $(, $argument)*);
-    }};
 }
 
 /// ∇L in the plain coordinates of a family: for each component ∇_B L and ∇_Σ L (full matrices), and ∂L/∂π_c.
@@ -50,41 +59,25 @@ pub(crate) struct Slopes {
 }
 
 /// What the tests ask of a member of a family, beyond the library's own interface.
-pub(crate) trait Member: Mcef + PartialEq + std::fmt::Debug + Into<AnyApproximation> {
+pub(crate) trait Member: Sized {
     /// The gradient of a function of the parameters, in the form that the library's steps take.
-    fn gradient_of(&self, slopes: &Slopes) -> Self::Gradient;
+    fn gradient_of(&self, slopes: &Slopes) -> Gradient;
     /// The gradient as plain numbers: for each component ∇_B and G, then E_c[h] − E_K[h].
-    fn gradient_entries(&self, gradient: &Self::Gradient) -> Vec<f64>;
+    fn gradient_entries(&self, gradient: &Gradient) -> Vec<f64>;
     /// Nodes and weights of expectations under q(z, w) given component `c`.
     fn nodes(&self, c: usize, fineness: Fineness) -> Vec<Node>;
     /// E[ũ | z] and E[s | z], written independently of the library where it is short.
     fn conditional(&self, z: &[f64]) -> Option<(Vec<f64>, f64)>;
     /// u(z) and v₀ of the two-point form.
     fn two_point(&self, z: &[f64]) -> Option<(f64, f64)>;
-
-    fn name(&self) -> String {
-        format!("{} {:?}, d = {}", self.family(), self.covariance_kind(), self.dim())
-    }
-
-    fn component_weights(&self) -> Vec<f64> {
-        self.state().log_weights.iter().map(|log| log.exp()).collect()
-    }
-
+    /// The family and its scale matrix in words.
+    fn name(&self) -> String;
+    /// π.
+    fn component_weights(&self) -> Vec<f64>;
     /// Σ of component `c`.
-    fn scale_matrix(&self, c: usize) -> Vec<f64> {
-        let state = self.state();
-        let mut sigma = vec![0.0; state.dim * state.dim];
-        let precision = full_precision(&state, c);
-        Full::from_precision(state.dim, precision).unwrap().covariance_into(&mut sigma);
-        sigma
-    }
-
+    fn scale_matrix(&self, c: usize) -> Vec<f64>;
     /// The member with other parameters.
-    fn with(&self, change: impl FnOnce(&mut State)) -> Self {
-        let mut state = self.state();
-        change(&mut state);
-        Self::from_state(&state).unwrap()
-    }
+    fn with(&self, change: impl FnOnce(&mut State)) -> Self;
 }
 
 /// P of component `c` with all entries.
@@ -118,29 +111,27 @@ pub(crate) fn positive_definite(stream: &mut Stream, d: usize) -> Vec<f64> {
     (0..d * d).map(|k| gram(k % d, k / d) + if k % d == k / d { 0.5 } else { 0.0 }).collect()
 }
 
-pub(crate) fn block<S: ScaleMatrix>(stream: &mut Stream, d: usize, r: usize) -> LocationBlock<S> {
+pub(crate) fn block(stream: &mut Stream, covariance: Covariance, d: usize, r: usize) -> Location {
     let b = normals(stream, d * r);
-    let precision = stored(S::COVARIANCE, d, &positive_definite(stream, d));
-    LocationBlock::new(b, S::from_precision(d, precision).unwrap()).unwrap()
+    let precision = stored(covariance, d, &positive_definite(stream, d));
+    Location::new(b, Scale::from_precision(Shape::new(covariance, d), precision).unwrap()).unwrap()
 }
 
-pub(crate) fn mixture<L: MixingLaw, S: ScaleMatrix>(law: L, d: usize, seed: u64) -> MeanVarianceMixture<L, S> {
-    MeanVarianceMixture::new(law, block(&mut stream(seed), d, if L::SHIFTED { 2 } else { 1 })).unwrap()
-}
-
-pub(crate) fn rank_k<S: ScaleMatrix>(rank: usize, d: usize, seed: u64) -> FactorGaussian<S> {
-    FactorGaussian::new(block(&mut stream(seed), d, 1 + rank)).unwrap()
-}
-
-pub(crate) fn mog<S: ScaleMatrix>(k: usize, d: usize, seed: u64) -> MixtureOfGaussians<S> {
+/// A random member of a family with locations.
+pub(crate) fn member(family: Family, d: usize, seed: u64) -> Approximation {
     let stream = &mut stream(seed);
-    let log = (0..k).map(|_| 0.7 * stream.normal()).collect();
-    MixtureOfGaussians::new(LogWeights::new(log).unwrap(), (0..k).map(|_| block(stream, d, 1)).collect()).unwrap()
+    let covariance = family.covariance;
+    if let Kind::Mog { components } = family.kind {
+        let log = (0..components).map(|_| 0.7 * stream.normal()).collect();
+        let blocks = (0..components).map(|_| block(stream, covariance, d, 1)).collect();
+        return Approximation::mixture(LogWeights::new(log).unwrap(), blocks).unwrap();
+    }
+    Approximation::single(family, block(stream, covariance, d, family.n_columns())).unwrap()
 }
 
-fn location_gradient(slopes: &Slopes, covariance: Covariance, d: usize, c: usize, weight: f64) -> LocationGradient {
+fn block_gradient(slopes: &Slopes, covariance: Covariance, d: usize, c: usize, weight: f64) -> BlockGradient {
     let g = stored(covariance, d, &slopes.scale[c]).iter().map(|v| -2.0 * v / weight).collect();
-    LocationGradient { b: slopes.location[c].iter().map(|v| v / weight).collect(), g, shape: 0.0 }
+    BlockGradient { b: slopes.location[c].iter().map(|v| v / weight).collect(), g }
 }
 
 /// Q = rᵀPr, L = rᵀPα, κ = αᵀPα at a point, from the entries of P.
@@ -153,97 +144,88 @@ fn forms(state: &State, z: &[f64]) -> elinvar::law::Forms {
     elinvar::law::Forms { dim: d, q: product(&r, &r), l: product(&r, &alpha), kappa: product(&alpha, &alpha) }
 }
 
-impl<L: MixingLaw, S: ScaleMatrix> Member for MeanVarianceMixture<L, S>
-where
-    Self: Mcef + Approximation<Gradient = LocationGradient> + PartialEq + std::fmt::Debug + Into<AnyApproximation>,
-{
-    fn gradient_of(&self, slopes: &Slopes) -> LocationGradient {
-        location_gradient(slopes, S::COVARIANCE, self.dim(), 0, 1.0)
-    }
-
-    fn gradient_entries(&self, gradient: &LocationGradient) -> Vec<f64> {
-        [&gradient.b[..], &gradient.g].concat()
-    }
-
-    fn nodes(&self, _c: usize, fineness: Fineness) -> Vec<Node> {
-        let mixing = if L::NAME == "gaussian" { vec![(1.0, 1.0)] } else { nodes::mixing_nodes(self.law(), fineness) };
-        let loading = |w: f64| {
-            let u = if L::SHIFTED { vec![1.0, self.law().shift(w)] } else { vec![1.0] };
-            (u, self.law().scale(w))
-        };
-        let loadings = mixing.iter().map(|&(w, weight)| (loading(w), weight));
-        nodes::joint_nodes(self.block(), loadings, fineness)
-    }
-
-    fn conditional(&self, z: &[f64]) -> Option<(Vec<f64>, f64)> {
-        let c = self.law().conditional(forms(&self.state(), z));
-        Some((if L::SHIFTED { vec![1.0, c.u] } else { vec![1.0] }, c.s))
-    }
-
-    fn two_point(&self, z: &[f64]) -> Option<(f64, f64)> {
-        self.law().two_point(forms(&self.state(), z)).map(|two| (two.u, two.v0))
+/// Whether z given w is the Gaussian of one block.
+fn law_of(q: &Approximation) -> Option<Law> {
+    match q.family().kind {
+        Kind::Mog { .. } | Kind::RankK { .. } => None,
+        _ => Some(q.law()),
     }
 }
 
-impl<S: ScaleMatrix> Member for FactorGaussian<S>
-where
-    Self: Into<AnyApproximation> + PartialEq,
-{
-    fn gradient_of(&self, slopes: &Slopes) -> LocationGradient {
-        location_gradient(slopes, S::COVARIANCE, self.dim(), 0, 1.0)
+impl Member for Approximation {
+    fn gradient_of(&self, slopes: &Slopes) -> Gradient {
+        let mut out = self.zero_gradient();
+        let weights = self.component_weights();
+        for (c, weight) in weights.iter().enumerate() {
+            out.blocks[c] = block_gradient(slopes, self.family().covariance, self.dim(), c, *weight);
+        }
+        out.expected_h.iter_mut().zip(&slopes.weights).for_each(|(h, slope)| *h = -slope);
+        out
     }
 
-    fn gradient_entries(&self, gradient: &LocationGradient) -> Vec<f64> {
-        [&gradient.b[..], &gradient.g].concat()
-    }
-
-    fn nodes(&self, _c: usize, fineness: Fineness) -> Vec<Node> {
-        let loadings = nodes::normal_nodes(self.rank(), 1.0, fineness).into_iter();
-        let loadings = loadings.map(|(w, weight)| (([&[1.0], &w[..]].concat(), 1.0), weight));
-        nodes::joint_nodes(self.block(), loadings, fineness)
-    }
-
-    /// For k = d = 1 only, where E[w | z] = PA(z − μ)/(1 + PA²).
-    fn conditional(&self, z: &[f64]) -> Option<(Vec<f64>, f64)> {
-        let (b, p) = (self.block().b(), self.block().scale().precision());
-        (self.rank() == 1 && self.dim() == 1)
-            .then(|| (vec![1.0, p[0] * b[1] * (z[0] - b[0]) / (1.0 + p[0] * b[1] * b[1])], 1.0))
-    }
-
-    fn two_point(&self, _z: &[f64]) -> Option<(f64, f64)> {
-        None
-    }
-}
-
-impl<S: ScaleMatrix> Member for MixtureOfGaussians<S>
-where
-    Self: Into<AnyApproximation> + PartialEq,
-{
-    fn gradient_of(&self, slopes: &Slopes) -> Self::Gradient {
-        let mut out = self.gradient_buffer();
-        for (c, weight) in self.component_weights().iter().enumerate() {
-            out.components[c] = location_gradient(slopes, S::COVARIANCE, self.dim(), c, *weight);
-            out.expected_h[c] = -slopes.weights[c];
+    fn gradient_entries(&self, gradient: &Gradient) -> Vec<f64> {
+        let mut out: Vec<f64> = gradient.blocks.iter().flat_map(|g| [&g.b[..], &g.g].concat()).collect();
+        if let Some((last, others)) = gradient.expected_h.split_last() {
+            out.extend(others.iter().map(|h| h - last));
         }
         out
     }
 
-    fn gradient_entries(&self, gradient: &Self::Gradient) -> Vec<f64> {
-        let mut out: Vec<f64> = gradient.components.iter().flat_map(|g| [&g.b[..], &g.g].concat()).collect();
-        let (last, others) = gradient.expected_h.split_last().unwrap();
-        out.extend(others.iter().map(|h| h - last));
-        out
-    }
-
     fn nodes(&self, c: usize, fineness: Fineness) -> Vec<Node> {
-        nodes::joint_nodes(&self.components()[c], std::iter::once(((vec![1.0], 1.0), 1.0)), fineness)
+        let block = &self.locations()[c];
+        match (self.family().kind, law_of(self)) {
+            (_, Some(law)) => {
+                let mixing = if law.mixes() { nodes::mixing_nodes(&law, fineness) } else { vec![(1.0, 1.0)] };
+                let loading = |w: f64| {
+                    let u = if law.is_shifted() { vec![1.0, law.shift(w)] } else { vec![1.0] };
+                    (u, law.scale(w))
+                };
+                let loadings = mixing.iter().map(|&(w, weight)| (loading(w), weight));
+                nodes::joint_nodes(block, loadings, fineness)
+            }
+            (Kind::RankK { rank }, _) => {
+                let loadings = nodes::normal_nodes(rank, 1.0, fineness).into_iter();
+                let loadings = loadings.map(|(w, weight)| (([&[1.0], &w[..]].concat(), 1.0), weight));
+                nodes::joint_nodes(block, loadings, fineness)
+            }
+            _ => nodes::joint_nodes(block, std::iter::once(((vec![1.0], 1.0), 1.0)), fineness),
+        }
     }
 
-    fn conditional(&self, _z: &[f64]) -> Option<(Vec<f64>, f64)> {
-        None
+    /// For factors with k = d = 1 only, where E[w | z] = PA(z − μ)/(1 + PA²).
+    fn conditional(&self, z: &[f64]) -> Option<(Vec<f64>, f64)> {
+        if let Some(law) = law_of(self) {
+            let c = law.conditional(forms(&self.state(), z));
+            return Some((if law.is_shifted() { vec![1.0, c.u] } else { vec![1.0] }, c.s));
+        }
+        let (b, p) = (self.locations()[0].b(), self.locations()[0].scale().precision());
+        (self.family().kind == Kind::RankK { rank: 1 } && self.dim() == 1)
+            .then(|| (vec![1.0, p[0] * b[1] * (z[0] - b[0]) / (1.0 + p[0] * b[1] * b[1])], 1.0))
     }
 
-    fn two_point(&self, _z: &[f64]) -> Option<(f64, f64)> {
-        None
+    fn two_point(&self, z: &[f64]) -> Option<(f64, f64)> {
+        law_of(self)?.two_point(forms(&self.state(), z)).map(|two| (two.u, two.v0))
+    }
+
+    fn name(&self) -> String {
+        format!("{} {:?}, d = {}", self.family(), self.family().covariance, self.dim())
+    }
+
+    fn component_weights(&self) -> Vec<f64> {
+        self.weights().log().iter().map(|log| log.exp()).collect()
+    }
+
+    fn scale_matrix(&self, c: usize) -> Vec<f64> {
+        let d = self.dim();
+        let mut sigma = vec![0.0; d * d];
+        let precision = full_precision(&self.state(), c);
+        Scale::from_precision(Shape::Full(d), precision).unwrap().covariance_into(&mut sigma);
+        sigma
+    }
+
+    fn with(&self, change: impl FnOnce(&mut State)) -> Self {
+        let mut state = self.state();
+        change(&mut state);
+        Self::from_state(&state).unwrap()
     }
 }

@@ -1,7 +1,7 @@
 //! Deterministic expectations under q(z, w): trapezoid rules, which converge exponentially for these integrands.
 
-use elinvar::block::{LocationBlock, ScaleMatrix};
-use elinvar::law::MixingLaw;
+use elinvar::block::Location;
+use elinvar::law::Law;
 
 /// A point (z, w) with its weight; `hat` is z without its shift, Bũ with ũ = (1, 0) in place of ũ(w).
 pub(crate) struct Node {
@@ -33,7 +33,7 @@ impl Fineness {
 }
 
 /// Nodes and weights of q(w), w > 0, by the trapezoid rule in log w.
-pub(crate) fn mixing_nodes<L: MixingLaw>(law: &L, fineness: Fineness) -> Vec<(f64, f64)> {
+pub(crate) fn mixing_nodes(law: &Law, fineness: Fineness) -> Vec<(f64, f64)> {
     let log_density = |tau: f64| tau + law.log_mixing_density(tau.exp());
     let grid: Vec<f64> = (-600..=600).map(|i| i as f64 * fineness.mixing_step).collect();
     let peak = grid.iter().map(|tau| log_density(*tau)).fold(f64::NEG_INFINITY, f64::max);
@@ -66,8 +66,8 @@ pub(crate) fn normal_nodes(k: usize, spread: f64, fineness: Fineness) -> Vec<(Ve
 }
 
 /// z = Bũ + √s L⁻ᵀε over all loadings (ũ, s) and ε.
-pub(crate) fn joint_nodes<S: ScaleMatrix>(
-    block: &LocationBlock<S>,
+pub(crate) fn joint_nodes(
+    block: &Location,
     loadings: impl Iterator<Item = ((Vec<f64>, f64), f64)>,
     fineness: Fineness,
 ) -> Vec<Node> {

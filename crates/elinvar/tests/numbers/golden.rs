@@ -7,16 +7,17 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use crate::state::{State, Stated};
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
-use elinvar::family::State;
 use elinvar::model::{Banana, EightSchools, Parametrisation};
 use elinvar::random::Noise;
 use elinvar::rule::Rule;
+use elinvar::run::Run;
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::subjects::{logistic, open, standard};
+use crate::subjects::{logistic, standard};
 
 const STEPS: u64 = 30;
 
@@ -95,12 +96,16 @@ fn cases() -> Vec<Case> {
 
 fn run(case: &Case) -> Golden {
     let start = standard(case.family, case.target.dim());
-    let mut run = open(&*case.target, start, &case.plan).unwrap();
+    let mut run = Run::new(&*case.target, start, &case.plan).unwrap();
     run.fit(&mut |step| if step.index + 1 < STEPS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         .unwrap();
     let steps = run.trace();
     let remaining = steps.iter().rev().find_map(|step| step.remaining).map_or(0.0, |(mean, _)| mean);
-    Golden { elbo: steps.iter().step_by(10).map(|step| step.elbo.unwrap()).collect(), remaining, state: run.state() }
+    Golden {
+        elbo: steps.iter().step_by(10).map(|step| step.elbo.unwrap()).collect(),
+        remaining,
+        state: run.q().state(),
+    }
 }
 
 fn folder() -> PathBuf {

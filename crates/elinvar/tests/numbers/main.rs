@@ -1,5 +1,7 @@
 //! Numbers against numbers: reference vectors, committed traces, and laws and components against quadrature.
 
+#[path = "../state/mod.rs"]
+mod state;
 #[path = "../subjects/mod.rs"]
 mod subjects;
 

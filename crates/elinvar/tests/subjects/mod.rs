@@ -1,14 +1,10 @@
 //! The families and small targets that the integration tests run over, and a run of any family behind one interface.
 #![allow(dead_code, unused_imports, reason = "each test program uses a part")]
 
-use std::ops::ControlFlow;
-
-use elinvar::family::{AnyApproximation, Approximation, BlockState, Family, State};
+use elinvar::family::{Approximation, Family};
 use elinvar::law::{Logistic, VarianceGamma};
 use elinvar::model::{DesignMatrix, LogisticRegression};
-use elinvar::run::{Checkpoint, Counts, Run, Step, StopReason};
-use elinvar::target::{Covariance, PointwiseHessian, PointwiseTarget, Support, Target, TargetError};
-use elinvar::{Error, Plan, Posterior};
+use elinvar::target::{Covariance, PointwiseHessian, PointwiseTarget, Support, TargetError};
 
 /// Every family, each with a full and a diagonal scale matrix.
 pub(crate) fn families() -> Vec<Family> {
@@ -38,18 +34,18 @@ pub(crate) fn label(family: Family) -> String {
 }
 
 /// The member of a family with small numbers in B, P = I and equal weights.
-pub(crate) fn standard(family: Family, dim: usize) -> AnyApproximation {
+pub(crate) fn standard(family: Family, dim: usize) -> Approximation {
     let precision: Vec<f64> = match family.covariance {
         Covariance::Full => (0..dim * dim).map(|i| f64::from(u8::from(i % (dim + 1) == 0))).collect(),
         Covariance::Diagonal => vec![1.0; dim],
     };
     let k = family.n_components();
-    let block = |c: usize| BlockState {
-        b: (0..dim * family.n_columns()).map(|i| 0.1 * (i + c) as f64).collect(),
-        precision: precision.clone(),
+    let block = |c: usize| {
+        let b = (0..dim * family.n_columns()).map(|i| 0.1 * (i + c) as f64).collect();
+        (b, precision.clone())
     };
-    let state = State { family, dim, blocks: (0..k).map(block).collect(), log_weights: vec![-(k as f64).ln(); k] };
-    AnyApproximation::from_state(&state).unwrap()
+    let log_weights = vec![-(k as f64).ln(); k];
+    Approximation::from_parts(family, dim, (0..k).map(block).collect(), log_weights).unwrap()
 }
 
 /// n numbers between −1 and 1.
@@ -72,7 +68,7 @@ pub(crate) fn logistic(n: usize, d: usize) -> LogisticRegression {
 }
 
 /// A member of any family as a normalised target with second derivatives.
-pub(crate) struct Member(pub(crate) AnyApproximation);
+pub(crate) struct Member(pub(crate) Approximation);
 
 impl PointwiseTarget for Member {
     fn dim(&self) -> usize {
@@ -94,79 +90,4 @@ impl PointwiseHessian for Member {
         self.0.hessian(z, hessian);
         Ok(())
     }
-}
-
-/// A [`Run`] of some family.
-pub(crate) trait AnyRun {
-    fn step(&mut self) -> Result<Step, Error>;
-    fn fit(&mut self, observe: &mut dyn FnMut(&Step) -> ControlFlow<()>) -> Result<StopReason, Error>;
-    fn reason_to_stop(&self) -> Option<StopReason>;
-    fn state(&self) -> State;
-    fn counts(&self) -> Counts;
-    fn trace(&self) -> Vec<Step>;
-    fn checkpoint(&self) -> Checkpoint;
-    fn finish(self: Box<Self>, reason: StopReason) -> Posterior;
-}
-
-impl<A: Approximation> AnyRun for Run<'_, A>
-where
-    AnyApproximation: From<A>,
-{
-    fn step(&mut self) -> Result<Step, Error> {
-        Run::step(self)
-    }
-
-    fn fit(&mut self, observe: &mut dyn FnMut(&Step) -> ControlFlow<()>) -> Result<StopReason, Error> {
-        Run::fit(self, observe)
-    }
-
-    fn reason_to_stop(&self) -> Option<StopReason> {
-        Run::reason_to_stop(self)
-    }
-
-    fn state(&self) -> State {
-        self.q().state()
-    }
-
-    fn counts(&self) -> Counts {
-        Run::counts(self)
-    }
-
-    fn trace(&self) -> Vec<Step> {
-        Run::trace(self).to_vec()
-    }
-
-    fn checkpoint(&self) -> Checkpoint {
-        Run::checkpoint(self)
-    }
-
-    fn finish(self: Box<Self>, reason: StopReason) -> Posterior {
-        Run::finish(*self, reason)
-    }
-}
-
-pub(crate) use elinvar::family::with_approximation as with_family;
-
-/// [`Run::new`] for any family.
-pub(crate) fn open<'t>(
-    target: &'t dyn Target,
-    start: AnyApproximation,
-    plan: &Plan,
-) -> Result<Box<dyn AnyRun + 't>, Error> {
-    with_family!(start, q => Ok(Box::new(Run::new(target, q, plan)?)))
-}
-
-/// [`Run::resume`] for any family.
-pub(crate) fn resume<'t>(target: &'t dyn Target, checkpoint: &Checkpoint) -> Result<Box<dyn AnyRun + 't>, Error> {
-    fn as_before<'t, A: Approximation + 't>(
-        _: A,
-        target: &'t dyn Target,
-        checkpoint: &Checkpoint,
-    ) -> Result<Box<dyn AnyRun + 't>, Error>
-    where
-        AnyApproximation: From<A>,
-    {
-        Ok(Box::new(Run::<A>::resume(target, checkpoint)?))
-    }
-    with_family!(AnyApproximation::from_state(&checkpoint.state)?, q => as_before(q, target, checkpoint))
 }

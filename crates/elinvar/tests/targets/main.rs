@@ -1,5 +1,7 @@
 //! What must hold for every target; registering a new one is one line in `registered`.
 
+#[path = "../state/mod.rs"]
+mod state;
 #[path = "../subjects/mod.rs"]
 mod subjects;
 

@@ -1,7 +1,9 @@
 //! Networks against differences, against the models they contain, and as posteriors.
 
+use elinvar::run::Run;
 use std::ops::ControlFlow;
 
+use crate::state::Stated;
 use elinvar::estimate::Curvature;
 use elinvar::family::Family;
 use elinvar::model::{
@@ -262,7 +264,7 @@ fn every_family_of_locations_has_a_start_and_the_others_a_sentence() {
         };
         assert_eq!(start.state(), model.start(family, 1).unwrap().state());
         assert_ne!(start.state(), model.start(family, 2).unwrap().state());
-        let mut run = subjects::open(model, start, &Plan::default()).unwrap();
+        let mut run = Run::new(model, start, &Plan::default()).unwrap();
         assert!(run.step().unwrap().elbo.is_some(), "{family}");
     }
     assert!(model.start(Family::auto(), 1).is_err() && model.start(Family::mog_auto(), 1).is_err());

@@ -1,5 +1,8 @@
 //! Check 7: derivatives of exact expectations in d = 1 against the extended Bonnet and Price identities, mathematics §0 (0.1).
 
+use crate::state::Stated;
+use elinvar::Family;
+use elinvar::family::Approximation;
 use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
 
 use crate::members::differences::{close, gradient};
@@ -16,14 +19,14 @@ pub(crate) fn log_p(z: f64) -> [f64; 3] {
 }
 
 /// ELBO = Σ_c π_c E_c[log p − log q] by quadrature.
-pub(crate) fn elbo<Q: Member>(q: &Q) -> f64 {
+pub(crate) fn elbo(q: &Approximation) -> f64 {
     let value = |node: &Node| node.weight * (log_p(node.z[0])[0] - q.log_density(&node.z));
     let components = q.component_weights();
     components.iter().enumerate().map(|(c, pi)| pi * q.nodes(c, Fineness::EXACT).iter().map(value).sum::<f64>()).sum()
 }
 
 /// ∇_B L = −E[∇h ũᵀ], ∇_Σ L = −½E[s∇²h] and ∂L/∂π_c = −E_c[h] with h = log q − log p, by quadrature.
-pub(crate) fn elbo_slopes<Q: Member>(q: &Q) -> Slopes {
+pub(crate) fn elbo_slopes(q: &Approximation) -> Slopes {
     let mut slopes = Slopes { location: Vec::new(), scale: Vec::new(), weights: Vec::new() };
     for (c, pi) in q.component_weights().iter().enumerate() {
         let (mut location, mut scale, mut weight) = (vec![0.0; q.family().n_columns()], 0.0, 0.0);
@@ -44,14 +47,14 @@ pub(crate) fn elbo_slopes<Q: Member>(q: &Q) -> Slopes {
 }
 
 /// Σ_c π_c E_c[g] by quadrature.
-fn expectation<Q: Member>(q: &Q, g: impl Fn(&Node) -> f64) -> f64 {
+fn expectation(q: &Approximation, g: impl Fn(&Node) -> f64) -> f64 {
     let components = q.component_weights();
     let mean = |c: usize| q.nodes(c, Fineness::EXACT).iter().map(|node| node.weight * g(node)).sum::<f64>();
     components.iter().enumerate().map(|(c, pi)| pi * mean(c)).sum()
 }
 
 /// The member with other B and Σ of component `c`.
-fn at<Q: Member>(q: &Q, c: usize, parameters: &[f64]) -> Q {
+fn at(q: &Approximation, c: usize, parameters: &[f64]) -> Approximation {
     let (sigma, b) = parameters.split_last().unwrap();
     q.with(|state| {
         state.blocks[c].b.copy_from_slice(b);
@@ -60,7 +63,7 @@ fn at<Q: Member>(q: &Q, c: usize, parameters: &[f64]) -> Q {
 }
 
 /// (∇_B, ∇_Σ) E[f] by the stencil against E[f′ũ] and ½E[s f″], with the sampled w, given z, in two points, and without f″.
-fn identities<Q: Member>(q: &Q) {
+fn identities(q: &Approximation) {
     for (c, pi) in q.component_weights().iter().enumerate() {
         let block = q.state().blocks[c].clone();
         let parameters = [&block.b[..], &[1.0 / block.precision[0]]].concat();
@@ -101,7 +104,7 @@ fn bonnet_and_price_hold_for_every_family_and_form() {
 #[test]
 fn every_form_has_been_checked() {
     let mut forms = Vec::new();
-    fn note<Q: Member>(q: &Q, forms: &mut Vec<(String, bool, bool)>) {
+    fn note(q: &Approximation, forms: &mut Vec<(String, bool, bool)>) {
         forms.push((q.family().to_string(), q.conditional(&[0.3]).is_some(), q.two_point(&[0.3]).is_some()));
     }
     every_member!(full note(1, 80, &mut forms));
@@ -115,7 +118,7 @@ fn every_form_has_been_checked() {
 /// The form of a mixture that knows z only: E_c[f] = E_q[δ_c f] with δ_c = q(c|z)/π_c.
 #[test]
 fn responsibilities_turn_draws_of_the_mixture_into_draws_of_a_component() {
-    let q = crate::members::mog::<crate::members::Full>(3, 1, 82);
+    let q = crate::members::member(Family::mog(3), 1, 82);
     for c in 0..3 {
         let own: f64 = q.nodes(c, Fineness::EXACT).iter().map(|node| node.weight * log_p(node.z[0])[1]).sum();
         let shared = expectation(&q, |n| q.responsibilities(&n.z)[c] / q.weights().weight(c) * log_p(n.z[0])[1]);

@@ -1,7 +1,9 @@
 //! The coordinates of the black-box baseline and the last displacement of natural momentum, for every family.
 
-use elinvar::family::{DrawPlan, StepRequest};
+use crate::state::Stated;
+use elinvar::family::{Approximation, Scratch, StepRequest};
 use elinvar::rule::Rule;
+use elinvar::theory::Mcef;
 
 use crate::bonnet_price::{elbo, elbo_slopes};
 use crate::members::Member;
@@ -9,24 +11,24 @@ use crate::members::differences::{close, gradient, within};
 use crate::natural_gradient::smooth;
 
 /// The member at these coordinates.
-fn at<Q: Member>(q: &Q, coordinates: &[f64]) -> Q {
+fn at(q: &Approximation, coordinates: &[f64]) -> Approximation {
     let mut moved = q.clone();
-    assert!(moved.set_chart(coordinates, &mut q.work(&DrawPlan::independent(1))), "{}", q.name());
+    assert!(moved.set_chart(coordinates, &mut Scratch::new(&moved)), "{}", q.name());
     moved
 }
 
-fn coordinates<Q: Member>(q: &Q) -> Vec<f64> {
+fn coordinates(q: &Approximation) -> Vec<f64> {
     let mut out = vec![f64::NAN; q.chart_len()];
     q.chart(&mut out);
     out
 }
 
 /// Slopes in (B, Σ, π) become the slopes in the coordinates of the chart.
-fn chain_rule<Q: Member>(q: &Q) {
+fn chain_rule(q: &Approximation) {
     let x = coordinates(q);
     let expected = gradient(&x, |x| smooth(&at(q, x)).0);
     let mut found = vec![f64::NAN; x.len()];
-    q.chart_gradient(&q.gradient_of(&smooth(q).1), &mut q.work(&DrawPlan::independent(1)), &mut found);
+    q.chart_gradient(&q.gradient_of(&smooth(q).1), &mut Scratch::new(&q), &mut found);
     close(&format!("{}: chart", q.name()), &found, &expected, 1e-9);
     // There and back: the state is the same up to rounding.
     let (one, two) = (q.state(), at(q, &x).state());
@@ -45,11 +47,11 @@ fn chart_gradients_are_derivatives_in_the_chart() {
 }
 
 /// The same for the bound itself, by quadrature in one dimension.
-fn of_the_bound<Q: Member>(q: &Q) {
+fn of_the_bound(q: &Approximation) {
     let x = coordinates(q);
     let expected = gradient(&x, |x| elbo(&at(q, x)));
     let mut found = vec![f64::NAN; x.len()];
-    q.chart_gradient(&q.gradient_of(&elbo_slopes(q)), &mut q.work(&DrawPlan::independent(1)), &mut found);
+    q.chart_gradient(&q.gradient_of(&elbo_slopes(q)), &mut Scratch::new(&q), &mut found);
     within(&format!("{}: chart of the bound", q.name()), &found, &expected, 1e-8);
 }
 
@@ -59,15 +61,14 @@ fn the_chart_gradient_of_the_bound_is_its_derivative() {
 }
 
 /// Coordinates that cannot be represented leave everything where it was.
-fn refusal<Q: Member>(q: &Q) {
-    let mut work = q.work(&DrawPlan::independent(1));
+fn refusal(q: &Approximation) {
     let x = coordinates(q);
     for bad in [f64::NAN, f64::INFINITY, 1e200, -1e200] {
         for k in 0..x.len() {
             let mut wrong = x.clone();
             wrong[k] = bad;
             let mut moved = q.clone();
-            assert!(!moved.set_chart(&wrong, &mut work), "{}: {bad} at {k}", q.name());
+            assert!(!moved.set_chart(&wrong, &mut Scratch::new(&moved)), "{}: {bad} at {k}", q.name());
             assert!(moved == *q, "{}: {bad} at {k} moved it", q.name());
         }
     }
@@ -79,8 +80,7 @@ fn what_cannot_be_represented_is_refused_as_a_whole() {
 }
 
 /// η⁺ − η = β{∇_m L + ratio (η − η₋)}, the whole step and one that the KL bound has shortened (mathematics §7.1).
-fn heavy_ball<Q: Member>(q: &Q) {
-    let mut work = q.work(&DrawPlan::independent(1));
+fn heavy_ball(q: &Approximation) {
     let eta = q.natural();
     let slopes = q.gradient_of(&smooth(q).1);
     let natural = q.natural_gradient(&slopes);
@@ -88,13 +88,13 @@ fn heavy_ball<Q: Member>(q: &Q) {
     let before = q.with_natural(&before_eta).unwrap();
     let (beta, gamma) = (0.01, 0.7);
     let mut direction = slopes.clone();
-    assert!(q.add_momentum(&before, gamma / beta, &mut work, &mut direction), "{}", q.name());
+    q.add_momentum(&before, gamma / beta, &mut Scratch::new(&q), &mut direction);
     for max_kl in [None, Some(1e-5)] {
         let request = StepRequest { rule: Rule::NaturalMomentum { gamma }, beta, mixing_beta: beta, max_kl };
         let mut moved = q.clone();
-        let taken = moved.step(&direction, request, &mut work);
+        let taken = moved.advance(&direction, request, &mut Scratch::new(&moved));
         assert!(if max_kl.is_none() { taken.smallest == beta } else { taken.largest < beta }, "{}", q.name());
-        if max_kl.is_some() && q.n_blocks() > 1 {
+        if max_kl.is_some() && q.n_components() > 1 {
             // Each component is shortened by itself.
             continue;
         }

@@ -2,9 +2,11 @@
 
 use elinvar::block::LogWeights;
 use elinvar::component::{Component, ComponentKind};
-use elinvar::family::{Approximation, DrawPlan, EfMixture, EfMixtureGradient, Mcef, StepRequest};
+use elinvar::family::Gradient;
+use elinvar::family::{Approximation, Scratch, StepRequest};
 use elinvar::random::Stream;
 use elinvar::rule::Rule;
+use elinvar::theory::Mcef;
 
 use crate::fisher::{Products, joint_score, neighbours, split};
 use crate::members::differences::{close, gradient, jacobian, partial, smallest_eigenvalue, solve};
@@ -19,17 +21,17 @@ fn near_standard(component: ComponentKind, stream: &mut Stream) -> Component {
     standard.with_chart(coordinates).unwrap()
 }
 
-fn mixtures(dim: usize, seed: u64) -> Vec<EfMixture> {
+fn mixtures(dim: usize, seed: u64) -> Vec<Approximation> {
     let of_kind = |name: &&str| {
         let (component, stream) = (ComponentKind::new(name, None).unwrap(), &mut stream(seed));
         let weights = LogWeights::new((0..3).map(|_| 0.7 * stream.normal()).collect()).unwrap();
-        EfMixture::new(weights, (0..3 * dim).map(|_| near_standard(component, stream)).collect()).unwrap()
+        Approximation::ef_mixture(weights, (0..3 * dim).map(|_| near_standard(component, stream)).collect()).unwrap()
     };
     ComponentKind::NAMES.iter().map(of_kind).collect()
 }
 
-fn name(q: &EfMixture) -> String {
-    format!("mixture of {}, d = {}", q.component_kind().name(), q.dim())
+fn name(q: &Approximation) -> String {
+    format!("mixture of {}, d = {}", q.naturals()[0].coordinates()[0].kind().name(), q.dim())
 }
 
 /// Checks 1 and 6: F = ∂m/∂η of each block, m_z = ∇Ā, round trips, and a positive definite F.
@@ -41,7 +43,7 @@ fn the_fisher_matrix_is_the_jacobian_and_the_maps_are_one_to_one() {
         let at = |eta: &[f64]| q.with_natural(eta).unwrap();
         let columns = jacobian(&eta, |eta| at(eta).expectation());
         // A third parameter is the log-odds of a label inside the component: a block of its own, too.
-        let is_odds = |k: usize| q.component(0)[0].n_free() == 3 && k < n_z && k % 3 == 2;
+        let is_odds = |k: usize| q.naturals()[0].coordinates()[0].n_free() == 3 && k < n_z && k % 3 == 2;
         for range in [0..n_z, n_z..n] {
             let positions = range.clone().flat_map(|column| range.clone().map(move |row| (column, row)));
             let same_block: Vec<bool> = positions.map(|(column, row)| is_odds(column) == is_odds(row)).collect();
@@ -81,7 +83,7 @@ fn the_scores_of_the_joint_have_the_fisher_matrix_as_covariance() {
             }
         }
         // A Birnbaum–Saunders law hides a label of its own: the score of what is seen has less information.
-        if !q.component_kind().name().starts_with("birnbaum_saunders") {
+        if !q.naturals()[0].coordinates()[0].kind().name().starts_with("birnbaum_saunders") {
             all.compare(&name(&q), &fisher);
         }
         for (k, expected) in m.iter().enumerate() {
@@ -92,21 +94,21 @@ fn the_scores_of_the_joint_have_the_fisher_matrix_as_covariance() {
 }
 
 /// A smooth function of all parameters with its gradient: Σ sin(a_k η_k) + Σ_c π_c² (c + ½ + η_c0).
-fn smooth(q: &EfMixture) -> (f64, EfMixtureGradient) {
+fn smooth(q: &Approximation) -> (f64, Gradient) {
     let (eta, k) = (q.natural(), q.n_components());
     let per = (eta.len() - q.n_mixing()) / k;
-    let mut out = q.gradient_buffer();
+    let mut out = q.zero_gradient();
     let mut value = 0.0;
     for c in 0..k {
         let weight = q.weights().weight(c);
         for j in 0..per {
             let (rate, x) = (0.4 + 0.1 * j as f64 + 0.2 * c as f64, eta[c * per + j]);
             value += (rate * x).sin();
-            out.natural[c * per + j] = rate * (rate * x).cos() / weight;
+            out.blocks[c].b[j] = rate * (rate * x).cos() / weight;
         }
         let factor = c as f64 + 0.5 + eta[c * per];
         value += weight * weight * factor;
-        out.natural[c * per] += weight;
+        out.blocks[c].b[0] += weight;
         out.expected_h[c] = -2.0 * weight * factor;
     }
     (value, out)
@@ -127,21 +129,20 @@ fn the_natural_gradient_is_the_expectation_gradient_and_the_step_follows_it() {
         let direction = q.natural_gradient(&slopes);
         close(&format!("{}: ∇_m L", name(&q)), &direction, &expected, 1e-7);
 
-        let mut work = q.work(&DrawPlan::independent(1));
         let length: f64 = slope.iter().zip(&expected).map(|(g, d)| g * d).sum();
-        let found = q.inner(&slopes, &slopes, &mut work);
+        let found = q.inner(&slopes, &slopes, &mut Scratch::new(&q));
         assert!((found / length - 1.0).abs() < 1e-7, "{}: {found} {length}", name(&q));
 
         let beta = 1e-3;
         let mut moved = q.clone();
         let request = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta: beta, max_kl: None };
-        assert_eq!(moved.step(&slopes, request, &mut work).smallest, beta, "{}", name(&q));
+        assert_eq!(moved.advance(&slopes, request, &mut Scratch::new(&moved)).smallest, beta, "{}", name(&q));
         let aim: Vec<f64> = eta.iter().zip(&direction).map(|(eta, step)| eta + beta * step).collect();
         close(&format!("{}: η⁺", name(&q)), &moved.natural(), &aim, 1e-12);
 
         // Momentum: the displacement enters the direction as it is.
         let mut with_momentum = slopes.clone();
-        assert!(q.add_momentum(&moved, 0.3, &mut work, &mut with_momentum));
+        q.add_momentum(&moved, 0.3, &mut Scratch::new(&q), &mut with_momentum);
         let aim: Vec<f64> = direction
             .iter()
             .zip(eta.iter().zip(moved.natural()))
@@ -155,22 +156,21 @@ fn the_natural_gradient_is_the_expectation_gradient_and_the_step_follows_it() {
 #[test]
 fn the_chart_is_free_and_its_gradient_is_the_ordinary_one() {
     for q in mixtures(2, 35) {
-        let mut work = q.work(&DrawPlan::independent(1));
         let mut chart = vec![0.0; q.chart_len()];
         q.chart(&mut chart);
         let at = |chart: &[f64]| {
             let mut moved = q.clone();
-            assert!(moved.set_chart(chart, &mut q.work(&DrawPlan::independent(1))));
+            assert!(moved.set_chart(chart, &mut Scratch::new(&moved)));
             moved
         };
         close(&format!("{}: chart", name(&q)), &at(&chart).natural(), &q.natural(), 1e-12);
         let expected = gradient(&chart, |chart| smooth(&at(chart)).0);
         let mut found = vec![0.0; chart.len()];
-        q.chart_gradient(&smooth(&q).1, &mut work, &mut found);
+        q.chart_gradient(&smooth(&q).1, &mut Scratch::new(&q), &mut found);
         close(&format!("{}: gradient", name(&q)), &found, &expected, 1e-7);
         let mut broken = q.clone();
         chart[0] = f64::NAN;
-        assert!(!broken.set_chart(&chart, &mut work) && broken == q, "{}", name(&q));
+        assert!(!broken.set_chart(&chart, &mut Scratch::new(&broken)) && broken == q, "{}", name(&q));
     }
 }
 

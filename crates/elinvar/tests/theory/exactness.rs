@@ -1,24 +1,22 @@
 //! What must come out exactly: Gaussian targets, and families at the parameters where they are Gaussian.
 
+use elinvar::Family;
 use std::ops::ControlFlow;
 
-use elinvar::block::{LocationBlock, LogWeights, ScaleMatrix};
+use crate::state::Stated;
+use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::estimate::Curvature;
 use elinvar::family::{
-    Approximation, Batch, DrawPlan, FactorGaussian, Gaussian, MeanVarianceMixture, MixtureOfGaussians, StepRequest,
+    Approximation, Batch, DrawPlan, Estimator, FactorEstimator, MeanVarianceEstimator, Scratch, Seen, StepRequest,
 };
-use elinvar::law::MixingLaw;
 use elinvar::random::Noise;
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Run, StopReason};
-use elinvar::target::{CurvatureMut, Evaluations, Prior, Rows, SecondOrder, Target};
+use elinvar::target::{Covariance, CurvatureMut, Evaluations, Prior, Rows, SecondOrder, Shape, Target};
 use elinvar::{Plan, model};
 
 use crate::members::differences::close;
-use crate::members::{
-    self, Affine, Diagonal, Exponential, Full, HalfNormal, InverseGamma, Member, PointMass, ReciprocalInverseGaussian,
-    bent_target,
-};
+use crate::members::{self, Affine, Member, bent_target};
 
 const RULES: [Rule; 2] = [Rule::NaturalGradient, Rule::Retraction];
 
@@ -44,11 +42,11 @@ fn gaussian_target(d: usize, seed: u64) -> model::Gaussian {
 fn one_plain_step_of_size_one_with_an_antithetic_pair_lands_on_a_gaussian() {
     for d in [1, 2, 5, 20] {
         let target = gaussian_target(d, 1);
-        let start = members::mixture::<_, Full>(PointMass, d, 2);
+        let start = members::member(Family::gaussian(), d, 2);
         let mut run = Run::new(&target, start, &plan(Rule::NaturalGradient, 1.0, 2)).unwrap();
         assert_eq!(run.step().unwrap().taken, 1.0);
-        close("precision", run.q().block().scale().precision(), target.precision(), 1e-10);
-        close("mean", run.q().block().b(), target.mean(), 1e-10);
+        close("precision", run.q().locations()[0].scale().precision(), target.precision(), 1e-10);
+        close("mean", run.q().locations()[0].b(), target.mean(), 1e-10);
     }
 }
 
@@ -56,11 +54,11 @@ fn one_plain_step_of_size_one_with_an_antithetic_pair_lands_on_a_gaussian() {
 #[test]
 fn a_diagonal_step_lands_on_a_diagonal_gaussian() {
     let target = model::Gaussian::new(vec![1.0, -2.0, 0.5], vec![2.0, 0.0, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 0.9]).unwrap();
-    let start = members::mixture::<_, Diagonal>(PointMass, 3, 3);
+    let start = members::member(Family::gaussian().diagonal(), 3, 3);
     let mut run = Run::new(&target, start, &plan(Rule::NaturalGradient, 1.0, 2)).unwrap();
     run.step().unwrap();
-    close("precision", run.q().block().scale().precision(), &[2.0, 0.3, 0.9], 1e-10);
-    close("mean", run.q().block().b(), target.mean(), 1e-10);
+    close("precision", run.q().locations()[0].scale().precision(), &[2.0, 0.3, 0.9], 1e-10);
+    close("mean", run.q().locations()[0].b(), target.mean(), 1e-10);
 }
 
 /// The retraction is not exact in one step: P⁺ = ½(P + ΛΣΛ), so the relative error of P is squared (and halved) from step to step,
@@ -69,17 +67,17 @@ fn a_diagonal_step_lands_on_a_diagonal_gaussian() {
 fn the_retraction_converges_quadratically_to_a_gaussian() {
     let d = 3;
     let target = gaussian_target(d, 4);
-    let start = members::mixture::<_, Full>(PointMass, d, 5);
-    let (old, lambda) = (start.block().scale().clone(), target.precision().to_vec());
+    let start = members::member(Family::gaussian(), d, 5);
+    let (old, lambda) = (start.locations()[0].scale().clone(), target.precision().to_vec());
     let mut run = Run::new(&target, start, &plan(Rule::Retraction, 1.0, 2)).unwrap();
     run.step().unwrap();
     let mut x = lambda.clone();
     old.solve(&mut x);
     let product = |i: usize, j: usize| (0..d).map(|k| lambda[k * d + i] * x[j * d + k]).sum::<f64>();
     let expected: Vec<f64> = (0..d * d).map(|k| 0.5 * (old.precision()[k] + product(k % d, k / d))).collect();
-    close("after one step", run.q().block().scale().precision(), &expected, 1e-10);
-    let distance = |run: &Run<'_, Gaussian>| {
-        let entries = run.q().block().scale().precision().iter().zip(&lambda);
+    close("after one step", run.q().locations()[0].scale().precision(), &expected, 1e-10);
+    let distance = |run: &Run<'_>| {
+        let entries = run.q().locations()[0].scale().precision().iter().zip(&lambda);
         entries.map(|(p, l)| (p - l).abs()).fold(0.0, f64::max)
     };
     let mut errors = vec![distance(&run)];
@@ -89,8 +87,8 @@ fn the_retraction_converges_quadratically_to_a_gaussian() {
     }
     let (k, before) = errors.iter().enumerate().find(|(_, e)| **e < 0.01).unwrap();
     assert!(errors[k + 1] < 2.0 * before * before, "{errors:?}");
-    close("in the end", run.q().block().scale().precision(), &lambda, 1e-10);
-    close("mean in the end", run.q().block().b(), target.mean(), 1e-10);
+    close("in the end", run.q().locations()[0].scale().precision(), &lambda, 1e-10);
+    close("mean in the end", run.q().locations()[0].b(), target.mean(), 1e-10);
 }
 
 /// At q = p the difference log p̂ − log q is the log-normaliser at every draw: value exact, standard error zero.
@@ -98,9 +96,9 @@ fn the_retraction_converges_quadratically_to_a_gaussian() {
 fn the_bound_at_a_gaussian_is_its_log_normaliser() {
     let log_z = 3.75;
     let target = gaussian_target(4, 6).with_log_normaliser(log_z);
-    let scale = Full::from_precision(4, target.precision().to_vec()).unwrap();
-    let block = LocationBlock::new(target.mean().to_vec(), scale).unwrap();
-    let start = Gaussian::new(PointMass, block).unwrap();
+    let scale = Scale::from_precision(Shape::Full(4), target.precision().to_vec()).unwrap();
+    let block = Location::new(target.mean().to_vec(), scale).unwrap();
+    let start = Approximation::single(Family::gaussian(), block).unwrap();
     for noise in Noise::ALL {
         let plan = Plan { noise, ..plan(Rule::Retraction, 0.1, 16) };
         let step = Run::new(&target, start.clone(), &plan).unwrap().step().unwrap();
@@ -113,9 +111,9 @@ fn the_bound_at_a_gaussian_is_its_log_normaliser() {
 fn a_gaussian_fit_is_equivariant() {
     let (d, map) = (4, Affine::new(4, 8));
     let (plain, moved) = (bent_target(d), map.target());
-    let start = members::mixture::<_, Full>(PointMass, d, 9);
+    let start = members::member(Family::gaussian(), d, 9);
     let image = start.with(|state| map.move_state(state));
-    let fit = |target: &dyn Target, start: Gaussian| {
+    let fit = |target: &dyn Target, start: Approximation| {
         let mut run = Run::new(target, start, &Plan::default()).unwrap();
         let reason = run.fit(&mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(reason, StopReason::Converged);
@@ -124,12 +122,12 @@ fn a_gaussian_fit_is_equivariant() {
     let ((one, counts), (two, other_counts)) = (fit(&plain, start), fit(&moved, image));
     assert_eq!(counts, other_counts);
     let expected = one.with(|state| map.move_state(state));
-    close("mean", two.block().b(), expected.block().b(), 1e-8);
-    close("precision", two.block().scale().precision(), expected.block().scale().precision(), 1e-8);
+    close("mean", two.locations()[0].b(), expected.locations()[0].b(), 1e-8);
+    close("precision", two.locations()[0].scale().precision(), expected.locations()[0].scale().precision(), 1e-8);
 }
 
 /// The states (μ, P) along a run.
-fn path<A: Approximation>(target: &dyn Target, start: A, plan: &Plan, n_steps: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
+fn path(target: &dyn Target, start: Approximation, plan: &Plan, n_steps: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
     let mut run = Run::new(target, start, plan).unwrap();
     let states = (0..n_steps).map(|_| {
         assert!(run.step().unwrap().taken > 0.0);
@@ -149,18 +147,15 @@ fn distance(one: &[(Vec<f64>, Vec<f64>)], two: &[(Vec<f64>, Vec<f64>)]) -> f64 {
 }
 
 /// As w → 1 the runs of a scale mixture tend to the Gaussian run with the same noise, like the standard deviation of w.
-fn tends_to_the_gaussian<L: MixingLaw, S: ScaleMatrix>(law: impl Fn(f64) -> L)
-where
-    Gaussian<S>: Approximation,
-    MeanVarianceMixture<L, S>: Approximation,
-{
+fn tends_to_the_gaussian(covariance: Covariance, family: impl Fn(f64) -> Family) {
+    let member = |family: Family| members::member(family.with_covariance(covariance), 3, 10);
     let target = bent_target(3);
     for rule in RULES {
         let plan = plan(rule, 0.3, 8);
-        let gaussian = path(&target, members::mixture::<_, S>(PointMass, 3, 10), &plan, 10);
+        let gaussian = path(&target, member(Family::gaussian()), &plan, 10);
         // √w of a draw differs from 1 by about ½Var(w)^½, and ten steps add up a few of those.
         for variance in [1e-6, 1e-12] {
-            let mixture = path(&target, members::mixture::<_, S>(law(1.0 / variance), 3, 10), &plan, 10);
+            let mixture = path(&target, member(family(1.0 / variance)), &plan, 10);
             let found = distance(&gaussian, &mixture);
             assert!(found < 2.0 * variance.sqrt() && found > 0.0, "{rule}: {found:e} at variance {variance:e}");
         }
@@ -169,21 +164,18 @@ where
 
 #[test]
 fn scale_mixtures_without_mixing_follow_the_gaussian() {
-    tends_to_the_gaussian::<_, Full>(|a| InverseGamma::new(a).unwrap());
-    tends_to_the_gaussian::<_, Diagonal>(|a| InverseGamma::new(a).unwrap());
-    tends_to_the_gaussian::<_, Full>(|lambda| ReciprocalInverseGaussian::new(lambda).unwrap());
+    tends_to_the_gaussian(Covariance::Full, Family::student_t);
+    tends_to_the_gaussian(Covariance::Diagonal, Family::student_t);
+    tends_to_the_gaussian(Covariance::Full, Family::snig);
 }
 
 /// α = 0: E[u | z] is constant, [1, E u]Ω⁻¹ = [1, 0], so μ and P move as the Gaussian's and α stays where it is.
-fn without_shift<L: MixingLaw>(law: L)
-where
-    MeanVarianceMixture<L, Full>: Approximation,
-{
+fn without_shift(family: Family) {
     let target = bent_target(3);
-    let gaussian = members::mixture::<_, Full>(PointMass, 3, 11);
-    let b = [gaussian.block().b(), &[0.0; 3]].concat();
+    let gaussian = members::member(Family::gaussian(), 3, 11);
+    let b = [gaussian.locations()[0].b(), &[0.0; 3]].concat();
     let start =
-        MeanVarianceMixture::new(law, LocationBlock::new(b, gaussian.block().scale().clone()).unwrap()).unwrap();
+        Approximation::single(family, Location::new(b, gaussian.locations()[0].scale().clone()).unwrap()).unwrap();
     for rule in RULES {
         for noise in Noise::ALL {
             let plan = Plan { noise, ..plan(rule, 0.3, 8) };
@@ -191,23 +183,23 @@ where
             let found = path(&target, start.clone(), &plan, 5);
             assert!(found.iter().all(|(b, _)| b[3..].iter().all(|alpha| alpha.abs() < 1e-10)), "α moved");
             let found: Vec<_> = found.into_iter().map(|(b, p)| (b[..3].to_vec(), p)).collect();
-            assert!(distance(&expected, &found) < 1e-10, "{} {rule} {noise}", L::NAME);
+            assert!(distance(&expected, &found) < 1e-10, "{family} {rule} {noise}");
         }
     }
 }
 
 #[test]
 fn mean_mixtures_without_shift_follow_the_gaussian() {
-    without_shift(HalfNormal);
-    without_shift(Exponential);
+    without_shift(Family::skew());
+    without_shift(Family::emg());
 }
 
 /// With one component ∇log q averages to zero over antithetic pairs and ∇²log q = −P: the run is the Gaussian one.
 #[test]
 fn a_mixture_of_one_component_follows_the_gaussian() {
     let target = bent_target(3);
-    let gaussian = members::mixture::<_, Full>(PointMass, 3, 12);
-    let mixture = MixtureOfGaussians::new(LogWeights::uniform(1), vec![gaussian.block().clone()]).unwrap();
+    let gaussian = members::member(Family::gaussian(), 3, 12);
+    let mixture = Approximation::mixture(LogWeights::uniform(1), vec![gaussian.locations()[0].clone()]).unwrap();
     for rule in RULES {
         let plan = plan(rule, 0.3, 8);
         let (expected, found) = (path(&target, gaussian.clone(), &plan, 10), path(&target, mixture.clone(), &plan, 10));
@@ -216,22 +208,29 @@ fn a_mixture_of_one_component_follows_the_gaussian() {
 }
 
 /// One step on `target` from draws that are already placed.
-fn step_from<A: Approximation, T: SecondOrder>(
-    q: &mut A,
+fn step_from<T: SecondOrder>(
+    q: &mut Approximation,
     target: &T,
     rule: Rule,
-    work: &mut A::Work,
+    work: &mut dyn Estimator,
     batch: &mut Batch,
 ) {
     let mut evaluations = Evaluations::new(q.dim(), batch.draws.len());
-    let mut curvature = vec![0.0; q.covariance_kind().n_entries(q.dim())];
-    assert!(q.weigh(work, batch));
-    let out = CurvatureMut::new(q.covariance_kind(), q.dim(), &mut curvature);
+    let mut curvature = vec![0.0; q.family().covariance.n_entries(q.dim())];
+    assert!(work.weigh(q, batch));
+    let out = CurvatureMut::new(q.family().covariance, q.dim(), &mut curvature);
     let draws = batch.draws.view();
-    target.evaluate_and_contract(draws, Rows::All, q.contraction(work), &mut evaluations, out).unwrap();
-    let mut gradient = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &curvature, &Prior::None, work, batch, &mut gradient));
-    let taken = q.step(&gradient, StepRequest { rule, beta: 0.3, mixing_beta: 0.3, max_kl: None }, work).smallest;
+    target.evaluate_and_contract(draws, Rows::All, work.contraction(), &mut evaluations, out).unwrap();
+    let mut gradient = q.zero_gradient();
+    assert!(work.gradient(
+        q,
+        &Seen { evaluations: &evaluations, curvature: &curvature, prior: &Prior::None, batch: batch },
+        0.0,
+        &mut gradient
+    ));
+    let taken = q
+        .advance(&gradient, StepRequest { rule, beta: 0.3, mixing_beta: 0.3, max_kl: None }, &mut Scratch::new(q))
+        .smallest;
     assert_eq!(taken, 0.3);
 }
 
@@ -241,10 +240,10 @@ fn a_factor_gaussian_without_factors_follows_the_gaussian() {
     let (d, k, n) = (3, 2, 6);
     let target = bent_target(d);
     for rule in RULES {
-        let mut gaussian = members::mixture::<_, Full>(PointMass, d, 13);
-        let b = [gaussian.block().b(), &vec![0.0; d * k]].concat();
-        let block = LocationBlock::new(b, gaussian.block().scale().clone()).unwrap();
-        let mut factors = FactorGaussian::new(block).unwrap();
+        let mut gaussian = members::member(Family::gaussian(), d, 13);
+        let b = [gaussian.locations()[0].b(), &vec![0.0; d * k]].concat();
+        let block = Location::new(b, gaussian.locations()[0].scale().clone()).unwrap();
+        let mut factors = Approximation::single(Family::rank_k(k), block).unwrap();
         let stream = &mut members::stream(14);
         let (w, eps) = (members::normals(stream, k * n), members::normals(stream, d * n));
         let both: Vec<f64> =
@@ -252,18 +251,25 @@ fn a_factor_gaussian_without_factors_follows_the_gaussian() {
         let plan =
             DrawPlan { curvature: Curvature::Hessian, weights: Plan::default().weights, ..DrawPlan::independent(n) };
 
-        let (mut work, mut batch) = (gaussian.work(&plan), gaussian.batch(&plan));
+        let mut work = MeanVarianceEstimator::new(&gaussian, &plan);
+        let mut batch = work.batch(&gaussian);
         work.set_noise(&vec![1.0; n], &eps);
-        gaussian.place(&mut work, &mut batch);
+        work.place(&gaussian, &mut batch);
         step_from(&mut gaussian, &target, rule, &mut work, &mut batch);
 
-        let (mut work, mut batch) = (factors.work(&plan), factors.batch(&plan));
+        let mut work = FactorEstimator::new(&factors, &plan);
+        let mut batch = work.batch(&factors);
         work.set_noise(&both);
-        factors.place(&mut work, &mut batch);
+        work.place(&factors, &mut batch);
         step_from(&mut factors, &target, rule, &mut work, &mut batch);
 
-        close("mean", factors.block().column(0), gaussian.block().b(), 1e-10);
-        close("precision", factors.block().scale().precision(), gaussian.block().scale().precision(), 1e-10);
-        assert!(factors.block().b()[d..].iter().all(|a| *a == 0.0));
+        close("mean", factors.locations()[0].column(0), gaussian.locations()[0].b(), 1e-10);
+        close(
+            "precision",
+            factors.locations()[0].scale().precision(),
+            gaussian.locations()[0].scale().precision(),
+            1e-10,
+        );
+        assert!(factors.locations()[0].b()[d..].iter().all(|a| *a == 0.0));
     }
 }

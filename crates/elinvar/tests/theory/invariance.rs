@@ -1,17 +1,20 @@
 //! Checks 8 and 9: the conjugate model is solved in one step, and affine maps commute with the iteration.
 
-use elinvar::block::ScaleMatrix;
+use crate::state::Stated;
+use elinvar::Family;
+use elinvar::block::Scale;
 use elinvar::estimate::Curvature;
+use elinvar::family::Approximation;
 use elinvar::random::Noise;
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Run;
 use elinvar::target::{
-    Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Target, TargetError,
+    Contraction, CurvatureMut, Draws, Evaluations, Prior, Rows, Scratch, SecondOrder, Shape, Target, TargetError,
 };
 use elinvar::{Plan, model};
 
 use crate::members::differences::close;
-use crate::members::{self, Affine, Full, Member, bent_target, full_precision};
+use crate::members::{self, Affine, Member, bent_target, full_precision};
 
 /// A likelihood with a declared prior N(0, I/δ).
 struct WithPrior<T> {
@@ -73,18 +76,18 @@ fn one_step_solves_the_conjugate_model() {
         let mut posterior = lambda.clone();
         (0..d).for_each(|i| posterior[i * d + i] += delta);
         let mut expected: Vec<f64> = (0..d).map(|i| (0..d).map(|j| lambda[j * d + i] * mean[j]).sum()).collect();
-        Full::from_precision(d, posterior.clone()).unwrap().solve(&mut expected);
+        Scale::from_precision(Shape::Full(d), posterior.clone()).unwrap().solve(&mut expected);
         let target = WithPrior { likelihood: model::Gaussian::new(mean, lambda).unwrap(), precision: delta };
-        let start = members::mixture::<_, Full>(members::PointMass, d, 200 + seed);
+        let start = members::member(Family::gaussian(), d, 200 + seed);
         let mut run = Run::new(&target, start, &plan(Rule::NaturalGradient, 1.0)).unwrap();
         assert_eq!(run.step().unwrap().taken, 1.0);
-        close("precision", run.q().block().scale().precision(), &posterior, 1e-10);
-        close("mean", run.q().block().b(), &expected, 1e-10);
+        close("precision", run.q().locations()[0].scale().precision(), &posterior, 1e-10);
+        close("mean", run.q().locations()[0].b(), &expected, 1e-10);
     }
 }
 
 /// Check 9: the run on the transformed model is the transformed run.
-fn equivariant<Q: Member>(q: &Q, rule: Rule, curvature: Curvature, max_kl: Option<f64>) {
+fn equivariant(q: &Approximation, rule: Rule, curvature: Curvature, max_kl: Option<f64>) {
     let (map, plain) = (Affine::new(q.dim(), 3), bent_target(q.dim()));
     let moved = map.target();
     let plan = Plan { n_draws: 8, noise: Noise::Independent, curvature, max_kl, ..plan(rule, 0.2) };

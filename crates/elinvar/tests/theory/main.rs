@@ -1,5 +1,7 @@
 //! The ten checks of mathematics §0.8: each theorem as a statement about numbers, for every family it speaks of.
 
+#[path = "../state/mod.rs"]
+mod state;
 #[macro_use]
 #[path = "../members/mod.rs"]
 mod members;

@@ -1,14 +1,17 @@
 //! Checks 4, 5 and 10, and the pitfall of mathematics §0.4: what the natural gradient is, and what a step along it does.
 
-use elinvar::family::{DrawPlan, Mcef, StepRequest};
+use crate::state::Stated;
+use elinvar::Family;
+use elinvar::family::{Approximation, Scratch, StepRequest};
 use elinvar::rule::Rule;
+use elinvar::theory::Mcef;
 
 use crate::bonnet_price::{elbo, elbo_slopes};
 use crate::members::differences::{close, gradient, jacobian, solve};
-use crate::members::{self, Full, Member, Slopes};
+use crate::members::{Member, Slopes};
 
 /// A smooth function of the parameters that mixes all of them, with its gradient.
-pub(crate) fn smooth<Q: Member>(q: &Q) -> (f64, Slopes) {
+pub(crate) fn smooth(q: &Approximation) -> (f64, Slopes) {
     let (state, pi) = (q.state(), q.component_weights());
     let d = state.dim;
     let mut value = 0.0;
@@ -37,7 +40,7 @@ fn columns(n: usize, matrix: &[f64]) -> Vec<Vec<f64>> {
 }
 
 /// Check 4: F⁻¹∇_η L, by differences, is ∇_m L by the chain rule.
-fn expectation_gradient<Q: Member>(q: &Q) {
+fn expectation_gradient(q: &Approximation) {
     let eta = q.natural();
     let slope = gradient(&eta, |eta| smooth(&q.with_natural(eta).unwrap()).0);
     let expected = solve(&columns(eta.len(), &q.fisher()), &slope);
@@ -53,7 +56,7 @@ fn the_natural_gradient_is_the_gradient_in_expectation_coordinates() {
 }
 
 /// Check 5: a straight step in η, mapped back, is the boxed step of the library.
-fn update_equivalence<Q: Member>(q: &Q) {
+fn update_equivalence(q: &Approximation) {
     let gradient = q.gradient_of(&smooth(q).1);
     // Small enough for every precision to stay above its margin: the step is taken as a whole.
     let beta = 0.02;
@@ -62,7 +65,7 @@ fn update_equivalence<Q: Member>(q: &Q) {
     let expected = q.with_natural(&eta).unwrap().state();
     let mut moved = q.clone();
     let request = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta: beta, max_kl: None };
-    let taken = moved.step(&gradient, request, &mut q.work(&DrawPlan::independent(1))).smallest;
+    let taken = moved.advance(&gradient, request, &mut Scratch::new(&moved)).smallest;
     assert_eq!(taken, beta, "{}", q.name());
     let found = moved.state();
     for (found, expected) in found.blocks.iter().zip(&expected.blocks) {
@@ -83,13 +86,13 @@ fn a_step_in_natural_coordinates_is_the_library_s_plain_step() {
 }
 
 /// The product g₁ᵀF⁻¹g₂ by which a run judges what remains to be gained.
-fn inner_product<Q: Member>(q: &Q) {
+fn inner_product(q: &Approximation) {
     let one = q.gradient_of(&smooth(q).1);
     let two = q.gradient_of(&smooth(&q.with(|state| state.blocks[0].b[0] += 0.7)).1);
     let (x, y) = (q.natural_gradient(&one), q.natural_gradient(&two));
     let fisher = columns(x.len(), &q.fisher());
     let expected: f64 = x.iter().zip(&fisher).map(|(x, f)| x * f.iter().zip(&y).map(|(f, y)| f * y).sum::<f64>()).sum();
-    let found = q.inner(&one, &two, &mut q.work(&DrawPlan::independent(1)));
+    let found = q.inner(&one, &two, &mut Scratch::new(&q));
     assert!((found / expected - 1.0).abs() < 1e-10, "{}: {found} {expected}", q.name());
 }
 
@@ -101,7 +104,7 @@ fn the_inner_product_of_gradients_is_the_inverse_fisher_metric() {
 /// The pitfall: with m_z fixed the partial derivative in m_w is another direction, because m_z = π_c(·) involves η_w.
 #[test]
 fn the_literal_partial_derivative_in_joint_expectations_is_wrong_for_a_mixture() {
-    let q = members::mog::<Full>(3, 1, 60);
+    let q = crate::members::member(Family::mog(3), 1, 60);
     let eta = q.natural();
     let n_z = eta.len() - q.n_mixing();
     let slope = gradient(&eta, |eta| smooth(&q.with_natural(eta).unwrap()).0);
@@ -118,7 +121,7 @@ fn the_literal_partial_derivative_in_joint_expectations_is_wrong_for_a_mixture()
 }
 
 /// Check 10, with check 4 for the bound itself: L(η + β∇_m L) − L(η) = β ∇_m LᵀF∇_m L + O(β²) > 0 with exact expectations.
-fn monotone<Q: Member>(q: &Q) {
+fn monotone(q: &Approximation) {
     let eta = q.natural();
     let n = eta.len();
     let fisher = columns(n, &q.fisher());

@@ -1,27 +1,24 @@
 //! Density, derivatives and moments of a mixture of exponential families at a point.
 
 use super::EfMixture;
-use crate::Error;
-use crate::block::{Full, ScaleMatrix};
-use crate::family::Approximation;
 use crate::linalg::axpy;
 use crate::special::logistic::log_sum_exp;
-use crate::target::{Prior, Support};
+use crate::target::{Shape, Support};
 
-impl EfMixture {
+impl EfMixture<'_> {
     /// log q_c(z).
     pub(super) fn log_component(&self, c: usize, z: &[f64]) -> f64 {
         self.component(c).iter().zip(z).map(|(member, z)| member.log_density(*z)).sum()
     }
 
     /// log π_c + log q_c(z) for every component.
-    pub fn log_joint(&self, z: &[f64]) -> Vec<f64> {
-        assert_eq!(z.len(), self.dim, "a point has {} coordinates", self.dim);
+    pub(crate) fn log_joint(&self, z: &[f64]) -> Vec<f64> {
+        assert_eq!(z.len(), self.dim(), "a point has {} coordinates", self.dim());
         self.weights.log().iter().enumerate().map(|(c, log_pi)| log_pi + self.log_component(c, z)).collect()
     }
 
     /// q(c | z) for every component.
-    pub fn responsibilities(&self, z: &[f64]) -> Vec<f64> {
+    pub(crate) fn responsibilities(&self, z: &[f64]) -> Vec<f64> {
         let logs = self.log_joint(z);
         let total = log_sum_exp(&logs);
         logs.iter().map(|log| (log - total).exp()).collect()
@@ -41,24 +38,24 @@ impl EfMixture {
 
     /// ∇²log q = Σ_c r_c(a_c a_cᵀ + diag(log q_c)″) − g gᵀ with g = ∇log q.
     pub(super) fn hessian_at(&self, z: &[f64], out: &mut [f64]) {
-        let d = self.dim;
+        let d = self.dim();
         out.fill(0.0);
         let mut g = vec![0.0; d];
         for (c, r) in self.responsibilities(z).iter().enumerate().filter(|(_, r)| **r != 0.0) {
             let a = self.component_score(c, z);
             axpy(*r, &a, &mut g);
-            Full::add_outer(*r, &a, out);
+            Shape::Full(d).add_outer(*r, &a, out);
             for (i, (member, z)) in self.component(c).iter().zip(z).enumerate() {
                 out[i * d + i] += r * member.second_derivative(*z);
             }
         }
-        Full::add_outer(-1.0, &g, out);
+        Shape::Full(d).add_outer(-1.0, &g, out);
     }
 
     /// E\[z\]; on the circle the mean direction.
     pub(super) fn mean_vector(&self) -> Vec<f64> {
         if self.support() == Support::Circle {
-            return (0..self.dim).map(|i| self.resultant(i).0).collect();
+            return (0..self.dim()).map(|i| self.resultant(i).0).collect();
         }
         let mean = |i: usize| {
             let parts = (0..self.n_components()).map(|c| {
@@ -67,7 +64,7 @@ impl EfMixture {
             });
             parts.sum()
         };
-        (0..self.dim).map(mean).collect()
+        (0..self.dim()).map(mean).collect()
     }
 
     /// Mean direction and mean resultant length R of coordinate `i`.
@@ -84,7 +81,7 @@ impl EfMixture {
 
     /// Σ_c π_c(diag of the variances + (m_c − m)(m_c − m)ᵀ); on the circle −2 log R on the diagonal and zero elsewhere.
     pub(super) fn covariance_matrix(&self) -> Vec<f64> {
-        let d = self.dim;
+        let d = self.dim();
         let mut cov = vec![0.0; d * d];
         if self.support() == Support::Circle {
             for i in 0..d {
@@ -98,21 +95,9 @@ impl EfMixture {
             let weight = self.weights.weight(c);
             let moments: Vec<(f64, f64)> = self.component(c).iter().map(|member| member.mean_and_variance()).collect();
             let difference: Vec<f64> = moments.iter().zip(&mean).map(|((own, _), mean)| own - mean).collect();
-            Full::add_outer(weight, &difference, &mut cov);
+            Shape::Full(d).add_outer(weight, &difference, &mut cov);
             moments.iter().enumerate().for_each(|(i, (_, variance))| cov[i * d + i] += weight * variance);
         }
         cov
     }
-}
-
-/// A normal prior may be declared on every support but the circle, where it is not periodic.
-pub(super) fn check_prior(q: &EfMixture, prior: &Prior) -> Result<(), Error> {
-    prior.check(q.dim)?;
-    if prior.is_none() || prior.shared().is_none() && q.support() != Support::Circle {
-        return Ok(());
-    }
-    Err(Error::Unsupported {
-        wanted: format!("this prior, declared, under `{}`", q.family()),
-        instead: "evaluate the prior as part of the target".into(),
-    })
 }

@@ -3,13 +3,13 @@
 use super::EfMixture;
 use crate::estimate::Sampling;
 use crate::family::finite_mixture::{self as mixture, LABEL_BLOCK, Labelled};
-use crate::family::{Batch, DrawPlan};
-use crate::random::{NoiseSource, Purpose, Stream};
+use crate::family::{Approximation, Batch, DrawPlan, NoiseKey};
+use crate::random::{NoiseSource, Stream};
 use crate::special::logistic::log_sum_exp;
 
-/// Memory for a batch of an [`EfMixture`].
+/// Memory for a batch of a mixture of exponential families.
 #[derive(Debug)]
-pub struct EfMixtureWork {
+pub struct EfMixtureEstimator {
     pub(super) plan: DrawPlan,
     noise: NoiseSource,
     /// The component each draw comes from.
@@ -24,18 +24,12 @@ pub struct EfMixtureWork {
     pub(super) h: Vec<f64>,
     logs: Vec<f64>,
     log_counts: Vec<f64>,
-    /// What is subtracted from h in E_c\[h\].
-    pub(super) baseline: f64,
-    pub(super) next_weights: Vec<f64>,
-    /// F⁻¹g of one component.
-    pub(super) direction: Vec<f64>,
-    /// The members after a step; as many as the mixture has.
-    pub(super) moved: Vec<crate::component::Component>,
 }
 
-impl EfMixtureWork {
-    pub(super) fn new(q: &EfMixture, plan: &DrawPlan) -> Self {
-        let (d, k) = (q.dim, q.n_components());
+impl EfMixtureEstimator {
+    /// Memory for batches drawn as the plan says.
+    pub fn new(q: &Approximation, plan: &DrawPlan) -> Self {
+        let (d, k) = (q.dim(), q.n_components());
         let n = k * plan.n_draws;
         let (per_source, rows) = match plan.sampling {
             Sampling::Mixture => (n, n),
@@ -52,10 +46,6 @@ impl EfMixtureWork {
             h: vec![0.0; n],
             logs: vec![0.0; k],
             log_counts: vec![0.0; k],
-            baseline: 0.0,
-            next_weights: vec![0.0; k],
-            direction: vec![0.0; q.per_component()],
-            moved: q.members.clone(),
         }
     }
 
@@ -83,7 +73,15 @@ impl EfMixtureWork {
         }
     }
 
-    pub(super) fn weigh(&mut self, batch: &Batch) -> bool {
+    /// Computes log q and its score at the draws of the batch.
+    ///
+    /// # Panics
+    /// If the batch does not have as many draws as there are labels.
+    pub fn place(&mut self, q: &Approximation, batch: &mut Batch) {
+        EfMixture::of(q).place(self, batch);
+    }
+
+    pub(super) fn weigh_draws(&mut self, batch: &Batch) -> bool {
         let draws = Labelled {
             label: &self.label,
             log_components: &self.log_components,
@@ -100,12 +98,13 @@ impl EfMixtureWork {
     }
 }
 
-impl EfMixture {
+impl EfMixture<'_> {
     /// Fills the batch with draws.
     ///
     /// Coordinate after coordinate, so that a quantile function that depends on the parameters is prepared once for a component.
-    pub(super) fn fill(&self, seed: u64, purpose: Purpose, step: u64, work: &mut EfMixtureWork, batch: &mut Batch) {
-        let (d, m, support) = (self.dim, work.plan.n_draws, self.members[0].support());
+    pub(super) fn fill(&self, key: NoiseKey, work: &mut EfMixtureEstimator, batch: &mut Batch) {
+        let NoiseKey { seed, purpose, step } = key;
+        let (d, m, support) = (self.dim(), work.plan.n_draws, self.component(0)[0].support());
         let z = batch.draws.as_mut_slice();
         if work.plan.sampling == Sampling::Mixture {
             let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);
@@ -114,7 +113,7 @@ impl EfMixture {
             for i in 0..d {
                 work.noise.turn_to(i);
                 for (s, label) in work.label.iter().enumerate() {
-                    let member = &self.members[*label as usize * d + i];
+                    let member = &self.component(*label as usize)[i];
                     z[s * d + i] = support.inside(member.sample(&mut work.noise.mixing(s)));
                 }
             }
@@ -137,8 +136,8 @@ impl EfMixture {
     ///
     /// # Panics
     /// If the batch does not have as many draws as the memory has labels.
-    pub fn place(&self, work: &mut EfMixtureWork, batch: &mut Batch) {
-        let (d, n, k) = (self.dim, work.n(), self.n_components());
+    pub(super) fn place(&self, work: &mut EfMixtureEstimator, batch: &mut Batch) {
+        let (d, n, k) = (self.dim(), work.n(), self.n_components());
         assert_eq!(batch.n, n, "as many draws as labels");
         let z = &batch.draws.view().as_slice()[..d * n];
         for c in 0..k {

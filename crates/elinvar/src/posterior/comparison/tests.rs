@@ -1,8 +1,8 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::family::{AnyApproximation, BlockState, State};
-use crate::run::Stop;
+use crate::family::Approximation;
+use crate::plan::Stop;
 use crate::target::from_fn;
 use crate::{Family, Plan};
 
@@ -20,11 +20,11 @@ fn log_p(z: f64) -> f64 {
 
 /// A member of a family on the line, from the means and precisions of its components.
 fn member(target: &dyn Target, family: Family, components: &[(f64, f64)]) -> Posterior {
-    let block = |&(mean, precision): &(f64, f64)| BlockState { b: vec![mean], precision: vec![precision] };
+    let block = |&(mean, precision): &(f64, f64)| (vec![mean], vec![precision]);
     let log_weights = vec![-(components.len() as f64).ln(); components.len()];
-    let state = State { family, dim: 1, blocks: components.iter().map(block).collect(), log_weights };
+    let state = Approximation::from_parts(family, 1, components.iter().map(block).collect(), log_weights);
     let plan = Plan { stop: Stop { max_steps: 0, ..Stop::default() }, ..Plan::default() };
-    let start = AnyApproximation::from_state(&state).unwrap();
+    let start = state.unwrap();
     crate::fit_from(target, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 

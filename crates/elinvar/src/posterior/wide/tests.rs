@@ -1,17 +1,17 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::family::{AnyApproximation, BlockState, State};
-use crate::run::Stop;
+use crate::family::Approximation;
+use crate::plan::Stop;
 use crate::target::from_fn;
 use crate::{Family, Plan};
 
 /// N(0, 1/a) × N(0, 1/b) as a posterior, untouched by the target.
 fn normals(target: &dyn Target, a: f64, b: f64) -> Posterior {
-    let blocks = vec![BlockState { b: vec![0.0; 2], precision: vec![a, 0.0, 0.0, b] }];
-    let state = State { family: Family::gaussian(), dim: 2, blocks, log_weights: vec![0.0] };
+    let blocks = vec![(vec![0.0; 2], vec![a, 0.0, 0.0, b])];
+    let state = Approximation::from_parts(Family::gaussian(), 2, blocks, vec![0.0]);
     let plan = Plan { stop: Stop { max_steps: 0, ..Stop::default() }, ..Plan::default() };
-    let start = AnyApproximation::from_state(&state).unwrap();
+    let start = state.unwrap();
     crate::fit_from(target, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 

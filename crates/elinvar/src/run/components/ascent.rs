@@ -1,28 +1,28 @@
 //! From a point uphill to the mode it belongs to.
 
 use crate::Error;
-use crate::block::ScaleMatrix;
-use crate::family::{Approximation, MixtureOfGaussians};
+use crate::block::Scale;
+use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
 use crate::run::Counts;
 use crate::target::{Contraction, CurvatureMut, Draws, Evaluations, Rows, Target};
 
 /// A mode with the curvature there.
-pub(super) struct Mode<S> {
+pub(super) struct Mode {
     pub(super) at: Vec<f64>,
     pub(super) log_p: f64,
-    pub(super) scale: S,
+    pub(super) scale: Scale,
 }
 
 /// Climbs log p by damped Newton steps, or along the gradient preconditioned by the nearest component where the target has no
 /// Hessian. `None` if that leads nowhere, or to a place that `is_known`.
-pub(super) fn climb<S: ScaleMatrix>(
+pub(super) fn climb(
     target: &dyn Target,
-    q: &MixtureOfGaussians<S>,
+    q: &Approximation,
     from: &[f64],
     is_known: impl Fn(&[f64], f64) -> bool,
     counts: &mut Counts,
-) -> Result<Option<Mode<S>>, Error> {
+) -> Result<Option<Mode>, Error> {
     const ITERATIONS: usize = 40;
     /// Predicted gain, in nats, at which the mode is reached.
     const GOOD_ENOUGH: f64 = 1e-2;
@@ -35,7 +35,7 @@ pub(super) fn climb<S: ScaleMatrix>(
         if !value.is_finite() || !gradient.iter().all(|g| g.is_finite()) || is_known(&z, value) {
             return Ok(None);
         }
-        let Some(scale) = slope.curvature::<S>(&z, q, damping)? else { return Ok(None) };
+        let Some(scale) = slope.curvature(&z, q, damping)? else { return Ok(None) };
         let mut step = gradient.clone();
         scale.solve(&mut step);
         let gain = 0.5 * dot(&gradient, &step);
@@ -89,22 +89,17 @@ impl Slope<'_> {
     }
 
     /// −∇²log p with the smallest ridge, from `damping` on, that makes it positive definite.
-    fn curvature<S: ScaleMatrix>(
-        &mut self,
-        z: &[f64],
-        q: &MixtureOfGaussians<S>,
-        damping: f64,
-    ) -> Result<Option<S>, Error> {
-        let d = z.len();
+    fn curvature(&mut self, z: &[f64], q: &Approximation, damping: f64) -> Result<Option<Scale>, Error> {
+        let (d, shape) = (z.len(), q.locations()[0].scale().shape());
         let Some(second) = self.target.second_order() else {
             return Ok(Some(nearest(q, z).clone()));
         };
-        let mut entries = vec![0.0; S::COVARIANCE.n_entries(d)];
-        let out = CurvatureMut::new(S::COVARIANCE, d, &mut entries);
+        let mut entries = vec![0.0; shape.n_entries()];
+        let out = CurvatureMut::new(shape.covariance(), d, &mut entries);
         let contraction = Contraction::shared(&[-1.0], 1);
         second.contract(Draws::new(d, z), Rows::All, contraction, self.evaluations.scratch_mut(), out)?;
         self.counts.hessian += 1;
-        self.target.prior().add_precision(1.0, S::COVARIANCE, d, &mut entries);
+        self.target.prior().add_precision(1.0, shape, &mut entries);
         let size = entries.iter().fold(1e-8f64, |m, v| m.max(v.abs()));
         if !size.is_finite() {
             return Ok(None);
@@ -112,8 +107,8 @@ impl Slope<'_> {
         let mut ridge = damping;
         for _ in 0..12 {
             let mut damped = entries.clone();
-            S::add_identity(d, ridge * size, d, &mut damped);
-            if let Ok(scale) = S::from_precision(d, damped) {
+            shape.add_identity(ridge * size, &mut damped);
+            if let Ok(scale) = Scale::from_precision(shape, damped) {
                 return Ok(Some(scale));
             }
             ridge = (10.0 * ridge).max(1e-8);
@@ -123,8 +118,8 @@ impl Slope<'_> {
 }
 
 /// The precision of the component to which z belongs most.
-fn nearest<'q, S: ScaleMatrix>(q: &'q MixtureOfGaussians<S>, z: &[f64]) -> &'q S {
+fn nearest<'q>(q: &'q Approximation, z: &[f64]) -> &'q Scale {
     let logs = q.log_joint(z);
-    let c = (0..q.n_blocks()).max_by(|a, b| logs[*a].total_cmp(&logs[*b])).unwrap_or(0);
-    q.components()[c].scale()
+    let c = (0..q.n_components()).max_by(|a, b| logs[*a].total_cmp(&logs[*b])).unwrap_or(0);
+    q.locations()[c].scale()
 }

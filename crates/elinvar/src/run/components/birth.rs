@@ -5,34 +5,17 @@ use super::judge::Judged;
 use super::prune::Survivors;
 use super::{Growth, MOST_COMPONENTS};
 use crate::Error;
-use crate::block::{LocationBlock, LogWeights, ScaleMatrix};
-use crate::family::{Approximation, MixtureOfGaussians};
+use crate::block::{Location, LogWeights};
+use crate::family::Approximation;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
 use crate::target::{DrawBuffer, Evaluations, Rows};
-
-/// Points that are looked at from far away each time.
-const SCOUTS: usize = 64;
-/// They lie up to this many standard deviations of the mixture out.
-const FARTHEST: f64 = 300.0;
-/// A point is worth a climb when log p − log q exceeds its mean by this many nats.
-const MISSED: f64 = 5.0;
-/// A mode is new when log p − log q exceeds its mean by this many nats.
-const NEW: f64 = 2.0;
-/// It is worth a component when its mass is at least this share of that of the mixture.
-const WORTHY: f64 = 1e-3;
-/// Climbs that find nothing, one after the other, before the search ends.
-const PATIENCE: usize = 4;
-const MOST_CLIMBS: usize = 64;
+use crate::tuning;
 
 impl Growth<'_, '_, '_> {
     /// Climbs from stored and from far points that the mixture misses; every new mode becomes a component with the weight of
     /// its Laplace approximation. Returns how many there were.
-    pub(super) fn add_modes<S: ScaleMatrix>(
-        &mut self,
-        judged: &Judged<S>,
-        survivors: &mut Survivors<S>,
-    ) -> Result<usize, Error> {
+    pub(super) fn add_modes(&mut self, judged: &Judged, survivors: &mut Survivors) -> Result<usize, Error> {
         let d = self.target.dim();
         let (far, far_log_p) = self.scout(&judged.q)?;
         self.store.keep_all(&far, &far_log_p);
@@ -40,15 +23,15 @@ impl Growth<'_, '_, '_> {
         let q = &survivors.q;
         let mut candidates: Vec<(f64, f64, Vec<f64>)> = (0..self.store.len())
             .map(|i| (self.store.log_p(i), self.store.point(i)))
-            .chain((0..SCOUTS).map(|i| (far_log_p[i], far.get(i))))
+            .chain((0..tuning::growth::SCOUTS).map(|i| (far_log_p[i], far.get(i))))
             .filter(|(log_p, _)| log_p.is_finite())
             .map(|(log_p, z)| (log_p - q.log_density(z), log_p, z.to_vec()))
-            .filter(|(ratio, ..)| *ratio > elbo + MISSED)
+            .filter(|(ratio, ..)| *ratio > elbo + tuning::growth::MISSED_NATS)
             .collect();
         // The point that is missed most may be one of a tail that holds no mass; so every other one is that of highest density.
         candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (mut found, mut idle, mut climbs) = (0, 0, 0);
-        while !candidates.is_empty() && idle < PATIENCE && climbs < MOST_CLIMBS {
+        while !candidates.is_empty() && idle < tuning::growth::IDLE_CLIMBS && climbs < tuning::growth::MOST_CLIMBS {
             let index = if climbs % 2 == 0 {
                 0
             } else {
@@ -56,23 +39,26 @@ impl Growth<'_, '_, '_> {
             };
             let (_, log_p, from) = candidates.remove(index);
             let q = &survivors.q;
-            if log_p - q.log_density(&from) <= elbo + MISSED {
+            if log_p - q.log_density(&from) <= elbo + tuning::growth::MISSED_NATS {
                 continue;
             }
             climbs += 1;
             idle += 1;
-            let is_known = |z: &[f64], log_p: f64| log_p - q.log_density(z) < elbo + NEW;
-            let Some(mode) = climb(self.target, q, &from, is_known, &mut self.counts)? else { continue };
+            let is_known = |z: &[f64], log_p: f64| log_p - q.log_density(z) < elbo + tuning::growth::NEW_MODE_NATS;
+            let Some(mode) = climb(self.target, q, &from, is_known, &mut self.fit.counts)? else { continue };
             let log_mass =
                 mode.log_p + 0.5 * (d as f64 * std::f64::consts::TAU.ln() - mode.scale.log_det_precision()) - elbo;
-            if log_mass < WORTHY.ln() || !log_mass.is_finite() || q.n_blocks() >= MOST_COMPONENTS {
+            if log_mass < tuning::growth::MASS_WORTH_A_COMPONENT.ln()
+                || !log_mass.is_finite()
+                || q.n_components() >= MOST_COMPONENTS
+            {
                 continue;
             }
-            let Ok(block) = LocationBlock::new(mode.at, mode.scale) else { continue };
-            let (mut blocks, mut log) = (q.components().to_vec(), q.weights().log().to_vec());
+            let Ok(block) = Location::new(mode.at, mode.scale) else { continue };
+            let (mut blocks, mut log) = (q.locations().to_vec(), q.weights().log().to_vec());
             blocks.push(block);
             log.push(log_mass);
-            let Ok(larger) = LogWeights::new(log).and_then(|weights| MixtureOfGaussians::new(weights, blocks)) else {
+            let Ok(larger) = LogWeights::new(log).and_then(|weights| Approximation::mixture(weights, blocks)) else {
                 continue;
             };
             survivors.q = larger;
@@ -85,30 +71,30 @@ impl Growth<'_, '_, '_> {
     }
 
     /// Points around the mixture at distances from its own size to far outside, with log p.
-    fn scout<S: ScaleMatrix>(&mut self, q: &MixtureOfGaussians<S>) -> Result<(DrawBuffer, Vec<f64>), Error> {
+    fn scout(&mut self, q: &Approximation) -> Result<(DrawBuffer, Vec<f64>), Error> {
         let d = q.dim();
         let mut stream = Stream::open(self.round_seed(), Purpose::Start, 0, 0);
-        let mut points = DrawBuffer::zeros(d, SCOUTS);
+        let mut points = DrawBuffer::zeros(d, tuning::growth::SCOUTS);
         let centre = q.mean();
-        let scale = super::prune::from_covariance::<S>(d, &q.covariance());
-        for i in 0..SCOUTS {
+        let scale = super::prune::from_covariance(q.locations()[0].scale().shape(), &q.covariance());
+        for i in 0..tuning::growth::SCOUTS {
             let z = points.get_mut(i);
             stream.fill_normal(z);
-            let distance = FARTHEST.powf((i as f64 + 0.5) / SCOUTS as f64);
+            let distance = tuning::growth::FARTHEST_SCOUT.powf((i as f64 + 0.5) / tuning::growth::SCOUTS as f64);
             z.iter_mut().for_each(|v| *v *= distance);
             if let Some(scale) = &scale {
                 scale.unwhiten(z);
             }
             axpy(1.0, &centre, z);
         }
-        let mut evaluations = Evaluations::new(d, SCOUTS);
+        let mut evaluations = Evaluations::new(d, tuning::growth::SCOUTS);
         self.target.evaluate(points.view(), Rows::All, &mut evaluations)?;
-        self.counts.log_density += SCOUTS as u64;
-        self.counts.gradient += SCOUTS as u64;
+        self.fit.counts.log_density += tuning::growth::SCOUTS as u64;
+        self.fit.counts.gradient += tuning::growth::SCOUTS as u64;
         let prior = self.target.prior();
         let log_p: Vec<f64> =
             evaluations.log_p().iter().enumerate().map(|(s, p)| p + prior.log_density(points.get(s))).collect();
-        self.counts.dropped += log_p.iter().filter(|p| !p.is_finite()).count() as u64;
+        self.fit.counts.dropped += log_p.iter().filter(|p| !p.is_finite()).count() as u64;
         Ok((points, log_p))
     }
 }

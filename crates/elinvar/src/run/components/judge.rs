@@ -1,23 +1,19 @@
 //! A mixture with fresh draws: its bound, how far it is from the target, and what an edited mixture would come to.
 
 use crate::Error;
-use crate::block::ScaleMatrix;
 use crate::estimate::Sampling;
-use crate::family::{Approximation, DrawPlan, MixtureOfGaussians};
+use crate::family::{Approximation, DrawPlan, NoiseKey};
 use crate::linalg::{axpy, dot};
 use crate::posterior::{Estimate, pareto_smooth};
 use crate::random::{Noise, Purpose};
 use crate::run::Counts;
 use crate::special::logistic::log_sum_exp;
 use crate::target::{DrawBuffer, Evaluations, Rows, Target};
-
-/// Draws in all and of each component, at least.
-const DRAWS: usize = 1024;
-const OWN_DRAWS: usize = 128;
+use crate::tuning;
 
 /// A mixture and what draws from each of its components say about it.
-pub(super) struct Judged<S> {
-    pub(super) q: MixtureOfGaussians<S>,
+pub(super) struct Judged {
+    pub(super) q: Approximation,
     /// The seed of the draws.
     pub(super) seed: u64,
     /// As many draws of each component, one component after the other.
@@ -36,19 +32,17 @@ pub(super) struct Judged<S> {
     pub(super) pareto_k: Option<f64>,
 }
 
-impl<S: ScaleMatrix> Judged<S> {
-    pub(super) fn new(
-        target: &dyn Target,
-        q: MixtureOfGaussians<S>,
-        seed: u64,
-        counts: &mut Counts,
-    ) -> Result<Self, Error> {
-        let (d, k) = (q.dim(), q.n_blocks());
-        let m = OWN_DRAWS.max(DRAWS.div_ceil(k)).next_power_of_two();
+impl Judged {
+    pub(super) fn new(target: &dyn Target, q: Approximation, seed: u64, counts: &mut Counts) -> Result<Self, Error> {
+        let (d, k) = (q.dim(), q.n_components());
+        let m = tuning::growth::JUDGED_DRAWS_OF_A_COMPONENT
+            .max(tuning::growth::JUDGED_DRAWS.div_ceil(k))
+            .next_power_of_two();
         let n = k * m;
         let plan = DrawPlan { noise: Noise::QuasiMonteCarlo, sampling: Sampling::OwnDraws, ..DrawPlan::independent(m) };
-        let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
-        q.draw(seed, Purpose::Diagnostics, 0, &mut work, &mut batch);
+        let mut estimator = q.estimator(&plan);
+        let mut batch = estimator.batch(&q);
+        estimator.draw(&q, NoiseKey { seed, purpose: Purpose::Diagnostics, step: 0 }, &mut batch);
         let mut evaluations = Evaluations::new(d, n);
         target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
         counts.log_density += n as u64;
@@ -64,7 +58,7 @@ impl<S: ScaleMatrix> Judged<S> {
         }
         counts.dropped += (n - batch.n_kept()) as u64;
         // A component without a single good draw has no bound; files know no NaN.
-        let (elbo, error) = match q.elbo(evaluations.log_p(), &prior, &work, &batch) {
+        let (elbo, error) = match estimator.elbo(&q, evaluations.log_p(), &prior, &batch) {
             (elbo, _) if elbo.is_nan() => (-f64::MAX, f64::MAX),
             estimate => estimate,
         };
@@ -116,7 +110,7 @@ impl<S: ScaleMatrix> Judged<S> {
         let (d, m) = (self.q.dim(), self.per_component);
         let mut total = 0.0;
         let (mut score, mut mean) = (vec![0.0; d], vec![0.0; d]);
-        for (c, block) in self.q.components().iter().enumerate() {
+        for (c, block) in self.q.locations().iter().enumerate() {
             mean.fill(0.0);
             let (mut squares, mut count) = (0.0, 0.0);
             for s in (c * m..(c + 1) * m).filter(|s| self.weight[*s] > 0.0) {
@@ -149,7 +143,7 @@ impl<S: ScaleMatrix> Judged<S> {
     }
 
     /// The bound of another mixture on the same draws, reweighted, minus that of this one.
-    pub(super) fn change_of_bound(&self, other: &MixtureOfGaussians<S>) -> f64 {
+    pub(super) fn change_of_bound(&self, other: &Approximation) -> f64 {
         let (mut here, mut there, mut total, mut total_there) = (0.0, 0.0, 0.0, 0.0);
         for s in (0..self.weight.len()).filter(|s| self.weight[*s] > 0.0) {
             let log_q = other.log_density(self.draws.get(s));

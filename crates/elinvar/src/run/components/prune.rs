@@ -1,31 +1,26 @@
 //! Components that the bound does not miss: dead ones are removed, duplicates are merged.
 
 use super::judge::Judged;
-use crate::block::{LocationBlock, LogWeights, ScaleMatrix};
-use crate::family::{Approximation, MixtureOfGaussians};
+use crate::block::{Location, LogWeights, Scale};
+use crate::family::Approximation;
 use crate::linalg::{axpy, cholesky, dot, products};
-use crate::target::Covariance;
-
-/// A component is dead when its weight is below this share of an equal one.
-const FLOOR: f64 = 1e-3;
-/// Two components are duplicates when their symmetrised divergence is below this many nats.
-const ALIKE: f64 = 0.5;
-/// The bound may fall by this share of what counts.
-const LOSS: f64 = 0.2;
+use crate::target::Shape;
+use crate::tuning;
 
 /// What is left of a judged mixture.
-pub(super) struct Survivors<S> {
-    pub(super) q: MixtureOfGaussians<S>,
+pub(super) struct Survivors {
+    pub(super) q: Approximation,
     /// The component of the judged mixture that each is; `None` for one that is new.
     pub(super) source: Vec<Option<usize>>,
 }
 
-impl<S: ScaleMatrix> Judged<S> {
+impl Judged {
     /// Removes dead components and merges duplicates, as long as the bound on these draws falls by less than a fraction of
     /// `resolution`.
-    pub(super) fn prune(&self, resolution: f64) -> Survivors<S> {
-        let affords = |smaller: &Survivors<S>| self.change_of_bound(&smaller.q) > -LOSS * resolution;
-        let mut current = Survivors { q: self.q.clone(), source: (0..self.q.n_blocks()).map(Some).collect() };
+    pub(super) fn prune(&self, resolution: f64) -> Survivors {
+        let affords =
+            |smaller: &Survivors| self.change_of_bound(&smaller.q) > -tuning::growth::PRUNING_LOSS * resolution;
+        let mut current = Survivors { q: self.q.clone(), source: (0..self.q.n_components()).map(Some).collect() };
         while let Some(smaller) = without_dead(&current).filter(affords) {
             current = smaller;
         }
@@ -42,37 +37,39 @@ impl<S: ScaleMatrix> Judged<S> {
 }
 
 /// The mixture without its lightest component, if that is dead.
-fn without_dead<S: ScaleMatrix>(present: &Survivors<S>) -> Option<Survivors<S>> {
+fn without_dead(present: &Survivors) -> Option<Survivors> {
     let q = &present.q;
-    let (mut blocks, mut log) = (q.components().to_vec(), q.weights().log().to_vec());
+    let (mut blocks, mut log) = (q.locations().to_vec(), q.weights().log().to_vec());
     let lightest = (0..log.len()).min_by(|a, b| log[*a].total_cmp(&log[*b]))?;
-    if log.len() == 1 || log[lightest].exp() >= FLOOR / log.len() as f64 {
+    if log.len() == 1 || log[lightest].exp() >= tuning::growth::DEAD_WEIGHT / log.len() as f64 {
         return None;
     }
     let mut source = present.source.clone();
     blocks.remove(lightest);
     log.remove(lightest);
     source.remove(lightest);
-    Some(Survivors { q: MixtureOfGaussians::new(LogWeights::new(log).ok()?, blocks).ok()?, source })
+    Some(Survivors { q: Approximation::mixture(LogWeights::new(log).ok()?, blocks).ok()?, source })
 }
 
 /// The mixture with its two most similar components merged, if they are duplicates and were not refused before.
-fn merged<S: ScaleMatrix>(present: &Survivors<S>, refused: &[f64]) -> Option<(f64, Survivors<S>)> {
+fn merged(present: &Survivors, refused: &[f64]) -> Option<(f64, Survivors)> {
     let q = &present.q;
-    let k = q.n_blocks();
-    let covariances: Vec<Vec<f64>> = q.components().iter().map(covariance).collect();
+    let k = q.n_components();
+    let covariances: Vec<Vec<f64>> = q.locations().iter().map(covariance).collect();
     let mut closest: Option<(f64, usize, usize)> = None;
     for i in 0..k {
         for j in 0..i {
-            let divergence = symmetrised(&q.components()[i], &covariances[i], &q.components()[j], &covariances[j]);
-            if divergence < closest.map_or(ALIKE, |(least, ..)| least) && !refused.contains(&divergence) {
+            let divergence = symmetrised(&q.locations()[i], &covariances[i], &q.locations()[j], &covariances[j]);
+            if divergence < closest.map_or(tuning::growth::DUPLICATE_NATS, |(least, ..)| least)
+                && !refused.contains(&divergence)
+            {
                 closest = Some((divergence, i, j));
             }
         }
     }
     let (divergence, i, j) = closest?;
     let (one, two) = (q.weights().weight(i), q.weights().weight(j));
-    let (mu_one, mu_two) = (q.components()[i].column(0), q.components()[j].column(0));
+    let (mu_one, mu_two) = (q.locations()[i].column(0), q.locations()[j].column(0));
     let (a, b) = (one / (one + two), two / (one + two));
     let mean: Vec<f64> = mu_one.iter().zip(mu_two).map(|(x, y)| a * x + b * y).collect();
     let difference: Vec<f64> = mu_one.iter().zip(mu_two).map(|(x, y)| x - y).collect();
@@ -80,19 +77,19 @@ fn merged<S: ScaleMatrix>(present: &Survivors<S>, refused: &[f64]) -> Option<(f6
     for (column, v) in cov.chunks_exact_mut(difference.len()).zip(&difference) {
         axpy(a * b * v, &difference, column);
     }
-    let (mut blocks, mut log) = (q.components().to_vec(), q.weights().log().to_vec());
-    blocks[j] = LocationBlock::new(mean, from_covariance::<S>(difference.len(), &cov)?).ok()?;
+    let (mut blocks, mut log) = (q.locations().to_vec(), q.weights().log().to_vec());
+    blocks[j] = Location::new(mean, from_covariance(q.locations()[j].scale().shape(), &cov)?).ok()?;
     log[j] = (one + two).ln();
     let mut source = present.source.clone();
     source[j] = None;
     blocks.remove(i);
     log.remove(i);
     source.remove(i);
-    let q = MixtureOfGaussians::new(LogWeights::new(log).ok()?, blocks).ok()?;
+    let q = Approximation::mixture(LogWeights::new(log).ok()?, blocks).ok()?;
     Some((divergence, Survivors { q, source }))
 }
 
-fn covariance<S: ScaleMatrix>(block: &LocationBlock<S>) -> Vec<f64> {
+fn covariance(block: &Location) -> Vec<f64> {
     let mut out = vec![0.0; block.dim() * block.dim()];
     block.scale().covariance_into(&mut out);
     products::mirror_lower(block.dim(), &mut out);
@@ -100,21 +97,16 @@ fn covariance<S: ScaleMatrix>(block: &LocationBlock<S>) -> Vec<f64> {
 }
 
 /// KL(1 ‖ 2) + KL(2 ‖ 1).
-fn symmetrised<S: ScaleMatrix>(
-    one: &LocationBlock<S>,
-    cov_one: &[f64],
-    two: &LocationBlock<S>,
-    cov_two: &[f64],
-) -> f64 {
+fn symmetrised(one: &Location, cov_one: &[f64], two: &Location, cov_two: &[f64]) -> f64 {
     let d = one.dim();
     let difference: Vec<f64> = one.column(0).iter().zip(two.column(0)).map(|(x, y)| x - y).collect();
     let mut white = vec![0.0; d];
-    let mut half = |block: &LocationBlock<S>, cov: &[f64]| {
+    let mut half = |block: &Location, cov: &[f64]| {
         let precision = block.scale().precision();
         block.scale().whiten(&difference, &mut white);
-        let trace = match S::COVARIANCE {
-            Covariance::Full => dot(precision, cov),
-            Covariance::Diagonal => (0..d).map(|i| precision[i] * cov[i * d + i]).sum(),
+        let trace = match block.scale().shape() {
+            Shape::Full(_) => dot(precision, cov),
+            Shape::Diagonal(_) => (0..d).map(|i| precision[i] * cov[i * d + i]).sum(),
         };
         trace + dot(&white, &white) - d as f64
     };
@@ -122,10 +114,10 @@ fn symmetrised<S: ScaleMatrix>(
 }
 
 /// The scale matrix with this covariance, or with its diagonal.
-pub(super) fn from_covariance<S: ScaleMatrix>(d: usize, cov: &[f64]) -> Option<S> {
-    let precision = match S::COVARIANCE {
-        Covariance::Diagonal => (0..d).map(|i| 1.0 / cov[i * d + i]).collect(),
-        Covariance::Full => {
+pub(super) fn from_covariance(shape: Shape, cov: &[f64]) -> Option<Scale> {
+    let precision = match shape {
+        Shape::Diagonal(d) => (0..d).map(|i| 1.0 / cov[i * d + i]).collect(),
+        Shape::Full(d) => {
             let (mut l, mut inverse) = (vec![0.0; d * d], vec![0.0; d * d]);
             let mut workspace = cholesky::Workspace::new(d);
             cholesky::factor(d, cov, &mut l, &mut workspace).ok()?;
@@ -134,5 +126,5 @@ pub(super) fn from_covariance<S: ScaleMatrix>(d: usize, cov: &[f64]) -> Option<S
             inverse
         }
     };
-    S::from_precision(d, precision).ok()
+    Scale::from_precision(shape, precision).ok()
 }

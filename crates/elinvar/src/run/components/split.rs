@@ -2,27 +2,24 @@
 
 use super::judge::Judged;
 use super::prune::Survivors;
-use crate::block::{LocationBlock, LogWeights, ScaleMatrix};
-use crate::family::{Approximation, MixtureOfGaussians};
+use crate::block::{Location, LogWeights, Scale};
+use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
-use crate::target::Covariance;
+use crate::target::Shape;
+use crate::tuning;
 
-/// Share of the variance along the direction that lies between the two halves.
-const BETWEEN: f64 = 0.4;
-/// Components are split whose share of the divergence is at least this much of the largest.
-const WORTH: f64 = 0.3;
-
-impl<S: ScaleMatrix> Judged<S> {
+impl Judged {
     /// The survivors with the worst of them split, at most `room`.
-    pub(super) fn split(&self, survivors: &Survivors<S>, room: usize) -> MixtureOfGaussians<S> {
+    pub(super) fn split(&self, survivors: &Survivors, room: usize) -> Approximation {
         let by_source = self.shares();
         let shares: Vec<f64> = survivors.source.iter().map(|c| c.map_or(0.0, |c| by_source[c])).collect();
         let largest = shares.iter().copied().fold(0.0, f64::max);
-        let mut worst: Vec<usize> = (0..shares.len()).filter(|c| shares[*c] >= WORTH * largest).collect();
+        let mut worst: Vec<usize> =
+            (0..shares.len()).filter(|c| shares[*c] >= tuning::growth::DIVERGENCE_WORTH_A_SPLIT * largest).collect();
         worst.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
         worst.truncate(room);
         let q = &survivors.q;
-        let (mut blocks, mut log_weights) = (q.components().to_vec(), q.weights().log().to_vec());
+        let (mut blocks, mut log_weights) = (q.locations().to_vec(), q.weights().log().to_vec());
         for c in worst {
             let Some(source) = survivors.source[c] else { continue };
             let direction = self.bent_direction(source);
@@ -33,7 +30,7 @@ impl<S: ScaleMatrix> Judged<S> {
                 blocks.push(two);
             }
         }
-        match LogWeights::new(log_weights).and_then(|weights| MixtureOfGaussians::new(weights, blocks)) {
+        match LogWeights::new(log_weights).and_then(|weights| Approximation::mixture(weights, blocks)) {
             Ok(mixture) => mixture,
             Err(_) => q.clone(),
         }
@@ -45,9 +42,8 @@ impl<S: ScaleMatrix> Judged<S> {
     /// what there is of them to match. With x the whitened draw and g the whitened gradient, T = E[(xxᵀ − I) ⊗ g] by parts,
     /// symmetrised; its contraction with itself is a matrix whose leading eigenvector is wanted.
     fn bent_direction(&self, c: usize) -> Vec<f64> {
-        const ITERATIONS: usize = 12;
         let (d, m) = (self.q.dim(), self.per_component);
-        let block = &self.q.components()[c];
+        let block = &self.q.locations()[c];
         let own = c * m..(c + 1) * m;
         let (mut x, mut g) = (vec![0.0; d * m], self.pull[own.start * d..own.end * d].to_vec());
         let mut offset = vec![0.0; d * m];
@@ -72,7 +68,7 @@ impl<S: ScaleMatrix> Judged<S> {
         }
         u[0] += 1e-3 * dot(&u, &u).sqrt() + 1e-300;
         let (mut matrix, mut next) = (vec![0.0; d * d], vec![0.0; d]);
-        for _ in 0..ITERATIONS {
+        for _ in 0..tuning::growth::SPLIT_ITERATIONS {
             let norm = dot(&u, &u).sqrt();
             if !(norm > 0.0 && norm.is_finite()) {
                 break;
@@ -128,27 +124,29 @@ fn contract(matrix: &[f64], x: &[f64], g: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The two halves of a component at ±√BETWEEN along a whitened unit direction; together they have its mean and covariance.
-fn halves<S: ScaleMatrix>(block: &LocationBlock<S>, direction: &[f64]) -> Option<[LocationBlock<S>; 2]> {
+/// The two halves of a component at ±√VARIANCE_BETWEEN_HALVES along a whitened unit direction; together they have its mean and
+/// covariance.
+fn halves(block: &Location, direction: &[f64]) -> Option<[Location; 2]> {
+    let between = tuning::growth::VARIANCE_BETWEEN_HALVES;
     let d = direction.len();
     let scale = block.scale();
     let mut precision = scale.precision().to_vec();
-    match S::COVARIANCE {
-        Covariance::Full => {
+    match scale.shape() {
+        Shape::Full(_) => {
             let mut v = vec![0.0; d];
             scale.factor_times(direction, &mut v);
-            S::add_outer(BETWEEN / (1.0 - BETWEEN), &v, &mut precision);
+            scale.shape().add_outer(between / (1.0 - between), &v, &mut precision);
         }
-        Covariance::Diagonal => {
-            precision.iter_mut().zip(direction).for_each(|(p, u)| *p /= 1.0 - BETWEEN * u * u);
+        Shape::Diagonal(_) => {
+            precision.iter_mut().zip(direction).for_each(|(p, u)| *p /= 1.0 - between * u * u);
         }
     }
     let mut offset = direction.to_vec();
     scale.unwhiten(&mut offset);
     let half = |sign: f64| {
         let mut b = block.column(0).to_vec();
-        axpy(sign * BETWEEN.sqrt(), &offset, &mut b);
-        LocationBlock::new(b, S::from_precision(d, precision.clone()).ok()?).ok()
+        axpy(sign * between.sqrt(), &offset, &mut b);
+        Location::new(b, Scale::from_precision(scale.shape(), precision.clone()).ok()?).ok()
     };
     Some([half(1.0)?, half(-1.0)?])
 }

@@ -1,17 +1,17 @@
 //! A growing mixture as plain data, from which it grows on to the same bits.
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judged;
 use super::store::Store;
-use super::{At, Growth, Round, SHORT_STEPS};
+use super::{At, Growth, Round};
 use crate::Error;
-use crate::block::ScaleMatrix;
-use crate::family::{Approximation, MixtureOfGaussians, State};
-use crate::run::journal::{Content, passes};
-use crate::run::{Checkpoint, Counts, Run, Step, Stop};
+use crate::family::Approximation;
+use crate::plan::Plan;
+use crate::run::checkpoint::RunState;
+use crate::run::journal::{Content, Entry, passes};
+use crate::run::{Counts, Run};
+use crate::tuning;
 
 /// Which fit is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,16 +25,12 @@ pub(super) enum Stage {
 /// A growing mixture before or within a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::run) struct GrowthState {
-    limits: Stop,
     stage: Stage,
-    state: State,
+    state: Approximation,
     best: Option<BestState>,
     look_around: bool,
     failures: u32,
     gap_before: Option<f64>,
-    counts: Counts,
-    seconds: f64,
-    trace: Vec<Step>,
     rounds: Vec<Round>,
     store: Store,
     n_fits: u64,
@@ -42,72 +38,72 @@ pub(in crate::run) struct GrowthState {
     boost: usize,
     n_draws: usize,
     /// The fit, if it has begun.
-    run: Option<Box<Checkpoint>>,
+    run: Option<Box<RunState>>,
 }
 
 /// The best mixture, and the seed of the draws that it was judged with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct BestState {
-    state: State,
+    state: Approximation,
     seed: u64,
 }
 
-impl Growth<'_, '_, '_> {
-    /// Keeps where the growth stands, if it is to be kept.
-    pub(super) fn keep<S: ScaleMatrix>(&mut self, at: &At<S>, run: Option<Checkpoint>) -> Result<(), Error> {
-        let Some(place) = &self.place else { return Ok(()) };
-        let best = at.best.as_ref().map(|best| BestState { state: best.q.state(), seed: best.seed });
-        let seconds = self.seconds_before + self.clock.elapsed().as_secs_f64();
-        let (counts, trace, rounds, store) = (self.counts, &self.trace, &self.rounds, &self.store);
-        let content = || {
-            Content::Growth(Box::new(GrowthState {
-                limits: self.plan.stop,
-                stage: at.stage,
-                state: at.q.state(),
-                best,
-                look_around: at.look_around,
-                failures: at.failures,
-                gap_before: Some(at.gap_before).filter(|gap| gap.is_finite()),
-                counts,
-                seconds,
-                trace: trace.clone(),
-                rounds: rounds.clone(),
-                store: store.clone(),
-                n_fits: self.n_fits,
-                longest: self.longest,
-                boost: self.boost,
-                n_draws: self.n_draws,
-                run: run.map(Box::new),
-            }))
-        };
-        self.watch.store(place, content)
+impl GrowthState {
+    /// Where the fit was when it was interrupted, once.
+    pub(in crate::run) fn take_run(&mut self) -> Option<Box<RunState>> {
+        self.run.take()
     }
 
-    /// Whether this growth, which has not begun, comes through a state of another with other limits.
-    pub(super) fn passes(&self, state: &GrowthState) -> bool {
-        let counts = state.run.as_ref().map_or(state.counts, |run| run.counts);
-        let evaluations = Run::<MixtureOfGaussians>::limited(&self.plan, counts);
+    /// The same within the fit `run`.
+    pub(in crate::run) fn within(&self, run: &Run<'_>) -> Self {
+        let store = run.store.clone().unwrap_or_else(|| self.store.clone());
+        Self { store, run: Some(Box::new(run.state())), ..self.clone() }
+    }
+
+    /// Whether a growth by `plan`, which has not begun, comes through an entry of another with other limits.
+    pub(super) fn is_passed(entry: &Entry, plan: &Plan) -> bool {
+        let evaluations = Run::limited(plan, entry.counts);
         // A limit within the present round would change it.
-        passes(&self.plan.stop, &state.limits, state.trace.len() as u64 + 2 * SHORT_STEPS, evaluations)
+        let steps = entry.trace.len() as u64 + 2 * tuning::growth::ROUND_STEPS;
+        matches!(entry.content, Content::Growth(_)) && passes(&plan.stop, &entry.limits, steps, evaluations)
+    }
+}
+
+impl Growth<'_, '_, '_> {
+    /// Where the growth stands before a fit, or within one that is under way.
+    pub(super) fn state(&self, at: &At, run: Option<Box<RunState>>) -> GrowthState {
+        GrowthState {
+            stage: at.stage,
+            state: at.q.clone(),
+            best: at.best.as_ref().map(|best| BestState { state: best.q.clone(), seed: best.seed }),
+            look_around: at.look_around,
+            failures: at.failures,
+            gap_before: Some(at.gap_before).filter(|gap| gap.is_finite()),
+            rounds: self.rounds.clone(),
+            store: self.store.clone(),
+            n_fits: self.n_fits,
+            longest: self.longest,
+            boost: self.boost,
+            n_draws: self.n_draws,
+            run,
+        }
     }
 
     /// Goes to where the state was taken.
-    pub(super) fn restore<S: ScaleMatrix>(&mut self, state: GrowthState) -> Result<At<S>, Error> {
+    pub(super) fn restore(&mut self, state: GrowthState) -> Result<At, Error> {
         let best = match &state.best {
             // What the same draws say was counted when they were made.
             Some(BestState { state, seed }) => {
-                let q = MixtureOfGaussians::from_state(state)?;
-                Some(Judged::new(self.target, q, *seed, &mut Counts::default())?)
+                Some(Judged::new(self.target, state.clone(), *seed, &mut Counts::default())?)
             }
             None => None,
         };
-        (self.counts, self.trace, self.rounds) = (state.counts, state.trace, state.rounds);
-        (self.store, self.n_fits, self.under_way) = (state.store, state.n_fits, state.run);
-        (self.longest, self.boost, self.n_draws) = (state.longest, state.boost, state.n_draws);
-        (self.seconds_before, self.clock) = (state.seconds, Instant::now());
+        (self.rounds, self.store, self.under_way) = (state.rounds, state.store, state.run);
+        (self.n_fits, self.longest, self.boost, self.n_draws) =
+            (state.n_fits, state.longest, state.boost, state.n_draws);
         Ok(At {
             stage: state.stage,
-            q: MixtureOfGaussians::from_state(&state.state)?,
+            q: state.state,
             best,
             look_around: state.look_around,
             failures: state.failures,

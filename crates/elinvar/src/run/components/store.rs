@@ -4,13 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::family::Batch;
 use crate::target::{DrawBuffer, Prior};
-
-/// Most points that are kept.
-const MOST: usize = 4096;
+use crate::tuning;
 
 /// Points spread evenly over the history of a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Store {
+pub(in crate::run) struct Store {
     dim: usize,
     z: Vec<f64>,
     log_p: Vec<f64>,
@@ -38,7 +36,7 @@ impl Store {
     }
 
     /// Keeps the good draws of a batch; `log_p` is without the declared prior.
-    pub(super) fn keep(&mut self, batch: &Batch, log_p: &[f64], prior: &Prior) {
+    pub(in crate::run) fn keep(&mut self, batch: &Batch, log_p: &[f64], prior: &Prior) {
         for s in (0..batch.n).filter(|s| batch.kept[*s]) {
             let z = batch.draws.get(s);
             self.push(z, log_p[s] + prior.log_density(z));
@@ -57,14 +55,14 @@ impl Store {
         }
         self.z.extend_from_slice(z);
         self.log_p.push(log_p);
-        if self.len() == MOST {
+        if self.len() == tuning::growth::STORED_POINTS {
             let d = self.dim;
-            for i in 0..MOST / 2 {
+            for i in 0..tuning::growth::STORED_POINTS / 2 {
                 self.z.copy_within(2 * i * d..(2 * i + 1) * d, i * d);
                 self.log_p[i] = self.log_p[2 * i];
             }
-            self.z.truncate(MOST / 2 * d);
-            self.log_p.truncate(MOST / 2);
+            self.z.truncate(tuning::growth::STORED_POINTS / 2 * d);
+            self.log_p.truncate(tuning::growth::STORED_POINTS / 2);
             self.stride *= 2;
         }
     }
@@ -77,9 +75,9 @@ mod tests {
     #[test]
     fn a_full_store_keeps_every_other_point_of_its_whole_history() {
         let mut store = Store::new(1);
-        let n = 5 * MOST;
+        let n = 5 * tuning::growth::STORED_POINTS;
         (0..n).for_each(|i| store.push(&[i as f64], -(i as f64)));
-        assert!(store.len() < MOST && store.len() >= MOST / 2);
+        assert!(store.len() < tuning::growth::STORED_POINTS && store.len() >= tuning::growth::STORED_POINTS / 2);
         let gaps: Vec<f64> = (1..store.len()).map(|i| store.point(i)[0] - store.point(i - 1)[0]).collect();
         assert!(gaps.iter().all(|gap| *gap <= 16.0), "{gaps:?}");
         assert!(store.point(0)[0] < 16.0 && store.point(store.len() - 1)[0] > n as f64 - 17.0);

@@ -1,9 +1,9 @@
 //! Where a fit keeps what it has reached, so that it can be continued after any kind of end.
 //!
-//! A fit is a search for a start and a few runs after it, in an order that its target, family and plan decide. Each of these parts
-//! has a number, and the journal holds the last state of each. A fit that is continued goes its way again from the beginning: a
-//! part whose state is in the journal goes on from there, the others are computed anew, and the result has the bits of a fit that
-//! was never interrupted.
+//! A fit is a search for a start and a few runs after it, in an order that its target, family and plan decide. Each of
+//! these parts has a number, and the journal holds the last state of each. A fit that is continued goes its way again
+//! from the beginning: a part whose state is in the journal goes on from there, the others are computed anew, and the
+//! result has the bits of a fit that was never interrupted.
 
 mod folder;
 
@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::RunState;
 use super::components::GrowthState;
-use super::{Checkpoint, Counts, Plan, Stop};
+use super::{Counts, Plan, Step, Stop};
 use crate::Error;
-use crate::family::State;
-use crate::file::Header;
+use crate::family::Approximation;
+use crate::file::{Format, Header};
 
 /// A part of a fit, by which its entry in a journal is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,34 +41,42 @@ pub struct Entry {
     #[serde(flatten)]
     header: Header,
     /// Fingerprint of everything that the way to this state depends on, but for the target.
-    origin: String,
-    content: Content,
+    pub(super) origin: String,
+    /// The limits of the part, and its record so far.
+    pub(super) limits: Stop,
+    pub(super) counts: Counts,
+    pub(super) seconds: f64,
+    pub(super) trace: Vec<Step>,
+    pub(super) content: Content,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Content {
-    Run(Box<Checkpoint>),
+    Run(Box<RunState>),
     Growth(Box<GrowthState>),
 }
 
 impl Entry {
-    const FORMAT: &'static str = "elinvar-journal";
+    /// Layout 2: one record for every kind of part.
+    const FORMAT: Format = Format { name: "elinvar-journal", oldest: 2, newest: 2 };
 
-    pub(super) fn new(origin: &str, content: Content) -> Self {
-        Self { header: Header::new(Self::FORMAT), origin: origin.into(), content }
-    }
-
-    /// The content, if it lies on the way from `origin`.
-    pub(super) fn content_of(self, origin: &str) -> Option<Content> {
-        (self.origin == origin).then_some(self.content)
+    pub(super) fn new(
+        origin: String,
+        limits: Stop,
+        counts: Counts,
+        seconds: f64,
+        trace: Vec<Step>,
+        content: Content,
+    ) -> Self {
+        Self { header: Header::new(Self::FORMAT), origin, limits, counts, seconds, trace, content }
     }
 }
 
 /// Keeps the entries of a fit; may be asked from several threads at once.
 ///
-/// Whoever gives a journal to a fit sees to it that the target is the one of its entries. Entries of another family or plan are
-/// found out and not used.
+/// Whoever gives a journal to a fit sees to it that the target is the one of its entries. Entries of another family or
+/// plan are found out and not used.
 pub trait Journal: Sync {
     /// The last entry of a part, if there is any.
     ///
@@ -89,15 +98,15 @@ pub trait Journal: Sync {
         since >= SHORTEST.max(SHARE * cost)
     }
 
-    /// Whether the fit should end at the next moment from which it can be continued; asked after each step, and at each point of a
-    /// search, of which nothing is kept.
+    /// Whether the fit should end at the next moment from which it can be continued; asked after each step, and at each
+    /// point of a search, of which nothing is kept.
     fn is_over(&self) -> bool {
         false
     }
 }
 
 /// The fingerprint of the way from `state`: limits do not change where it leads, only how far.
-pub(super) fn origin(state: &State, plan: &Plan, counts: Counts) -> String {
+pub(super) fn origin(state: &Approximation, plan: &Plan, counts: Counts) -> String {
     let endless = Stop { max_steps: 0, max_evaluations: 0, max_seconds: None, ..plan.stop };
     let plan = Plan { stop: endless, ..plan.clone() };
     // Plain data in memory: there is nothing that could fail.
@@ -108,8 +117,8 @@ pub(super) fn origin(state: &State, plan: &Plan, counts: Counts) -> String {
     format!("{hash:016x}")
 }
 
-/// Whether a fit with the limits `now` passes through a state that one with the limits `then` has reached after so many steps
-/// and evaluations.
+/// Whether a fit with the limits `now` passes through a state that one with the limits `then` has reached after so many
+/// steps and evaluations.
 pub(super) fn passes(now: &Stop, then: &Stop, steps: u64, evaluations: u64) -> bool {
     (now.max_steps >= then.max_steps || now.max_steps >= steps)
         && (now.max_evaluations >= then.max_evaluations || now.max_evaluations > evaluations)

@@ -1,6 +1,7 @@
 //! Directions to climb where the log density is not concave.
 
 use crate::linalg::{axpy, dot, eigen};
+use crate::tuning;
 
 /// Eigenvalues of the scaled curvature below this are zero to the accuracy of a Hessian.
 const ZERO: f64 = 1e-10;
@@ -84,10 +85,9 @@ impl Bent {
 
     /// A precision of the same shape in which no direction is more than ten times as wide as its coordinates taken singly.
     pub(super) fn regularised(&self) -> Vec<f64> {
-        const FLOOR: f64 = 1e-2;
         let d = self.d;
         // A coordinate without any curvature has unit width, not ten.
-        let floor = if self.values.iter().all(|v| v.abs() <= ZERO) { 1.0 } else { FLOOR };
+        let floor = if self.values.iter().all(|v| v.abs() <= ZERO) { 1.0 } else { tuning::search::WIDEST_DIRECTION };
         let mut entries = vec![0.0; d * d];
         for (value, vector) in self.values.iter().zip(self.vectors.chunks_exact(d)) {
             let weight = value.abs().max(floor);

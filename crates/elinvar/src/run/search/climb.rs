@@ -5,9 +5,6 @@ use super::probe::Point;
 use super::{Mode, Region};
 use crate::linalg::dot;
 
-/// Predicted gain, in nats, below which a point is the mode to the accuracy that a fit can use.
-pub(super) const GOOD_ENOUGH: f64 = 1e-3;
-
 /// How a climb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {

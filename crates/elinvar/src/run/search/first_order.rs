@@ -1,22 +1,14 @@
 //! A climb for targets that have gradients only, or too many coordinates for a dense Hessian.
 
 use super::Mode;
-use super::climb::{Climb, End, GOOD_ENOUGH, RUNAWAY, Waypoint, is_spike, keep_better, predicted};
+use super::climb::{Climb, End, RUNAWAY, Waypoint, is_spike, keep_better, predicted};
 use super::lbfgs::{Ascent, Reached, ascend};
 use super::metric::Metric;
 use super::newton;
 use super::probe::{Point, Probe};
 use crate::Error;
 use crate::target::Covariance;
-
-/// Up to this dimension the curvature at the end is measured by differences of gradients.
-const DIFFERENCES: usize = 100;
-/// Newton steps with measured curvature, 2d gradients each.
-const POLISHING: usize = 20;
-/// Points of the way whose curvature is measured where the end is suspect.
-const LOOKS_BACK: usize = 4;
-/// Steps of an ascent whose curvature is not measured at the end.
-const ITERATIONS: usize = 200;
+use crate::tuning;
 
 /// Climbs from `start` by L-BFGS, then measures the curvature and takes the last steps by Newton's method.
 pub(super) fn climb(
@@ -26,9 +18,9 @@ pub(super) fn climb(
     covariance: Covariance,
 ) -> Result<Climb, Error> {
     let d = probe.dim();
-    let measured = !probe.has_hessian() && d <= DIFFERENCES;
+    let measured = !probe.has_hessian() && d <= tuning::search::DIFFERENCED_COORDINATES;
     // Where gradients have shown the scales but not found the top after 2d steps, measured curvature is cheaper.
-    let iterations = if measured { 20 + 2 * d } else { ITERATIONS };
+    let iterations = if measured { 20 + 2 * d } else { tuning::search::LBFGS_STEPS };
     let ascent = ascend(probe, start, known, iterations)?;
     if ascent.reached == Reached::Known {
         return Ok(Climb { end: End::Known, point: ascent.point, metric: None, waypoint: None, path: Vec::new() });
@@ -42,7 +34,7 @@ pub(super) fn climb(
     let mut climb = if ran_away {
         Climb { end: End::Rising, point, metric: None, waypoint: None, path: Vec::new() }
     } else {
-        newton::climb(probe, point, known, POLISHING)?
+        newton::climb(probe, point, known, tuning::search::POLISHING_STEPS)?
     };
     if climb.end == End::Stalled && reached == Reached::Stalled {
         // Differences across an edge mean nothing; what the way has shown does.
@@ -73,7 +65,7 @@ fn look_back(probe: &mut Probe<'_>, path: &[Point], climb: &mut Climb) -> Result
 
 /// The regions around some points of a way, the first among them.
 fn regions_of(probe: &mut Probe<'_>, path: &[Point]) -> Result<Vec<Waypoint>, Error> {
-    let stride = path.len().div_ceil(LOOKS_BACK).max(1);
+    let stride = path.len().div_ceil(tuning::search::LOOKS_BACK).max(1);
     let mut regions = Vec::new();
     for point in path.iter().step_by(stride) {
         regions.extend(region_at(probe, point)?);
@@ -83,8 +75,8 @@ fn regions_of(probe: &mut Probe<'_>, path: &[Point]) -> Result<Vec<Waypoint>, Er
 
 /// Whether a way that has ended was rising to the last, and not only at first.
 fn is_rising(path: &[Point]) -> bool {
-    const STEPS: usize = 5;
-    path.len() > 2 * STEPS && path.windows(2).rev().take(STEPS).all(|pair| pair[1].log_p > pair[0].log_p + 0.2)
+    path.len() > 2 * tuning::search::RISING_STEPS
+        && path.windows(2).rev().take(tuning::search::RISING_STEPS).all(|pair| pair[1].log_p > pair[0].log_p + 0.2)
 }
 
 /// The region around a point, its curvature measured.
@@ -120,7 +112,7 @@ fn approximately(probe: &mut Probe<'_>, ascent: Ascent, covariance: Covariance) 
     let end = match reached {
         Reached::Top => End::Mode,
         Reached::Limit if is_rising(&path) => End::Rising,
-        _ if gain < 10.0 * GOOD_ENOUGH => End::Mode,
+        _ if gain < 10.0 * tuning::search::MODE_NATS => End::Mode,
         _ => End::Stalled,
     };
     Ok(Climb { end, point, metric, waypoint, path: Vec::new() })

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use super::Mode;
-use super::climb::{GOOD_ENOUGH, RUNAWAY, is_known};
+use super::climb::{RUNAWAY, is_known};
 use super::metric::Metric;
 use super::probe::{Point, Probe};
 use crate::Error;
 use crate::linalg::{axpy, dot};
 use crate::target::Covariance;
+use crate::tuning;
 
 /// A step with the change of −∇log p along it.
 struct Pair {
@@ -177,7 +178,7 @@ pub(super) fn ascend(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterat
             }
         }
         // Twice in a row, for a first pair may mistake a narrow valley for the whole.
-        small = if (!pairs.pairs.is_empty() || pairs.base.is_some()) && 0.5 * slope < 0.1 * GOOD_ENOUGH {
+        small = if (!pairs.pairs.is_empty() || pairs.base.is_some()) && 0.5 * slope < 0.1 * tuning::search::MODE_NATS {
             small + 1
         } else {
             0
@@ -211,19 +212,16 @@ pub(super) fn ascend(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterat
 
 /// A point along `direction` with sufficient gain and a slope that has fallen (the weak Wolfe conditions).
 fn line_search(probe: &mut Probe<'_>, from: &Point, direction: &[f64], slope: f64) -> Result<Option<Point>, Error> {
-    const TRIALS: usize = 25;
-    const ARMIJO: f64 = 1e-4;
-    const SLOPE: f64 = 0.9;
     let (mut low, mut high) = (0.0f64, f64::INFINITY);
     let mut length = 1.0;
     let mut best: Option<Point> = None;
-    for _ in 0..TRIALS {
+    for _ in 0..tuning::search::LINE_TRIALS {
         let mut z = from.z.clone();
         axpy(length, direction, &mut z);
         let reached = probe.point(z)?;
         let change = reached.as_ref().map(|p| p.log_p - from.log_p);
-        match reached.filter(|p| p.log_p > from.log_p + ARMIJO * length * slope) {
-            Some(point) if dot(&point.gradient, direction) > SLOPE * slope => {
+        match reached.filter(|p| p.log_p > from.log_p + tuning::search::SUFFICIENT_GAIN * length * slope) {
+            Some(point) if dot(&point.gradient, direction) > tuning::search::SLOPE_SHARE * slope => {
                 low = length;
                 if point.log_p > RUNAWAY {
                     return Ok(Some(point));

@@ -21,11 +21,7 @@ use probe::{Point, Probe};
 use super::{Counts, Journal};
 use crate::Error;
 use crate::target::{Covariance, Target};
-
-/// Steps of the first climb, and of the later ones, which are not worth more.
-const ITERATIONS: [usize; 2] = [80, 15];
-/// Up to this many coordinates a dense Hessian is used even when a diagonal is asked for.
-const DENSE: usize = 500;
+use crate::tuning;
 
 /// A maximum of log p with the curvature there.
 #[derive(Clone, Debug)]
@@ -152,9 +148,15 @@ impl<'t> Search<'t> {
     fn climb_from(&mut self, start: Point) -> Result<bool, Error> {
         self.searches += 1;
         self.probe.overflow = false;
-        let dense = self.probe.has_hessian() && (self.covariance == Covariance::Full || self.probe.dim() <= DENSE);
+        let dense = self.probe.has_hessian()
+            && (self.covariance == Covariance::Full || self.probe.dim() <= tuning::search::DENSE_COORDINATES);
         let climb = if dense {
-            newton::climb(&mut self.probe, start, &self.modes, ITERATIONS[usize::from(!self.modes.is_empty())])?
+            newton::climb(
+                &mut self.probe,
+                start,
+                &self.modes,
+                tuning::search::NEWTON_STEPS[usize::from(!self.modes.is_empty())],
+            )?
         } else {
             first_order::climb(&mut self.probe, start, &self.modes, self.covariance)?
         };

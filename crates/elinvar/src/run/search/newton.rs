@@ -6,11 +6,12 @@
 
 use super::Mode;
 use super::bent::Bent;
-use super::climb::{Climb, End, GOOD_ENOUGH, RUNAWAY, Waypoint, is_known, is_spike, keep_better, predicted};
+use super::climb::{Climb, End, RUNAWAY, Waypoint, is_known, is_spike, keep_better, predicted};
 use super::metric::Metric;
 use super::probe::{Point, Probe};
 use crate::Error;
 use crate::linalg::axpy;
+use crate::tuning;
 
 /// A point with −∇²log p there.
 struct Stand {
@@ -27,8 +28,6 @@ struct Advance {
 
 /// Climbs from `start` in at most `iterations` steps.
 pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterations: usize) -> Result<Climb, Error> {
-    /// Eigenvalues (scaled) below which a direction is held back after steps that had to be cut short.
-    const FIRST_FLOOR: f64 = 1e-6;
     let Some(curvature) = probe.curvature(&start)? else { return without_curvature(probe, start) };
     let mut stand = Stand { point: start, curvature };
     let (mut first, mut waypoint): (Option<Waypoint>, Option<Waypoint>) = (None, None);
@@ -58,7 +57,7 @@ pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterati
             let mut step = point.gradient.clone();
             metric.solve(&mut step);
             // Below the rounding of log p nothing can be climbed.
-            if predicted(&point.gradient, &step) < GOOD_ENOUGH.max(1e-14 * point.log_p.abs()) {
+            if predicted(&point.gradient, &step) < tuning::search::MODE_NATS.max(1e-14 * point.log_p.abs()) {
                 keep_better(&mut waypoint, here);
                 end = Some(End::Mode);
                 break;
@@ -74,12 +73,12 @@ pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterati
         keep_better(&mut waypoint, here);
         if let Some(bent) = &bent {
             if metric.is_none() {
-                if bent.is_flat(GOOD_ENOUGH) {
+                if bent.is_flat(tuning::search::MODE_NATS) {
                     end = Some(End::Flat);
                     break;
                 }
                 steps.push(bent.newton(floor));
-                if bent.gain() < GOOD_ENOUGH {
+                if bent.gain() < tuning::search::MODE_NATS {
                     steps.push(bent.escape());
                 }
             }
@@ -90,9 +89,9 @@ pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterati
         stand = advance.stand;
         last_gain = stand.point.log_p - before;
         floor = if advance.length < 0.02 {
-            (100.0 * floor).clamp(FIRST_FLOOR, 1.0)
+            (100.0 * floor).clamp(tuning::search::FIRST_EIGENVALUE_FLOOR, 1.0)
         } else if advance.length >= 1.0 {
-            if floor > FIRST_FLOOR { 0.01 * floor } else { 0.0 }
+            if floor > tuning::search::FIRST_EIGENVALUE_FLOOR { 0.01 * floor } else { 0.0 }
         } else {
             floor
         };
@@ -135,17 +134,13 @@ pub(super) fn regularised(point: &Point, curvature: &[f64]) -> Option<Waypoint> 
 
 /// The best full step, lengthened while that pays, or the last of the steps shortened until it climbs.
 fn advance(probe: &mut Probe<'_>, from: &Stand, steps: &[Vec<f64>]) -> Result<Option<Advance>, Error> {
-    const SHORTENINGS: usize = 14;
-    const LENGTHENINGS: usize = 40;
-    /// Part of the predicted gain that a step must bring.
-    const ARMIJO: f64 = 1e-4;
     let origin = &from.point;
     let mut best: Option<(Point, usize)> = None;
     let mut last = None;
     for (which, step) in steps.iter().enumerate() {
         let reached = probe.point(moved(&origin.z, 1.0, step))?;
         if let Some(reached) = &reached
-            && reached.log_p > origin.log_p + ARMIJO * predicted(&origin.gradient, step)
+            && reached.log_p > origin.log_p + tuning::search::SUFFICIENT_GAIN * predicted(&origin.gradient, step)
             && best.as_ref().is_none_or(|(best, _)| reached.log_p > best.log_p)
         {
             best = Some((reached.clone(), which));
@@ -156,10 +151,12 @@ fn advance(probe: &mut Probe<'_>, from: &Stand, steps: &[Vec<f64>]) -> Result<Op
         let Some(step) = steps.last() else { return Ok(None) };
         let slope = 2.0 * predicted(&origin.gradient, step);
         let mut length = 1.0;
-        for _ in 0..SHORTENINGS {
+        for _ in 0..tuning::search::NEWTON_SHORTENINGS {
             length *= shortening(slope * length, last.as_ref().map(|p| p.log_p - origin.log_p));
             last = probe.point(moved(&origin.z, length, step))?;
-            if let Some(reached) = last.as_ref().filter(|p| p.log_p > origin.log_p + ARMIJO * length * slope) {
+            if let Some(reached) =
+                last.as_ref().filter(|p| p.log_p > origin.log_p + tuning::search::SUFFICIENT_GAIN * length * slope)
+            {
                 return stand_at(probe, from, reached.clone(), step, length);
             }
         }
@@ -170,7 +167,7 @@ fn advance(probe: &mut Probe<'_>, from: &Stand, steps: &[Vec<f64>]) -> Result<Op
     let quadratic = predicted(&origin.gradient, step);
     // More than a parabola promises: the way goes on.
     if point.log_p - origin.log_p > (1.1 * quadratic).max(1.0) {
-        for _ in 0..LENGTHENINGS {
+        for _ in 0..tuning::search::NEWTON_LENGTHENINGS {
             match probe.point(moved(&origin.z, 2.0 * length, step))? {
                 Some(further) if further.log_p > point.log_p => point = further,
                 _ => break,

@@ -3,7 +3,9 @@
 use crate::Error;
 use crate::linalg::products;
 use crate::run::{Counts, Journal};
-use crate::target::{Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Target, TargetError};
+use crate::target::{
+    Contraction, Covariance, CurvatureMut, Draws, Evaluations, Prior, Rows, Shape, Target, TargetError,
+};
 
 /// Numbers beyond this are as good as infinite: the density or the point has run away.
 const OUT_OF_RANGE: f64 = 1e100;
@@ -104,7 +106,7 @@ impl<'t> Probe<'t> {
             Err(TargetError { recoverable: true, .. }) => return Ok(None),
             result => result?,
         }
-        self.prior.add_precision(1.0, kind, d, &mut entries);
+        self.prior.add_precision(1.0, Shape::new(kind, d), &mut entries);
         Ok(entries.iter().all(|v| v.abs() < OUT_OF_RANGE).then_some(entries))
     }
 

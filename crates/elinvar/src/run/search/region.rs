@@ -6,6 +6,7 @@ use super::{Found, Mode, Search, first_order};
 use crate::Error;
 use crate::linalg::{axpy, dot};
 use crate::random::{Purpose, Stream};
+use crate::tuning;
 
 /// A point and a precision around it.
 #[derive(Clone, Debug)]
@@ -23,8 +24,6 @@ struct Look {
     n_finite: usize,
 }
 
-const DRAWS: usize = 16;
-
 impl Search<'_> {
     /// Draws from a region.
     fn look(&mut self, region: &Region) -> Result<Look, Error> {
@@ -32,7 +31,7 @@ impl Search<'_> {
         let mut stream = Stream::open(self.seed, Purpose::Start, 1 << 33, 0);
         let mut look = Look { elbo: 0.0, mean: vec![0.0; d], n_finite: 0 };
         let constant = 0.5 * region.metric.log_det() - 0.5 * d as f64 * std::f64::consts::TAU.ln();
-        for _ in 0..DRAWS {
+        for _ in 0..tuning::search::REGION_DRAWS {
             let mut x = vec![0.0; d];
             stream.fill_normal(&mut x);
             let log_q = constant - 0.5 * dot(&x, &x);
@@ -40,7 +39,7 @@ impl Search<'_> {
             axpy(1.0, &region.centre, &mut x);
             match self.probe.point(x)? {
                 Some(point) => {
-                    look.elbo += (point.log_p - log_q) / DRAWS as f64;
+                    look.elbo += (point.log_p - log_q) / tuning::search::REGION_DRAWS as f64;
                     axpy(1.0, &point.z, &mut look.mean);
                     look.n_finite += 1;
                 }
@@ -53,10 +52,9 @@ impl Search<'_> {
 
     /// The region moved inwards and narrowed until the density exists at most of its draws, and its ELBO.
     fn inside(&mut self, mut region: Region) -> Result<(f64, Region), Error> {
-        const NARROWINGS: usize = 8;
         let mut look = self.look(&region)?;
-        for _ in 0..NARROWINGS {
-            if 4 * look.n_finite >= 3 * DRAWS {
+        for _ in 0..tuning::search::NARROWINGS {
+            if 4 * look.n_finite >= 3 * tuning::search::REGION_DRAWS {
                 break;
             }
             if look.n_finite > 0 {
@@ -92,36 +90,29 @@ impl Search<'_> {
 
     /// The regions on the way that seem to hold most.
     fn candidates(&mut self) -> Vec<Waypoint> {
-        const MOST: usize = 3;
         let mut waypoints = std::mem::take(&mut self.waypoints);
         waypoints.sort_by(|a, b| b.score.total_cmp(&a.score));
-        waypoints.truncate(MOST);
+        waypoints.truncate(tuning::search::REGIONS_ON_THE_WAY);
         waypoints
     }
 
     /// The region of the mode, or one on the way in which a Gaussian fits better; and whether the mode is a spike.
     fn at_or_before(&mut self, mode: Mode) -> Result<(Region, bool), Error> {
-        /// Nats by which a region of the way must seem to hold more than the mode before it is looked at.
-        const SUSPICIOUS: f64 = 3.0;
-        /// Nats by which a spike is higher, and a Gaussian worse there, than on the way.
-        const SPIKE: f64 = 10.0;
-        /// Coordinates up to which the curvature where the first climb began is measured in any case.
-        const CHEAP: usize = 30;
         let d = self.probe.dim() as f64;
         let score = mode.log_mass - 0.5 * d * std::f64::consts::TAU.ln();
         let region = mode.region();
         let mut elbo = None;
         if let Some(first) = self.path.first().cloned() {
             // The way was not looked at. Where that is not cheap, only a Gaussian that fits badly is a reason to.
-            if self.path.len() > 1 && self.probe.dim() > CHEAP {
+            if self.path.len() > 1 && self.probe.dim() > tuning::search::CHEAP_COORDINATES {
                 elbo = Some(self.look(&region)?.elbo);
             }
-            if elbo.is_none_or(|here| here < mode.log_mass - SPIKE - 1.5 * d) {
+            if elbo.is_none_or(|here| here < mode.log_mass - tuning::search::SPIKE_NATS - 1.5 * d) {
                 let there = first_order::region_at(&mut self.probe, &first)?;
                 self.waypoints.extend(there);
             }
         }
-        self.waypoints.retain(|waypoint| waypoint.score > score + SUSPICIOUS);
+        self.waypoints.retain(|waypoint| waypoint.score > score + tuning::search::SUSPICIOUS_NATS);
         let mut best = (f64::NEG_INFINITY, None);
         for waypoint in self.candidates() {
             let there = self.look(&waypoint.region)?.elbo;
@@ -134,7 +125,8 @@ impl Search<'_> {
             Some(here) => here,
             None => self.look(&region)?.elbo,
         };
-        let spike = there > here + SPIKE && mode.log_p > waypoint.log_p + SPIKE;
+        let spike =
+            there > here + tuning::search::SPIKE_NATS && mode.log_p > waypoint.log_p + tuning::search::SPIKE_NATS;
         Ok((if there > here + 1.0 { waypoint.region } else { region }, spike))
     }
 

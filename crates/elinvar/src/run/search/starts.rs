@@ -6,25 +6,10 @@ use super::{Mode, Search};
 use crate::Error;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
+use crate::tuning;
 
 /// First of the streams of [`Purpose::Start`] that belong to the search.
 const STREAM: u64 = 1 << 32;
-/// Sizes of starting points where nothing is known, in the order in which they are tried.
-const SIZES: [f64; 8] = [1.0, 0.1, 10.0, 0.01, 100.0, 1e-3, 1e3, 1e4];
-/// Distances of further starts from the first mode, in Laplace standard deviations per coordinate.
-const DISTANCES: [f64; 10] = [3.0, 10.0, 30.0, 5.0, 100.0, 10.0, 30.0, 5.0, 100.0, 10.0];
-/// Points of which the one that the known modes explain least is where a climb begins.
-const CANDIDATES: u64 = 4;
-/// Nats by which log p must exceed what the known modes explain to be a sign of another one.
-const UNEXPLAINED: f64 = 1.0;
-/// Climbs around the first mode that are made at any cost.
-const FEW: usize = 3;
-/// Gradients that a search for a second mode may have cost to go on beyond these.
-const BUDGET: u64 = 100;
-/// Gradients after which the search for a first or second mode ends.
-const MOST_GRADIENTS: u64 = 600;
-/// Most climbs of one search.
-const MOST_SEARCHES: usize = 300;
 
 impl Search<'_> {
     /// Standard normals that belong to a number.
@@ -36,14 +21,13 @@ impl Search<'_> {
 
     /// The first climb: from the origin, or if there is no density, from the best of some points of many sizes.
     pub(super) fn begin_at_the_origin(&mut self) -> Result<(), Error> {
-        const PER_SIZE: u64 = 4;
         let origin = self.probe.point(vec![0.0; self.probe.dim()])?;
         let start = match origin {
             Some(origin) => Some(origin),
             None => {
                 let mut best: Option<Point> = None;
-                for index in 0..SIZES.len() as u64 * PER_SIZE {
-                    let size = SIZES[(index / PER_SIZE) as usize];
+                for index in 0..tuning::search::START_SIZES.len() as u64 * tuning::search::STARTS_PER_SIZE {
+                    let size = tuning::search::START_SIZES[(index / tuning::search::STARTS_PER_SIZE) as usize];
                     let z = self.normals((1 << 20) + index).iter().map(|x| size * x).collect();
                     if let Some(point) = self.probe.point(z)?
                         && best.as_ref().is_none_or(|best| point.log_p > best.log_p)
@@ -73,18 +57,20 @@ impl Search<'_> {
 
     /// A few climbs from further off, then more if they cost little, until there are two modes.
     pub(super) fn around(&mut self) -> Result<(), Error> {
-        for (index, distance) in DISTANCES.into_iter().enumerate() {
-            let afford = !self.modes.is_empty() && self.probe.counts.gradient < BUDGET;
-            let too_much = self.rising > 1 || index > 0 && self.probe.counts.gradient > MOST_GRADIENTS;
-            if self.modes.len() > 1 || index >= FEW && !afford || too_much {
+        for (index, distance) in tuning::search::START_DISTANCES.into_iter().enumerate() {
+            let afford = !self.modes.is_empty() && self.probe.counts.gradient < tuning::search::CHEAP_GRADIENTS;
+            let too_much = self.rising > 1 || index > 0 && self.probe.counts.gradient > tuning::search::MOST_GRADIENTS;
+            if self.modes.len() > 1 || index >= tuning::search::FEWEST_CLIMBS && !afford || too_much {
                 break;
             }
             let (centre, metric, size) = match self.modes.first() {
                 Some(mode) => (mode.centre.clone(), mode.metric.clone(), distance),
-                None => (vec![0.0; self.probe.dim()], Metric::unit(self.probe.dim()), SIZES[index]),
+                None => {
+                    (vec![0.0; self.probe.dim()], Metric::unit(self.probe.dim()), tuning::search::START_SIZES[index])
+                }
             };
             let Some(start) = self.start_near(&centre, &metric, size, index as u64)? else { continue };
-            if index < FEW || self.unexplained(&start) > UNEXPLAINED {
+            if index < tuning::search::FEWEST_CLIMBS || self.unexplained(&start) > tuning::search::UNEXPLAINED_NATS {
                 self.climb_from(start)?;
             }
         }
@@ -93,10 +79,11 @@ impl Search<'_> {
 
     /// Once there are several modes, climbs from points spread as they are, until new ones stop appearing.
     pub(super) fn among_the_modes(&mut self) -> Result<(), Error> {
-        /// Rounds without a new mode before there seem to be no more.
-        const MISSES: usize = 24;
         let (mut round, mut misses) = (0, 0);
-        while self.modes.len() > 1 && misses < (4 * self.modes.len()).max(MISSES) && self.searches < MOST_SEARCHES {
+        while self.modes.len() > 1
+            && misses < (4 * self.modes.len()).max(tuning::search::IDLE_CLIMBS)
+            && self.searches < tuning::search::MOST_CLIMBS
+        {
             let (n, d) = (self.modes.len() as f64, self.probe.dim() as f64);
             let mut centre = vec![0.0; self.probe.dim()];
             self.modes.iter().for_each(|mode| axpy(1.0 / n, &mode.centre, &mut centre));
@@ -107,7 +94,7 @@ impl Search<'_> {
             let size = spread * if round % 2 == 0 { 1.0 } else { 2.0 };
             let start = self.start_near(&centre, &metric, size, 100 + round as u64)?;
             (round, misses) = (round + 1, misses + 1);
-            if let Some(start) = start.filter(|start| self.unexplained(start) > UNEXPLAINED)
+            if let Some(start) = start.filter(|start| self.unexplained(start) > tuning::search::UNEXPLAINED_NATS)
                 && self.climb_from(start)?
             {
                 misses = 0;
@@ -125,12 +112,11 @@ impl Search<'_> {
         mut size: f64,
         index: u64,
     ) -> Result<Option<Point>, Error> {
-        const HALVINGS: usize = 8;
-        for _ in 0..HALVINGS {
+        for _ in 0..tuning::search::START_HALVINGS {
             let mut best: Option<(f64, Point)> = None;
-            for candidate in 0..CANDIDATES {
+            for candidate in 0..tuning::search::START_CANDIDATES {
                 // In pairs of opposite points.
-                let mut offset = self.normals(CANDIDATES * index + candidate / 2);
+                let mut offset = self.normals(tuning::search::START_CANDIDATES * index + candidate / 2);
                 metric.unwhiten(&mut offset);
                 let mut z = centre.to_vec();
                 axpy(if candidate % 2 == 0 { size } else { -size }, &offset, &mut z);

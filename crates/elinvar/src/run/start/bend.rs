@@ -1,39 +1,31 @@
 //! From a fitted Gaussian to the first member of another family.
 
+use super::draft::{Draft, Numbers};
 use super::skewness::{most_skewed, shift};
 use crate::Error;
-use crate::block::ScaleMatrix;
-use crate::family::{AnyApproximation, Approximation, BlockState, Family, Gaussian, Kind, State, by_factors};
-use crate::law::MixingLaw;
+use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::linalg::axpy;
 use crate::random::{Purpose, SobolNormals, Stream};
 use crate::run::Counts;
 use crate::target::Target;
+use crate::tuning;
 
 /// The member of `family` with about the mean and covariance of `fitted`: a mixture spreads its components over it, a family with
 /// a shift points it along the direction in which the target is most skewed.
-pub(in crate::run) fn bend<S: ScaleMatrix>(
+pub(in crate::run) fn bend(
     target: &dyn Target,
-    fitted: &Gaussian<S>,
+    fitted: &Approximation,
     family: Family,
     seed: u64,
     counts: &mut Counts,
-) -> Result<AnyApproximation, Error> {
-    let mut state = fitted.state();
-    state.family = family;
+) -> Result<Approximation, Error> {
+    let mut draft = Draft::in_place_of(fitted, family);
     match family.kind {
-        Kind::Gaussian | Kind::Auto => state.family.kind = Kind::Gaussian,
-        Kind::StudentT { a, .. } => scale_precision(&mut state, a / (a - 1.0)),
-        Kind::Snig { lambda } => scale_precision(&mut state, 1.0 + 1.0 / lambda),
-        Kind::ScaleMixture { law, .. } => scale_precision(&mut state, law.moments().s),
-        Kind::Skew | Kind::Emg | Kind::Nig { .. } => {
-            let (direction, third) = most_skewed(target, fitted, seed, counts)?;
-            shift(&mut state, fitted, &direction, third);
-        }
-        Kind::RankK { rank } => add_factors(&mut state, fitted, rank, seed),
+        Kind::Gaussian | Kind::Auto => draft.family.kind = Kind::Gaussian,
+        Kind::RankK { rank } => add_factors(&mut draft, fitted, rank, seed),
         Kind::Mog { components } => {
-            state.blocks = spread(fitted, components, seed, 0);
-            state.log_weights = vec![-(components as f64).ln(); components];
+            draft.blocks = spread(fitted, components, seed, 0);
+            draft.log_weights = vec![-(components as f64).ln(); components];
         }
         Kind::EfMixture { .. } => {
             return Err(Error::Unsupported {
@@ -42,33 +34,36 @@ pub(in crate::run) fn bend<S: ScaleMatrix>(
             });
         }
         Kind::Matrix { layout, .. } => {
-            state.blocks = by_factors(&state.blocks[0], S::COVARIANCE, layout, family.covariance);
+            let (mean, precision) = &draft.blocks[0];
+            draft.blocks = by_factors(mean, precision, layout, family.covariance);
         }
         // The mixture grows from one component.
-        Kind::MogAuto => state.family.kind = Kind::Mog { components: 1 },
+        Kind::MogAuto => draft.family.kind = Kind::Mog { components: 1 },
+        _ => {
+            let law = family.law()?;
+            if law.is_shifted() {
+                let (direction, third) = most_skewed(target, fitted, seed, counts)?;
+                shift(&mut draft, law, fitted, &direction, third);
+            } else {
+                scale_precision(&mut draft, law.moments().s);
+            }
+        }
     }
-    AnyApproximation::from_state(&state)
+    draft.finish()
 }
 
 /// P ← c P.
-fn scale_precision(state: &mut State, c: f64) {
-    state.blocks[0].precision.iter_mut().for_each(|p| *p *= c);
+fn scale_precision(draft: &mut Draft, c: f64) {
+    draft.blocks[0].1.iter_mut().for_each(|p| *p *= c);
 }
 
 /// Components drawn evenly from the Gaussian, each narrower so that together they keep its covariance.
-pub(super) fn spread<S: ScaleMatrix>(
-    gaussian: &Gaussian<S>,
-    components: usize,
-    seed: u64,
-    mode: u32,
-) -> Vec<BlockState> {
-    /// Mean squared distance of a centre from the mean, in standard deviations.
-    const BETWEEN: f64 = 0.4;
-    let block = gaussian.block();
+pub(super) fn spread(gaussian: &Approximation, components: usize, seed: u64, mode: u32) -> Vec<Numbers> {
+    let block = &gaussian.locations()[0];
     let d = block.dim();
     // The share of the variance that lies between components: in many dimensions a few points cannot fill the bulk, and a
     // mixture of narrow components around them would miss most of it.
-    let between = if components == 1 { 0.0 } else { BETWEEN / d as f64 };
+    let between = if components == 1 { 0.0 } else { tuning::start::VARIANCE_BETWEEN_COMPONENTS / d as f64 };
     let mut eps = vec![0.0; d * components];
     let mut stream = Stream::open(seed, Purpose::Start, 0, mode);
     SobolNormals::new(d, components).fill_normal(0..d, &mut stream, &mut eps);
@@ -77,20 +72,18 @@ pub(super) fn spread<S: ScaleMatrix>(
     let component = |offset: &[f64]| {
         let mut b = block.column(0).to_vec();
         axpy(between.sqrt(), offset, &mut b);
-        BlockState { b, precision: precision.clone() }
+        (b, precision.clone())
     };
     eps.chunks_exact(d).map(component).collect()
 }
 
 /// Small random columns of A: at A = 0 the expected natural gradient in A vanishes (mathematics §3.5).
-fn add_factors<S: ScaleMatrix>(state: &mut State, gaussian: &Gaussian<S>, rank: usize, seed: u64) {
-    /// Share of the variance that the factors take over.
-    const SHARE: f64 = 0.1;
+fn add_factors(draft: &mut Draft, gaussian: &Approximation, rank: usize, seed: u64) {
     let d = gaussian.dim();
     let mut a = vec![0.0; d * rank];
     Stream::open(seed, Purpose::Start, 0, 0).fill_normal(&mut a);
-    gaussian.block().scale().unwhiten(&mut a);
-    let size = (SHARE / rank as f64).sqrt();
-    state.blocks[0].b.extend(a.iter().map(|v| size * v));
-    scale_precision(state, 1.0 / (1.0 - SHARE));
+    gaussian.locations()[0].scale().unwhiten(&mut a);
+    let size = (tuning::start::VARIANCE_OF_FACTORS / rank as f64).sqrt();
+    draft.blocks[0].0.extend(a.iter().map(|v| size * v));
+    scale_precision(draft, 1.0 / (1.0 - tuning::start::VARIANCE_OF_FACTORS));
 }

@@ -1,35 +1,35 @@
-//! The first mixture of exponential families: a Gaussian start on a scale without bounds, each Gaussian replaced by the member
-//! closest to it.
+//! The first mixture of exponential families: a Gaussian start on a scale without bounds, each Gaussian replaced by the
+//! member closest to it.
 
 use std::f64::consts::{PI, TAU};
 
+use super::draft::Draft;
 use super::free_scale::FreeScale;
-use super::over_modes::{gaussian_state, heavy, over_modes};
-use super::{Start, agreement, bend, start_watched};
+use super::over_modes::{heavy, over_modes};
+use super::{Start, agreement, bend, start_in};
 use crate::Error;
-use crate::block::{Diagonal, LogWeights};
+use crate::block::LogWeights;
 use crate::component::{Component, ComponentKind};
-use crate::family::{Approximation, EfMixture, Family, Gaussian, State};
+use crate::family::{Approximation, Family};
 use crate::random::{Purpose, Stream};
+use crate::run::fitting::Fitting;
 use crate::run::search::search_kept;
-use crate::run::watch::Watch;
-use crate::run::{Counts, Journal, Plan};
+use crate::run::{Counts, Plan};
 use crate::special::normal_quantile::normal_quantile;
 use crate::target::{Covariance, Support, Target};
-
-/// Quantiles at which a Gaussian is mapped to the scale of the component.
-const NODES: usize = 64;
+use crate::tuning;
 
 /// A start for a mixture of `components` members of one exponential family.
 ///
-/// On positive numbers and on (0, 1) the start is that of a diagonal mixture of Gaussians for the logarithm or the logit. Angles
-/// have no such scale, on which a Gaussian fit could not spread without end: there the modes and their curvature are all.
+/// On positive numbers and on (0, 1) the start is that of a diagonal mixture of Gaussians for the logarithm or the
+/// logit. Angles have no such scale, on which a Gaussian fit could not spread without end: there the modes and their
+/// curvature are all.
 pub(super) fn ef_mixture(
     target: &dyn Target,
     component: ComponentKind,
     components: usize,
     plan: &Plan,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
     if !target.has_gradient() {
         return Err(Error::Unsupported {
@@ -40,31 +40,33 @@ pub(super) fn ef_mixture(
     }
     let free = FreeScale::new(target);
     let gaussians = if target.support() == Support::Circle {
-        around_the_circle(&free, components, plan.seed, watch.journal())?
+        around_the_circle(&free, components, plan.seed, fit)?
     } else {
         // Rows cannot be left out where the prior is evaluated with them.
-        start_watched(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() }, watch)?
+        start_in(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() }, fit)?
     };
-    let mut agreement = gaussians.agreement;
+    let mut agreement = gaussians.agreement.clone();
     for mode in &mut agreement.modes {
         mode.log_p -= free.log_jacobian(&mode.centre);
         mode.centre.iter_mut().for_each(|y| *y = free.constrain(*y));
     }
-    let state = gaussians.approximation.state();
+    let gaussian = &gaussians.approximation;
     let standard = component.standard();
-    let members = state.blocks.iter().flat_map(|block| {
-        let coordinates = block.b.iter().zip(&block.precision);
+    let members = gaussian.locations().iter().flat_map(|block| {
+        let coordinates = block.b().iter().zip(block.scale().precision());
         coordinates.map(|(mean, precision)| nearest(&standard, &free, *mean, 1.0 / precision.sqrt()))
     });
-    let q = EfMixture::new(LogWeights::new(state.log_weights.clone())?, members.collect())?;
-    Ok(Start { approximation: q.into(), counts: gaussians.counts, agreement })
+    let q = Approximation::ef_mixture(LogWeights::new(gaussian.weights().log().to_vec())?, members.collect())?;
+    Ok(Start { approximation: q, agreement, ..gaussians })
 }
 
-/// The member with the expected statistics of z(y), y ~ N(mean, sd²): of all members it has the least KL divergence from it.
+/// The member with the expected statistics of z(y), y ~ N(mean, sd²): of all members it has the least KL divergence
+/// from it.
 fn nearest(standard: &Component, free: &FreeScale<'_>, mean: f64, sd: f64) -> Component {
-    let node = |i: usize| free.constrain(mean + sd * normal_quantile((i as f64 + 0.5) / NODES as f64));
-    let nodes: Vec<f64> = (0..NODES).map(node).collect();
-    let average = |f: &dyn Fn(f64) -> f64| nodes.iter().map(|z| f(*z)).sum::<f64>() / NODES as f64;
+    let node =
+        |i: usize| free.constrain(mean + sd * normal_quantile((i as f64 + 0.5) / tuning::start::QUANTILES as f64));
+    let nodes: Vec<f64> = (0..tuning::start::QUANTILES).map(node).collect();
+    let average = |f: &dyn Fn(f64) -> f64| nodes.iter().map(|z| f(*z)).sum::<f64>() / tuning::start::QUANTILES as f64;
     let expectation = std::array::from_fn(|j| average(&|z| standard.statistics(z)[j]));
     let first = average(&|z| z);
     let variance = average(&|z| (z - first) * (z - first));
@@ -77,9 +79,10 @@ fn around_the_circle(
     free: &FreeScale<'_>,
     components: usize,
     seed: u64,
-    journal: Option<&dyn Journal>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
-    let mut found = search_kept(free, Covariance::Diagonal, seed, journal)?;
+    let mut found = search_kept(free, Covariance::Diagonal, seed, fit.journal())?;
+    fit.counts += found.counts;
     // A density of period 2π has every mode many times.
     let wrapped = |y: f64| PI - (PI - y).rem_euclid(TAU);
     found.region.centre.iter_mut().for_each(|y| *y = wrapped(*y));
@@ -94,17 +97,13 @@ fn around_the_circle(
     }
     found.modes = modes;
     let several = heavy(&found.modes);
-    let state: State = if several.len() > 1 && components > 1 {
-        over_modes::<Diagonal>(several, components, seed)?
+    let approximation = if several.len() > 1 && components > 1 {
+        over_modes(several, components, Covariance::Diagonal, seed)?
     } else {
-        let gaussian = Gaussian::<Diagonal>::from_state(&gaussian_state::<Diagonal>(&found.region))?;
+        let gaussian = Draft::gaussian(&found.region, Covariance::Diagonal).finish()?;
         let family = Family::mog(components).diagonal();
         let seed = Stream::open(seed, Purpose::Start, 3, 0).next_u64();
-        bend(free, &gaussian, family, seed, &mut Counts::default())?.state()
+        bend(free, &gaussian, family, seed, &mut Counts::default())?
     };
-    Ok(Start {
-        approximation: crate::family::AnyApproximation::from_state(&state)?,
-        counts: found.counts,
-        agreement: agreement(&found),
-    })
+    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found })
 }

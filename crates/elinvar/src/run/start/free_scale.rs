@@ -1,7 +1,7 @@
 //! A target on positive numbers, probabilities or angles as a density on ℝᵈ: where its start is looked for.
 
 use crate::target::{
-    Contraction, CurvatureMut, DrawBuffer, Draws, Evaluations, Rows, Scratch, SecondOrder, Support, Target,
+    Contraction, CurvatureMut, DrawBuffer, Draws, Evaluations, Rows, Scratch, SecondOrder, Shape, Support, Target,
     TargetError, Transform,
 };
 
@@ -112,7 +112,7 @@ impl SecondOrder for FreeScale<'_> {
             let one = Contraction::shared(&[1.0], 1);
             second.evaluate_and_contract(point.view(), rows, one, &mut evaluations, whole)?;
             self.add_prior(&point, &mut evaluations);
-            self.target.prior().add_precision(-1.0, crate::target::Covariance::Full, d, &mut hessian);
+            self.target.prior().add_precision(-1.0, Shape::Full(d), &mut hessian);
             let slope: Vec<f64> = y.iter().zip(z).map(|(y, z)| self.slope(*y, *z)).collect();
             for (at, entry) in hessian.iter_mut().enumerate() {
                 *entry *= slope[at % d] * slope[at / d];

@@ -1,6 +1,7 @@
 //! The first member of a family: near the mode, as wide as the curvature there, and bent the way the target is.
 
 mod bend;
+mod draft;
 mod ef_mixture;
 mod free_scale;
 mod network;
@@ -12,15 +13,15 @@ mod tests;
 use std::ops::ControlFlow;
 
 pub(super) use bend::bend;
-use over_modes::{gaussian_state, heavy, over_modes};
+use draft::Draft;
+use over_modes::{heavy, over_modes};
 
+use super::fitting::Fitting;
 use super::search::{Found, Mode, search_kept};
 use super::values::not_from_values;
-use super::watch::Watch;
 use super::{Counts, Journal, Plan, Run, Stop, check_support};
 use crate::Error;
-use crate::block::{Diagonal, Full, ScaleMatrix};
-use crate::family::{AnyApproximation, Approximation, Family, Gaussian, Kind, State, by_factors};
+use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
 use crate::target::{
@@ -32,37 +33,39 @@ use crate::target::{
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The first member of the family.
-    pub approximation: AnyApproximation,
+    pub approximation: Approximation,
     /// What it cost.
     pub counts: Counts,
     /// What the searches for modes said.
     pub agreement: Agreement,
+    /// The modes and the region themselves, for another family on the same target.
+    found: Found,
 }
 
 /// A start for `family` on `target`.
 ///
-/// First the modes are looked for, by climbs from several scaled starts. A Gaussian, one with Kronecker factors included, starts at the mode with the largest mass,
-/// with the curvature there; where there is no mode (or a spike without mass), in the best region that a climb has passed. A
-/// mixture gives each of several modes its share of the components. Every other start is a short Gaussian fit with the same
-/// mean and covariance: mixtures spread their components over it, families with a shift point it along the direction in which
-/// the target is most skewed. That fit takes the rule, step sizes and KL bound of the default plan: a start is no place for
-/// experiments.
+/// First the modes are looked for, by climbs from several scaled starts. A Gaussian, one with Kronecker factors
+/// included, starts at the mode with the largest mass, with the curvature there; where there is no mode (or a spike
+/// without mass), in the best region that a climb has passed. A mixture gives each of several modes its share of the
+/// components. Every other start is a short Gaussian fit with the same mean and covariance: mixtures spread their
+/// components over it, families with a shift point it along the direction in which the target is most skewed. That fit
+/// takes the rule, step sizes and KL bound of the default plan: a start is no place for experiments.
 ///
 /// # Errors
 /// As [`Run::new`] and [`Run::step`].
 pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, Error> {
-    start_watched(target, family, plan, &mut Watch::unkept(&mut |_| ControlFlow::Continue(())))
+    start_in(target, family, plan, &mut Fitting::unkept(&mut |_| ControlFlow::Continue(())))
 }
 
 /// [`start`] as a part of a fit; none of its steps is shown.
 ///
 /// # Errors
-/// As [`start`], and those of the watch.
-pub(super) fn start_watched(
+/// As [`start`], and those of the journal.
+pub(super) fn start_in(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
-    watch: &mut Watch<'_>,
+    fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
     family.check()?;
     check_support(family, family.support(), target.support())?;
@@ -70,7 +73,7 @@ pub(super) fn start_watched(
         return Err(not_from_values(family));
     }
     if let Kind::EfMixture { component, components } = family.kind {
-        return ef_mixture::ef_mixture(target, component, components, plan, watch);
+        return ef_mixture::ef_mixture(target, component, components, plan, fit);
     }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
@@ -82,9 +85,10 @@ pub(super) fn start_watched(
         covariance = Covariance::Diagonal;
     }
     let found = match target.has_gradient() {
-        true => search_kept(target, covariance, plan.seed, watch.journal())?,
-        false => search_by_values(target, covariance, plan.seed, watch.journal())?,
+        true => search_kept(target, covariance, plan.seed, fit.journal())?,
+        false => search_by_values(target, covariance, plan.seed, fit.journal())?,
     };
+    fit.counts += found.counts;
     let stand_in;
     let target = if target.prior().shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
@@ -93,11 +97,21 @@ pub(super) fn start_watched(
     } else {
         target
     };
-    let (approximation, counts) = match covariance {
-        Covariance::Full => start_with::<Full>(target, family, plan, &found, watch)?,
-        Covariance::Diagonal => start_with::<Diagonal>(target, family, plan, &found, watch)?,
-    };
-    Ok(Start { approximation, counts, agreement: agreement(&found) })
+    let approximation = start_with(target, family, covariance, plan, &found, fit)?;
+    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found })
+}
+
+impl Start {
+    /// The start of another family from the same search.
+    pub(super) fn of_family(
+        &self,
+        target: &dyn Target,
+        family: Family,
+        plan: &Plan,
+        fit: &mut Fitting<'_>,
+    ) -> Result<Approximation, Error> {
+        start_with(target, family, family.covariance, plan, &self.found, fit)
+    }
 }
 
 /// What the searches said, as a record.
@@ -179,21 +193,22 @@ impl Target for WithPrior<'_> {
     }
 }
 
-fn start_with<S: ScaleMatrix>(
+fn start_with(
     target: &dyn Target,
     family: Family,
+    covariance: Covariance,
     plan: &Plan,
     found: &Found,
-    watch: &mut Watch<'_>,
-) -> Result<(AnyApproximation, Counts), Error> {
-    let gaussian = gaussian_state::<S>(&found.region);
+    fit: &mut Fitting<'_>,
+) -> Result<Approximation, Error> {
+    let gaussian = Draft::gaussian(&found.region, covariance);
     if let Kind::Matrix { layout, .. } = family.kind {
-        let blocks = by_factors(&gaussian.blocks[0], S::COVARIANCE, layout, family.covariance);
-        let state = State { family, blocks, ..gaussian };
-        return Ok((AnyApproximation::from_state(&state)?, found.counts));
+        let (mean, precision) = &gaussian.blocks[0];
+        let blocks = by_factors(mean, precision, layout, family.covariance);
+        return Draft { family, blocks, ..gaussian }.finish();
     }
     if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
-        return Ok((AnyApproximation::from_state(&gaussian)?, found.counts));
+        return gaussian.finish();
     }
     let modes = heavy(&found.modes);
     let components = match family.kind {
@@ -202,8 +217,7 @@ fn start_with<S: ScaleMatrix>(
         _ => 1,
     };
     if modes.len() > 1 && components > 1 {
-        let state = over_modes::<S>(modes, components, plan.seed)?;
-        return Ok((AnyApproximation::from_state(&state)?, found.counts));
+        return over_modes(modes, components, covariance, plan.seed);
     }
     let cautious = Plan::default();
     let short = Plan {
@@ -219,19 +233,14 @@ fn start_with<S: ScaleMatrix>(
         max_kl: cautious.max_kl,
         ..plan.clone()
     };
-    let mut run = Run::new(target, Gaussian::<S>::from_state(&gaussian)?, &short)?;
-    run.counts = found.counts;
-    watch.set_silent(true);
-    run.fit_watched(watch)?;
-    watch.set_silent(false);
-    let mut counts = run.counts();
+    let mut run = Run::new(target, gaussian.finish()?, &short)?;
+    fit.carry_unseen(&mut run)?;
     if target.has_gradient() {
-        let approximation = bend(target, run.best(), family, plan.seed, &mut counts)?;
-        return Ok((approximation, counts));
+        return bend(target, run.best(), family, plan.seed, &mut fit.counts);
     }
     let by_differences = ByDifferences::new(target);
     let mut bending = Counts::default();
     let approximation = bend(&by_differences, run.best(), family, plan.seed, &mut bending)?;
-    counts += as_values(bending, &by_differences);
-    Ok((approximation, counts))
+    fit.counts += as_values(bending, &by_differences);
+    Ok(approximation)
 }

@@ -1,7 +1,7 @@
 //! The start of a network, in the family that is asked for.
 
 use crate::Error;
-use crate::family::{AnyApproximation, BlockState, Family, Kind, State, by_factors};
+use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::model::NeuralNetwork;
 use crate::random::{Purpose, Stream};
 use crate::target::{Covariance, Target};
@@ -16,7 +16,7 @@ impl NeuralNetwork {
     ///
     /// # Errors
     /// For a family that is not made of locations and scales of its own, and for the requests `auto`.
-    pub fn start(&self, family: Family, seed: u64) -> Result<AnyApproximation, Error> {
+    pub fn start(&self, family: Family, seed: u64) -> Result<Approximation, Error> {
         family.check()?;
         if let Kind::Matrix { layout, .. } = family.kind {
             if layout.total() != self.dim() {
@@ -24,22 +24,11 @@ impl NeuralNetwork {
                 return Err(Error::Shape { what, expected: self.dim(), found: layout.total() });
             }
             let b = self.start_means(&mut Stream::open(seed, Purpose::Start, 0, 0));
-            let gaussian = BlockState { b, precision: precisions(&self.start_widths(), Covariance::Diagonal) };
-            let blocks = by_factors(&gaussian, Covariance::Diagonal, layout, family.covariance);
-            return AnyApproximation::from_state(&State { family, dim: self.dim(), blocks, log_weights: vec![0.0] });
+            let precision = precisions(&self.start_widths(), Covariance::Diagonal);
+            let blocks = by_factors(&b, &precision, layout, family.covariance);
+            return Approximation::from_parts(family, self.dim(), blocks, vec![0.0]);
         }
-        let by_locations = matches!(
-            family.kind,
-            Kind::Gaussian
-                | Kind::StudentT { .. }
-                | Kind::Skew
-                | Kind::Emg
-                | Kind::Nig { .. }
-                | Kind::Snig { .. }
-                | Kind::ScaleMixture { .. }
-                | Kind::RankK { .. }
-                | Kind::Mog { .. }
-        );
+        let by_locations = matches!(family.kind, Kind::RankK { .. } | Kind::Mog { .. }) || family.is_mean_variance();
         if !by_locations {
             return Err(Error::Unsupported {
                 wanted: format!("the start of a network for `{family}`"),
@@ -55,11 +44,11 @@ impl NeuralNetwork {
             for _ in 1..family.n_columns() {
                 b.extend(widths.iter().map(|width| 0.1 * width * stream.normal()));
             }
-            BlockState { b, precision: precisions(&widths, family.covariance) }
+            (b, precisions(&widths, family.covariance))
         };
         let blocks = (0..components).map(block).collect();
         let log_weights = vec![-(components as f64).ln(); components];
-        AnyApproximation::from_state(&State { family, dim: self.dim(), blocks, log_weights })
+        Approximation::from_parts(family, self.dim(), blocks, log_weights)
     }
 }
 

@@ -1,41 +1,42 @@
 //! The direction in which the target is most skewed, and a shift along it.
 
+use super::draft::Draft;
 use crate::Error;
-use crate::block::ScaleMatrix;
-use crate::family::{Approximation, Batch, DrawPlan, Gaussian, Kind, State};
+use crate::family::{Approximation, DrawPlan, NoiseKey};
+use crate::law::{Law, SkewnessOfShift};
 use crate::linalg::{axpy, dot};
 use crate::random::{Noise, Purpose, Stream};
 use crate::run::Counts;
-use crate::target::{Covariance, Evaluations, Rows, Target};
+use crate::target::{Evaluations, Rows, Shape, Target};
+use crate::tuning;
 
 /// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third cumulant there.
 ///
 /// To first order in h = log q − log p the third cumulant tensor of the target is T = −E[∇³h], and by integration by parts
 /// T(u, u, ·) = E[((uᵀx)² − 1)(−∇h)], so that gradients suffice; u ← T(u, u, ·)/|T(u, u, ·)| climbs to a maximum of T(u, u, u).
-pub(super) fn most_skewed<S: ScaleMatrix>(
+pub(super) fn most_skewed(
     target: &dyn Target,
-    gaussian: &Gaussian<S>,
+    gaussian: &Approximation,
     seed: u64,
     counts: &mut Counts,
 ) -> Result<(Vec<f64>, f64), Error> {
-    const DRAWS: usize = 1024;
-    const CLIMBS: usize = 8;
-    const ITERATIONS: usize = 30;
     let d = gaussian.dim();
-    let draw_plan = DrawPlan { noise: Noise::QuasiMonteCarlo, ..DrawPlan::independent(DRAWS) };
-    let (mut work, mut batch): (_, Batch) = (gaussian.work(&draw_plan), gaussian.batch(&draw_plan));
-    gaussian.draw(seed, Purpose::Start, 1, &mut work, &mut batch);
-    let mut evaluations = Evaluations::new(d, DRAWS);
+    let n_draws = tuning::start::SKEWNESS_DRAWS;
+    let draw_plan = DrawPlan { noise: Noise::QuasiMonteCarlo, ..DrawPlan::independent(n_draws) };
+    let mut estimator = gaussian.estimator(&draw_plan);
+    let mut batch = estimator.batch(gaussian);
+    estimator.draw(gaussian, NoiseKey { seed, purpose: Purpose::Start, step: 1 }, &mut batch);
+    let mut evaluations = Evaluations::new(d, n_draws);
     target.evaluate(batch.draws.view(), Rows::All, &mut evaluations)?;
-    counts.log_density += DRAWS as u64;
-    counts.gradient += DRAWS as u64;
+    counts.log_density += tuning::start::SKEWNESS_DRAWS as u64;
+    counts.gradient += tuning::start::SKEWNESS_DRAWS as u64;
 
-    let scale = gaussian.block().scale();
-    let (mut x, mut pull) = (vec![0.0; d * DRAWS], evaluations.grads().to_vec());
+    let scale = gaussian.locations()[0].scale();
+    let (mut x, mut pull) = (vec![0.0; d * n_draws], evaluations.grads().to_vec());
     let mut offset = batch.draws.view().as_slice().to_vec();
     let prior = target.prior();
     pull.chunks_exact_mut(d).zip(offset.chunks_exact(d)).for_each(|(pull, z)| prior.add_score(z, pull));
-    offset.chunks_exact_mut(d).for_each(|z| axpy(-1.0, gaussian.block().column(0), z));
+    offset.chunks_exact_mut(d).for_each(|z| axpy(-1.0, gaussian.locations()[0].column(0), z));
     scale.whiten(&offset, &mut x);
     scale.whiten_gradient(&mut pull);
     axpy(1.0, &x, &mut pull);
@@ -44,7 +45,7 @@ pub(super) fn most_skewed<S: ScaleMatrix>(
         out.fill(0.0);
         for (x, pull) in x.chunks_exact(d).zip(pull.chunks_exact(d)) {
             let along = dot(u, x);
-            let weight = (along * along - 1.0) / DRAWS as f64;
+            let weight = (along * along - 1.0) / tuning::start::SKEWNESS_DRAWS as f64;
             if pull.iter().all(|v| v.is_finite()) {
                 axpy(weight, pull, out);
             }
@@ -54,10 +55,10 @@ pub(super) fn most_skewed<S: ScaleMatrix>(
     let mut best = (vec![0.0; d], 0.0);
     best.0[0] = 1.0;
     let (mut u, mut next) = (vec![0.0; d], vec![0.0; d]);
-    for _ in 0..CLIMBS {
+    for _ in 0..tuning::start::SKEWNESS_CLIMBS {
         stream.fill_normal(&mut u);
         normalise(&mut u);
-        for _ in 0..ITERATIONS {
+        for _ in 0..tuning::start::SKEWNESS_ITERATIONS {
             contract(&u, &mut next);
             if !normalise(&mut next) {
                 break;
@@ -83,35 +84,23 @@ fn normalise(u: &mut [f64]) -> bool {
 }
 
 /// Gives the family a shift along `direction` with about this third cumulant, at the mean and covariance of the Gaussian.
-pub(super) fn shift<S: ScaleMatrix>(state: &mut State, gaussian: &Gaussian<S>, direction: &[f64], third: f64) {
-    use std::f64::consts::PI;
-    /// α = 0 is a stationary point of the expected flow (mathematics §3.5), so a shift is never smaller than this.
-    const SMALLEST: f64 = 0.2;
-    /// Largest share of the variance along α that the mixing may explain.
-    const LARGEST_SHARE: f64 = 0.6;
-    // Mean and variance of u, and the length |α| (whitened) that gives the third cumulant; s̄ = 1 in all three families.
-    let (mean_u, var_u, length) = match state.family.kind {
-        Kind::Skew => {
-            let c = (2.0 / PI).sqrt();
-            (c, 1.0 - c * c, (third / (c * (4.0 / PI - 1.0))).cbrt())
-        }
-        Kind::Nig { lambda } => (1.0, 1.0 / lambda, third * lambda / 3.0),
-        _ => (1.0, 1.0, (0.5 * third).cbrt()),
-    };
-    let length = length.max(SMALLEST).min((LARGEST_SHARE / var_u).sqrt());
-    let scale = gaussian.block().scale();
+/// The shift is never small: α = 0 is a stationary point of the expected flow (mathematics §3.5).
+pub(super) fn shift(draft: &mut Draft, law: Law, gaussian: &Approximation, direction: &[f64], third: f64) {
+    let Some(SkewnessOfShift { mean: mean_u, variance: var_u, length }) = law.skewness_of_shift(third) else { return };
+    let length = length.max(tuning::start::SMALLEST_SHIFT).min((tuning::start::LARGEST_SHIFT_SHARE / var_u).sqrt());
+    let scale = gaussian.locations()[0].scale();
     let d = scale.dim();
     let (mut alpha, mut v) = (direction.iter().map(|u| length * u).collect::<Vec<_>>(), vec![0.0; d]);
     scale.factor_times(&alpha, &mut v);
     // (Σ − Var(u) ααᵀ)⁻¹ = P + Var(u)/(1 − Var(u) κ) Pα(Pα)ᵀ; a diagonal keeps each coordinate's variance instead.
-    let block = &mut state.blocks[0];
-    match S::COVARIANCE {
-        Covariance::Full => S::add_outer(var_u / (1.0 - var_u * length * length), &v, &mut block.precision),
-        Covariance::Diagonal => {
-            block.precision.iter_mut().zip(&alpha).for_each(|(p, a)| *p /= 1.0 - var_u * a * a);
+    let (b, precision) = &mut draft.blocks[0];
+    match scale.shape() {
+        Shape::Full(_) => scale.shape().add_outer(var_u / (1.0 - var_u * length * length), &v, precision),
+        Shape::Diagonal(_) => {
+            precision.iter_mut().zip(&alpha).for_each(|(p, a)| *p /= 1.0 - var_u * a * a);
         }
     }
     scale.unwhiten(&mut alpha);
-    axpy(-mean_u, &alpha, &mut block.b);
-    block.b.extend_from_slice(&alpha);
+    axpy(-mean_u, &alpha, b);
+    b.extend_from_slice(&alpha);
 }

@@ -1,12 +1,12 @@
-use crate::family::{BlockState, Family};
+use crate::family::{Approximation, Family};
 use crate::model::{Banana, GaussianMixture};
 use crate::run::{Plan, start};
 
 /// Log weights of the components left and right of zero.
-fn sides(blocks: &[BlockState], log_weights: &[f64]) -> [f64; 2] {
+fn sides(q: &Approximation) -> [f64; 2] {
     let mut sides = [0.0; 2];
-    for (block, log_weight) in blocks.iter().zip(log_weights) {
-        sides[usize::from(block.b[0] > 0.0)] += log_weight.exp();
+    for (block, log_weight) in q.locations().iter().zip(q.weights().log()) {
+        sides[usize::from(block.b()[0] > 0.0)] += log_weight.exp();
     }
     sides
 }
@@ -18,15 +18,15 @@ fn every_mode_gets_components_in_proportion_to_its_mass() {
     for (family, counts) in [(Family::mog(2), [1, 1]), (Family::mog(7), [2, 5]), (Family::mog(6).diagonal(), [2, 4])] {
         let begun = start(&target, family, &Plan::default()).unwrap();
         assert_eq!((begun.agreement.modes.len(), begun.agreement.unbounded), (2, false));
-        let state = begun.approximation.state();
-        let left = state.blocks.iter().filter(|block| block.b[0] < 0.0).count();
-        assert_eq!([left, state.blocks.len() - left], counts);
-        let [left, right] = sides(&state.blocks, &state.log_weights);
+        let q = begun.approximation;
+        let left = q.locations().iter().filter(|block| block.b()[0] < 0.0).count();
+        assert_eq!([left, q.n_components() - left], counts);
+        let [left, right] = sides(&q);
         assert!((left - 0.3).abs() < 0.01 && (right - 0.7).abs() < 0.01, "{left} {right}");
     }
     // One component only: the heavier mode.
-    let one = start(&target, Family::mog(1), &Plan::default()).unwrap().approximation.state();
-    assert!(one.blocks[0].b[0] > 3.0);
+    let one = start(&target, Family::mog(1), &Plan::default()).unwrap().approximation;
+    assert!(one.locations()[0].b()[0] > 3.0);
 }
 
 #[test]
@@ -38,6 +38,6 @@ fn components_over_one_bulk_keep_its_covariance_and_fill_it() {
         for (a, b) in mixture.covariance().iter().zip(gaussian.covariance()).step_by(3) {
             assert!((a / b - 1.0).abs() < 0.3, "{a} and {b}");
         }
-        assert_eq!(mixture.state().log_weights, vec![-6f64.ln(); 6]);
+        assert_eq!(mixture.weights().log(), vec![-6f64.ln(); 6]);
     }
 }

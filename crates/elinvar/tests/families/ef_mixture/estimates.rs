@@ -1,6 +1,8 @@
 //! Draws and gradients of all schemes and noises.
 
 use super::*;
+use elinvar::family::NoiseKey;
+use elinvar::family::Seen;
 
 /// The three schemes and the three kinds of noise end at the same bound.
 #[test]
@@ -31,7 +33,7 @@ fn gradients_are_those_of_the_bound() {
         ("log_normal", &[0.2, 0.5], &[1.0, 0.4]),
         ("exponential", &[2.0], &[0.5]),
     ] {
-        let AnyApproximation::EfMixture(q) = member(name, 1, &[0.3, 0.7], &[one, two]) else { panic!("{name}") };
+        let q = member(name, 1, &[0.3, 0.7], &[one, two]);
         let nodes = grid(Support::Positive);
         let bound = |eta: &[f64]| {
             let q = q.with_natural(eta).unwrap();
@@ -55,22 +57,29 @@ fn gradients_are_those_of_the_bound() {
         for sampling in [Sampling::OwnDraws, Sampling::Stratified, Sampling::Mixture] {
             for noise in Noise::ALL {
                 let plan = DrawPlan { n_draws: 8, noise, sampling, ..DrawPlan::independent(8) };
-                let (mut work, mut batch, mut gradient) = (q.work(&plan), q.batch(&plan), q.gradient_buffer());
+                let mut work = q.estimator(&plan);
+                let (mut batch, mut gradient) = (work.batch(&q), q.zero_gradient());
                 let n = 2_000;
                 let (mut sum, mut squares) = (vec![0.0; eta.len()], vec![0.0; eta.len()]);
                 for step in 0..n {
-                    q.draw(9, Purpose::Draws, step, &mut work, &mut batch);
-                    assert!(q.weigh(&mut work, &batch));
+                    work.draw(&q, NoiseKey { seed: 9, purpose: Purpose::Draws, step: step }, &mut batch);
+                    assert!(work.weigh(&q, &batch));
                     let mut out = Evaluations::new(1, batch.n);
                     for s in 0..batch.n {
                         let z = batch.draws.get(s)[0];
                         out.log_p_mut()[s] = p(z);
                         out.grad_mut(s)[0] = slope(z);
                     }
-                    assert!(q.gradient(&out, &[], &Prior::None, &mut work, &batch, &mut gradient));
-                    let per = gradient.natural.len() / 2;
+                    assert!(work.gradient(
+                        &q,
+                        &Seen { evaluations: &out, curvature: &[], prior: &Prior::None, batch: &batch },
+                        0.0,
+                        &mut gradient
+                    ));
+                    let natural: Vec<f64> = gradient.blocks.iter().flat_map(|block| block.b.clone()).collect();
+                    let per = natural.len() / 2;
                     let weights = [q.weights().weight(0), q.weights().weight(1)];
-                    let parts = gradient.natural.iter().enumerate().map(|(k, g)| weights[k / per] * g);
+                    let parts = natural.iter().enumerate().map(|(k, g)| weights[k / per] * g);
                     // ∂L/∂(log-odds) = −π₁π₂(E₁[h] − E₂[h]).
                     let odds = -weights[0] * weights[1] * (gradient.expected_h[0] - gradient.expected_h[1]);
                     for (k, g) in parts.chain([odds]).enumerate() {

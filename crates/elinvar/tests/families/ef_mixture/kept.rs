@@ -1,6 +1,10 @@
 //! Files, resumed runs, damaged states and absurd step sizes.
 
 use super::*;
+use crate::state::Stated;
+use elinvar::Family;
+use elinvar::family::Approximation;
+use elinvar::run::Run;
 
 const KINDS: [(&str, usize); 3] = [("gamma", 3), ("exponential", 1), ("log_normal", 2)];
 
@@ -31,9 +35,9 @@ fn files_and_resumed_runs_keep_every_bit() {
             [Rule::Retraction, Rule::NaturalMomentum { gamma: 0.5 }, Rule::EuclideanAdam(EuclideanAdam::default())]
         {
             let plan = Plan { rule, ..plan.clone() };
-            let mut straight = subjects::open(&target, from.clone(), &plan).unwrap();
+            let mut straight = Run::new(&target, from.clone(), &plan).unwrap();
             straight.fit(&mut |_| ControlFlow::Continue(())).unwrap();
-            let mut first = subjects::open(&target, from.clone(), &plan).unwrap();
+            let mut first = Run::new(&target, from.clone(), &plan).unwrap();
             let mut n = 0;
             let stop_at_25 = &mut |_: &_| {
                 n += 1;
@@ -41,9 +45,9 @@ fn files_and_resumed_runs_keep_every_bit() {
             };
             first.fit(stop_at_25).unwrap();
             first.checkpoint().save(&path).unwrap();
-            let mut second = subjects::resume(&target, &Checkpoint::load(&path).unwrap()).unwrap();
+            let mut second = Run::resume(&target, &Checkpoint::load(&path).unwrap()).unwrap();
             second.fit(&mut |_| ControlFlow::Continue(())).unwrap();
-            assert_eq!(straight.state(), second.state(), "{kind:?} {rule}");
+            assert_eq!(straight.q().state(), second.q().state(), "{kind:?} {rule}");
         }
     }
 }
@@ -54,7 +58,7 @@ fn damaged_states_are_refused() {
     let spoilt = |change: &dyn Fn(&mut State)| {
         let mut state = good.clone();
         change(&mut state);
-        assert!(AnyApproximation::from_state(&state).is_err(), "{state:?}");
+        assert!(Approximation::from_state(&state).is_err(), "{state:?}");
     };
     spoilt(&|state| state.blocks[0].b[0] = -1.0);
     spoilt(&|state| state.blocks[0].b[1] = f64::NAN);
@@ -67,7 +71,7 @@ fn damaged_states_are_refused() {
     spoilt(&|state| state.log_weights[0] = 0.3);
     spoilt(&|state| state.log_weights.truncate(1));
     let text = serde_json::to_string(&good).unwrap();
-    assert_eq!(serde_json::from_str::<State>(&text).unwrap(), good);
+    assert_eq!(serde_json::from_str::<Approximation>(&text).unwrap().state(), good);
 
     // A state has the parameters from which every natural parameter is made again, bit by bit.
     for name in ComponentKind::NAMES {
@@ -77,11 +81,12 @@ fn damaged_states_are_refused() {
             let moved = standard.with_chart(std::array::from_fn(|j| {
                 if j < standard.n_free() { chart[j] + size * (1.0 + j as f64).sin() } else { 0.0 }
             }));
-            let Some(q) = moved.and_then(|member| EfMixture::new(LogWeights::uniform(1), vec![member]).ok()) else {
+            let Some(q) = moved.and_then(|member| Approximation::ef_mixture(LogWeights::uniform(1), vec![member]).ok())
+            else {
                 assert!(size > 10.0, "{name}");
                 continue;
             };
-            let again = EfMixture::from_state(&q.state()).unwrap();
+            let again = Approximation::from_state(&q.state()).unwrap();
             assert_eq!((again.natural(), again.state()), (q.natural(), q.state()), "{name}");
         }
     }
@@ -141,7 +146,7 @@ fn no_step_size_leaves_the_domain() {
                         sampling,
                         ..Plan::default()
                     };
-                    let mut run = subjects::open(target, from.clone(), &plan).unwrap();
+                    let mut run = Run::new(target, from.clone(), &plan).unwrap();
                     for _ in 0..60 {
                         if run.reason_to_stop().is_some() {
                             break;
@@ -151,8 +156,8 @@ fn no_step_size_leaves_the_domain() {
                             step.elbo.is_none_or(f64::is_finite) && step.taken.is_finite(),
                             "{kind:?} {rule} {beta}"
                         );
-                        let state = run.state();
-                        let again = AnyApproximation::from_state(&state).unwrap();
+                        let state = run.q().state();
+                        let again = Approximation::from_state(&state).unwrap();
                         assert_eq!(again.state(), state, "{kind:?} {rule} {beta}");
                     }
                 }

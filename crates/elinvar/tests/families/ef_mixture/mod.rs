@@ -6,10 +6,11 @@ mod recovery;
 
 use std::ops::ControlFlow;
 
+use crate::state::{BlockState, State, Stated};
 use elinvar::block::LogWeights;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::Sampling;
-use elinvar::family::{AnyApproximation, Approximation, BlockState, DrawPlan, EfMixture, Mcef, State};
+use elinvar::family::{Approximation, DrawPlan};
 use elinvar::model::{Direction, PoissonRate, Proportion};
 use elinvar::random::{Noise, Purpose};
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
@@ -18,12 +19,13 @@ use elinvar::target::{
     Draws, Evaluations, Pointwise, PointwiseSecondOrder, PointwiseTarget, Prior, Rows, Support, Target, TargetError,
     from_values,
 };
+use elinvar::theory::Mcef;
 use elinvar::{Error, Family, Plan, Posterior};
 
-use crate::subjects::{self, Member};
+use crate::subjects::Member;
 
 /// A member in one coordinate (or more, if `parameters` has the coordinates one after the other), target of its own family.
-fn member(name: &str, dim: usize, weights: &[f64], parameters: &[&[f64]]) -> AnyApproximation {
+fn member(name: &str, dim: usize, weights: &[f64], parameters: &[&[f64]]) -> Approximation {
     let component = ComponentKind::new(name, None).unwrap();
     let block = |b: &&[f64]| BlockState { b: b.to_vec(), precision: Vec::new() };
     let state = State {
@@ -32,7 +34,7 @@ fn member(name: &str, dim: usize, weights: &[f64], parameters: &[&[f64]]) -> Any
         blocks: parameters.iter().map(block).collect(),
         log_weights: weights.iter().map(|w| w.ln()).collect(),
     };
-    AnyApproximation::from_state(&state).unwrap()
+    Approximation::from_state(&state).unwrap()
 }
 
 /// z and dz of an even grid on a scale without bounds.
@@ -59,7 +61,7 @@ fn grid(support: Support) -> Vec<(f64, f64)> {
 }
 
 /// KL(q ‖ p) in one dimension, by quadrature.
-fn divergence(q: &AnyApproximation, p: &AnyApproximation) -> f64 {
+fn divergence(q: &Approximation, p: &Approximation) -> f64 {
     let terms = grid(q.support()).into_iter().map(|(z, width)| {
         let log_q = q.log_density(&[z]);
         if log_q < -700.0 { 0.0 } else { log_q.exp() * (log_q - p.log_density(&[z])) * width }
@@ -67,13 +69,13 @@ fn divergence(q: &AnyApproximation, p: &AnyApproximation) -> f64 {
     terms.sum()
 }
 
-fn fitted(p: &AnyApproximation) -> Posterior {
+fn fitted(p: &Approximation) -> Posterior {
     let target = PointwiseSecondOrder(Member(p.clone()));
     elinvar::fit(&target, p.state().family, &Plan::default()).unwrap()
 }
 
 /// A target inside the family is found: KL(q ‖ p) < 0.005 with the default plan.
-fn recovers(p: AnyApproximation) {
+fn recovers(p: Approximation) {
     let posterior = fitted(&p);
     let kl = divergence(posterior.approximation(), &p);
     let state = p.state();

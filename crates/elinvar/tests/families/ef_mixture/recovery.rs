@@ -1,6 +1,9 @@
 //! Targets inside a family are found, and families live where their targets do.
 
 use super::*;
+use crate::state::Stated;
+use elinvar::Family;
+use elinvar::run::Run;
 
 #[test]
 fn one_member_is_recovered() {
@@ -100,7 +103,7 @@ fn families_live_where_the_target_does() {
     let sentence = elinvar::fit(&real, gamma, &Plan::default()).unwrap_err().to_string();
     assert!(sentence.contains("which lives on positive numbers, for a target on all real numbers"), "{sentence}");
     let start = member("gamma", 2, &[1.0], &[&[1.0, 1.0, 1.0, 1.0]]);
-    assert!(subjects::open(&real, start, &Plan::default()).is_err());
+    assert!(Run::new(&real, start, &Plan::default()).is_err());
     let values = from_values(1, |z| -z[0]).on(Support::Positive);
     let sentence = elinvar::fit(&values, gamma, &Plan::default()).unwrap_err().to_string();
     assert!(sentence.contains("`ef_mixture` from values of the log density alone"), "{sentence}");

@@ -1,13 +1,12 @@
 //! Members of the family with irregular numbers, and dense algebra to compare with.
 
-use elinvar::block::{Diagonal, Full, ScaleMatrix};
+use crate::state::{BlockState, State, Stated};
+use elinvar::Family;
 use elinvar::estimate::Curvature;
-use elinvar::family::{AnyApproximation, Approximation, BlockState, Kind, MatrixUpdate, State, TensorGaussian};
-use elinvar::run::{Checkpoint, Run};
-use elinvar::target::{Covariance, Target};
-use elinvar::{Family, Plan};
+use elinvar::family::{Approximation, Kind, Layout, MatrixUpdate};
+use elinvar::target::Covariance;
 
-use crate::subjects::{AnyRun, numbers};
+use crate::subjects::numbers;
 
 /// Where the curvature of a step comes from.
 pub(crate) const SOURCES: [Curvature; 5] = [
@@ -46,13 +45,19 @@ pub(crate) fn state(family: Family, seed: u64) -> State {
     State { family, dim: layout.total(), blocks, log_weights: vec![0.0] }
 }
 
-pub(crate) fn member<S: ScaleMatrix>(groups: &[&[usize]], update: MatrixUpdate, seed: u64) -> TensorGaussian<S> {
-    let family = Family::layers(groups).unwrap().with_covariance(S::COVARIANCE).with_update(update);
-    TensorGaussian::from_state(&state(family, seed)).unwrap()
+pub(crate) fn member(covariance: Covariance, groups: &[&[usize]], update: MatrixUpdate, seed: u64) -> Approximation {
+    let family = Family::layers(groups).unwrap().with_covariance(covariance).with_update(update);
+    Approximation::from_state(&state(family, seed)).unwrap()
+}
+
+/// How z is cut into tensors.
+pub(crate) fn layout(q: &Approximation) -> Layout {
+    let Kind::Matrix { layout, .. } = q.family().kind else { panic!("`{}` has no layout", q.family()) };
+    layout
 }
 
 /// KL(q ‖ p) of two Gaussians in closed form, from dense matrices.
-pub(crate) fn divergence(q: &AnyApproximation, p: &AnyApproximation) -> f64 {
+pub(crate) fn divergence(q: &Approximation, p: &Approximation) -> f64 {
     let d = q.dim();
     let (mean_q, mean_p, cov_q) = (q.mean(), p.mean(), q.covariance());
     let mut hessian = vec![0.0; d * d];
@@ -80,23 +85,4 @@ pub(crate) fn times(a: &[f64], rows: usize, b: &[f64]) -> Vec<f64> {
 pub(crate) fn transposed(a: &[f64], rows: usize) -> Vec<f64> {
     let cols = a.len() / rows;
     (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| a[j * rows + i]).collect()
-}
-
-/// A run of this family or of the Gaussian.
-pub(crate) fn open<'t>(target: &'t dyn Target, start: AnyApproximation, plan: &Plan) -> Box<dyn AnyRun + 't> {
-    match start {
-        AnyApproximation::Matrix(q) => Box::new(Run::new(target, q, plan).unwrap()),
-        AnyApproximation::MatrixDiagonal(q) => Box::new(Run::new(target, q, plan).unwrap()),
-        AnyApproximation::Gaussian(q) => Box::new(Run::new(target, q, plan).unwrap()),
-        AnyApproximation::GaussianDiagonal(q) => Box::new(Run::new(target, q, plan).unwrap()),
-        other => panic!("`{}` is tested elsewhere", other.state().family),
-    }
-}
-
-/// The run of a checkpoint.
-pub(crate) fn resume<'t>(target: &'t dyn Target, checkpoint: &Checkpoint) -> Box<dyn AnyRun + 't> {
-    match checkpoint.state.family.covariance {
-        Covariance::Full => Box::new(Run::<TensorGaussian<Full>>::resume(target, checkpoint).unwrap()),
-        Covariance::Diagonal => Box::new(Run::<TensorGaussian<Diagonal>>::resume(target, checkpoint).unwrap()),
-    }
 }

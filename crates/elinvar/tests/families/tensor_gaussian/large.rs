@@ -1,7 +1,8 @@
 //! Many coordinates: what a step touches are factors and stacks of tensors, never a matrix over all coordinates.
 
+use crate::state::Stated;
 use elinvar::estimate::Curvature;
-use elinvar::family::AnyApproximation;
+use elinvar::family::Approximation;
 use elinvar::run::Stop;
 use elinvar::target::Pointwise;
 use elinvar::{Family, Plan};
@@ -13,7 +14,7 @@ use crate::subjects::Member;
 #[test]
 fn hundreds_of_coordinates_by_gradients_alone() {
     for family in [Family::matrix(15, 20).unwrap(), Family::tensor(&[6, 5, 8]).unwrap()] {
-        let p = AnyApproximation::from_state(&state(family, 3)).unwrap();
+        let p = Approximation::from_state(&state(family, 3)).unwrap();
         let plan = Plan { stop: Stop { remaining_nats: 0.5, ..Stop::default() }, ..Plan::default() };
         let posterior = elinvar::fit(&Pointwise(Member(p.clone())), family, &plan).unwrap();
         assert_eq!(posterior.plan().curvature, Curvature::Stein { control_variate: true });

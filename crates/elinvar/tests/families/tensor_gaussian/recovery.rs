@@ -1,26 +1,28 @@
 //! A Kronecker Gaussian is found again, whatever the order, the factors and the source of curvature.
 
+use crate::state::Stated;
 use elinvar::estimate::Curvature;
-use elinvar::family::{AnyApproximation, MatrixUpdate};
+use elinvar::family::{Approximation, MatrixUpdate};
 use elinvar::random::Noise;
 use elinvar::rule::{Rule, StepSize};
+use elinvar::run::Run;
 use elinvar::target::{Draws, Evaluations, ItemGradients, PointwiseSecondOrder, Rows, Scratch, Target, TargetError};
 use elinvar::{Family, Plan};
 
-use super::example::{divergence, open, state};
+use super::example::{divergence, state};
 use crate::subjects::{Member, label};
 
 /// A Gaussian as a sum of N items: log p_n = ±a_nᵀz − (z − μ)ᵀP(z − μ)/2N with Σ_n a_n a_nᵀ = P. The signs cancel in the sum and
 /// squares of the gradients of single items add to P(1 + O(1/N)).
 struct Items {
-    p: AnyApproximation,
+    p: Approximation,
     /// The columns of a factor of P.
     columns: Vec<f64>,
     repeats: usize,
 }
 
 impl Items {
-    fn new(p: AnyApproximation) -> Self {
+    fn new(p: Approximation) -> Self {
         let d = p.dim();
         let mut hessian = vec![0.0; d * d];
         p.hessian(&p.mean(), &mut hessian);
@@ -113,7 +115,7 @@ fn families() -> Vec<Family> {
 
 /// Fits with the default plan but for its curvature; KL(q ‖ p) in closed form, and the gradients it took.
 fn fitted(family: Family, curvature: Curvature, seed: u64) -> (f64, u64, usize) {
-    let p = AnyApproximation::from_state(&state(family, 3)).unwrap();
+    let p = Approximation::from_state(&state(family, 3)).unwrap();
     let plan = Plan { curvature, seed, ..Plan::default() };
     let posterior = if curvature == Curvature::ItemGradients {
         elinvar::fit(&Items::new(p.clone()), family, &plan).unwrap()
@@ -154,7 +156,7 @@ fn a_member_is_found_by_its_values() {
 fn the_scale_of_a_product_is_changed_once() {
     for (k, family) in [(1, Family::tensor(&[6])), (2, Family::matrix(4, 3)), (3, Family::tensor(&[3, 2, 2]))] {
         let family = family.unwrap();
-        let p = AnyApproximation::from_state(&state(family, 3)).unwrap();
+        let p = Approximation::from_state(&state(family, 3)).unwrap();
         let (s, d) = (0.1, p.dim() as f64);
         let left = |update: MatrixUpdate| {
             let mut start = state(family.with_update(update), 3);
@@ -162,9 +164,9 @@ fn the_scale_of_a_product_is_changed_once() {
             let (rule, step_size, noise) = (Rule::NaturalGradient, StepSize::Constant(1.0), Noise::Antithetic);
             let plan = Plan { rule, step_size, noise, max_kl: None, ..Plan::default() };
             let target = PointwiseSecondOrder(Member(p.clone()));
-            let mut run = open(&target, AnyApproximation::from_state(&start).unwrap(), &plan);
+            let mut run = Run::new(&target, Approximation::from_state(&start).unwrap(), &plan).unwrap();
             assert_eq!(run.step().unwrap().taken, 1.0);
-            let entropy = AnyApproximation::from_state(&run.state()).unwrap().entropy().unwrap();
+            let entropy = Approximation::from_state(&run.q().state()).unwrap().entropy().unwrap();
             2.0 / d * (p.entropy().unwrap() - entropy)
         };
         let blockwise = left(MatrixUpdate::Blockwise);
@@ -177,7 +179,7 @@ fn the_scale_of_a_product_is_changed_once() {
 #[test]
 fn block_natural_gradients_find_it_with_short_steps() {
     let family = Family::tensor(&[3, 2, 2]).unwrap().with_update(MatrixUpdate::Blockwise);
-    let p = AnyApproximation::from_state(&state(family, 3)).unwrap();
+    let p = Approximation::from_state(&state(family, 3)).unwrap();
     let plan = Plan { step_size: StepSize::Constant(0.3), max_kl: None, ..Plan::default() };
     let posterior = elinvar::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan).unwrap();
     let kl = divergence(posterior.approximation(), &p);
@@ -188,16 +190,16 @@ fn block_natural_gradients_find_it_with_short_steps() {
 #[test]
 fn the_literal_rule_never_widens() {
     let family = Family::matrix(4, 3).unwrap().with_update(MatrixUpdate::PaperLiteral);
-    let p = AnyApproximation::from_state(&state(family.with_update(MatrixUpdate::Joint), 3)).unwrap();
+    let p = Approximation::from_state(&state(family.with_update(MatrixUpdate::Joint), 3)).unwrap();
     let mut start = state(family, 3);
     start.blocks[0].b.iter_mut().for_each(|w| *w += 0.5);
     let plan = Plan { step_size: StepSize::Constant(0.05), max_kl: None, ..Plan::default() };
     let target = PointwiseSecondOrder(Member(p.clone()));
-    let mut run = open(&target, AnyApproximation::from_state(&start).unwrap(), &plan);
+    let mut run = Run::new(&target, Approximation::from_state(&start).unwrap(), &plan).unwrap();
     let mut entropy = f64::INFINITY;
     for _ in 0..100 {
         run.step().unwrap();
-        let now = AnyApproximation::from_state(&run.state()).unwrap().entropy().unwrap();
+        let now = Approximation::from_state(&run.q().state()).unwrap().entropy().unwrap();
         assert!(now <= entropy + 1e-12, "the precision fell");
         entropy = now;
     }

@@ -1,16 +1,17 @@
 //! Runs of the family: steps of the Gaussian, balance of the factors, steps of any length, files.
 
-use elinvar::block::Full;
-use elinvar::family::{AnyApproximation, Approximation, BlockState, Family, MatrixUpdate, State};
+use crate::state::{BlockState, State, Stated};
+use elinvar::family::{Approximation, Family, MatrixUpdate};
 use elinvar::rule::{Rule, StepSize};
+use elinvar::run::Run;
 use elinvar::target::Covariance;
 use elinvar::{Plan, fit_from};
 
-use super::example::{SOURCES, member, open, precision, resume, state};
+use super::example::{SOURCES, member, precision, state};
 use crate::members::differences::close;
-use crate::subjects::{AnyRun, logistic, numbers};
+use crate::subjects::{logistic, numbers};
 
-fn take(n: usize, run: &mut dyn AnyRun) {
+fn take(n: usize, run: &mut Run<'_>) {
     for _ in 0..n {
         run.step().unwrap();
     }
@@ -31,9 +32,9 @@ fn order_one_is_the_gaussian() {
                     let first = State { family, dim: d, blocks: vec![block.clone()], log_weights: vec![0.0] };
                     let step_size = StepSize::Constant(0.4);
                     let plan = Plan { n_draws: 8, curvature, step_size, max_kl, ..Plan::default() };
-                    let mut run = open(&target, AnyApproximation::from_state(&first).unwrap(), &plan);
+                    let mut run = Run::new(&target, Approximation::from_state(&first).unwrap(), &plan).unwrap();
                     let taken: Vec<f64> = (0..6).map(|_| run.step().unwrap().taken).collect();
-                    (run.state().blocks.remove(0), taken)
+                    (run.q().state().blocks.remove(0), taken)
                 });
                 let [(one, taken), (two, also_taken)] = states;
                 let label = format!("{covariance:?} by {curvature}, {max_kl:?}");
@@ -52,19 +53,19 @@ fn the_scale_of_a_factor_is_of_no_consequence() {
     for update in [MatrixUpdate::Joint, MatrixUpdate::Blockwise, MatrixUpdate::PaperLiteral] {
         for rule in [Rule::NaturalGradient, Rule::Retraction] {
             let after = |c: f64| {
-                let mut state = member::<Full>(&[&[3, 2]], update, 5).state();
+                let mut state = member(Covariance::Full, &[&[3, 2]], update, 5).state();
                 state.blocks[0].precision[..9].iter_mut().for_each(|p| *p *= c);
                 state.blocks[0].precision[9..].iter_mut().for_each(|p| *p /= c);
                 let plan =
                     Plan { n_draws: 8, rule, step_size: StepSize::Constant(0.3), max_kl: None, ..Plan::default() };
-                let mut run = open(&target, AnyApproximation::from_state(&state).unwrap(), &plan);
-                take(5, &mut *run);
-                run.state()
+                let mut run = Run::new(&target, Approximation::from_state(&state).unwrap(), &plan).unwrap();
+                take(5, &mut run);
+                run.q().state()
             };
             let one = after(1.0);
             for c in [3.0, 1e-5, 1e40] {
                 let two = after(c);
-                let [a, b] = [&one, &two].map(|state| AnyApproximation::from_state(state).unwrap());
+                let [a, b] = [&one, &two].map(|state| Approximation::from_state(state).unwrap());
                 close(&format!("{update} {rule}, {c}: W"), &b.mean(), &a.mean(), 1e-9);
                 close(&format!("{update} {rule}, {c}: V ⊗ U"), &b.covariance(), &a.covariance(), 1e-9);
                 if c == 1e40 {
@@ -88,15 +89,15 @@ fn no_step_is_too_long() {
             let family = Family::layers(groups).unwrap().with_covariance(covariance).with_update(update);
             for rule in [Rule::NaturalGradient, Rule::Retraction, Rule::NaturalMomentum { gamma: 0.5 }] {
                 for beta in [1e-300, 1.0, 3.0, 1e3, 1e100, 1e300] {
-                    let start = AnyApproximation::from_state(&state(family, 3)).unwrap();
+                    let start = Approximation::from_state(&state(family, 3)).unwrap();
                     let plan =
                         Plan { n_draws: 4, rule, step_size: StepSize::Constant(beta), max_kl: None, ..Plan::default() };
-                    let mut run = open(&target, start, &plan);
-                    take(30, &mut *run);
-                    let state = run.state();
+                    let mut run = Run::new(&target, start, &plan).unwrap();
+                    take(30, &mut run);
+                    let state = run.q().state();
                     let finite = |block: &BlockState| block.b.iter().chain(&block.precision).all(|v| v.is_finite());
                     assert!(state.blocks.iter().all(finite), "{update} {rule} {beta:e}");
-                    AnyApproximation::from_state(&state).unwrap();
+                    Approximation::from_state(&state).unwrap();
                 }
             }
         }
@@ -112,21 +113,21 @@ fn fits_are_repeated_stored_and_resumed() {
     {
         for update in [MatrixUpdate::Joint, MatrixUpdate::PaperLiteral] {
             let family = Family::layers(groups).unwrap().with_covariance(covariance).with_update(update);
-            let start = AnyApproximation::from_state(&state(family, 3)).unwrap();
+            let start = Approximation::from_state(&state(family, 3)).unwrap();
             for rule in
                 [Rule::Retraction, Rule::NaturalMomentum { gamma: 0.3 }, Rule::EuclideanAdam(Default::default())]
             {
                 let plan = Plan { n_draws: 8, rule, ..Plan::default() };
-                let mut run = open(&target, start.clone(), &plan);
-                let mut other = open(&target, start.clone(), &plan);
-                take(5, &mut *run);
-                take(5, &mut *other);
-                assert_eq!(run.state(), other.state());
+                let mut run = Run::new(&target, start.clone(), &plan).unwrap();
+                let mut other = Run::new(&target, start.clone(), &plan).unwrap();
+                take(5, &mut run);
+                take(5, &mut other);
+                assert_eq!(run.q().state(), other.q().state());
                 let text = serde_json::to_string(&other.checkpoint()).unwrap();
-                let mut resumed = resume(&target, &serde_json::from_str(&text).unwrap());
-                take(5, &mut *run);
-                take(5, &mut *resumed);
-                assert_eq!(run.state(), resumed.state(), "{update} {rule}");
+                let mut resumed = Run::resume(&target, &serde_json::from_str(&text).unwrap()).unwrap();
+                take(5, &mut run);
+                take(5, &mut resumed);
+                assert_eq!(run.q().state(), resumed.q().state(), "{update} {rule}");
             }
             let plan = Plan { stop: elinvar::run::Stop { max_steps: 20, ..Default::default() }, ..Plan::default() };
             let posterior = fit_from(&target, start, &plan, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
@@ -148,5 +149,5 @@ fn a_layout_fits_its_target() {
     assert_eq!(error.to_string(), "coordinates of the layout of `matrix`: expected 6, found 4");
     let mut state = state(Family::matrix(2, 3).unwrap(), 1);
     state.blocks[0].precision.pop();
-    assert!(AnyApproximation::from_state(&state).unwrap_err().to_string().contains("precision factors"));
+    assert!(Approximation::from_state(&state).unwrap_err().to_string().contains("precision factors"));
 }

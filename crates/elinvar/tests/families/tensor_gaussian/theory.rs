@@ -1,13 +1,12 @@
 //! Multilinear exponential families (mathematics §0.7): blocks, their expectations, their Fisher matrices, their natural gradients.
 
-use elinvar::block::{Diagonal, Full, ScaleMatrix};
-use elinvar::family::{
-    Approximation, DrawPlan, MatrixUpdate, Multilinear, StepRequest, TensorGaussian, TensorGradient,
-};
+use elinvar::family::Gradient;
+use elinvar::family::{Approximation, MatrixUpdate, Scratch, StepRequest};
 use elinvar::rule::Rule;
 use elinvar::target::Covariance;
+use elinvar::theory::Multilinear;
 
-use super::example::member;
+use super::example::{layout, member};
 use crate::members::differences::{close, gradient, jacobian, partial, smallest_eigenvalue, solve};
 use crate::subjects::numbers;
 
@@ -17,8 +16,8 @@ macro_rules! every_shape {
             [&[&[3usize][..]][..], &[&[2, 3]], &[&[2, 2, 3]], &[&[2, 2], &[3], &[2, 1]]].iter().enumerate()
         {
             let seed = 20 + i as u64;
-            $check(&member::<Full>(groups, MatrixUpdate::Blockwise, seed));
-            $check(&member::<Diagonal>(groups, MatrixUpdate::Blockwise, seed));
+            $check(&member(Covariance::Full, groups, MatrixUpdate::Blockwise, seed));
+            $check(&member(Covariance::Diagonal, groups, MatrixUpdate::Blockwise, seed));
         }
     }};
 }
@@ -27,12 +26,12 @@ fn columns(n: usize, matrix: &[f64]) -> Vec<Vec<f64>> {
     matrix.chunks_exact(n).map(<[f64]>::to_vec).collect()
 }
 
-fn name<S: ScaleMatrix>(q: &TensorGaussian<S>, k: usize) -> String {
-    format!("{} {:?}, block {k}", q.layout(), S::COVARIANCE)
+fn name(q: &Approximation, k: usize) -> String {
+    format!("{} {:?}, block {k}", layout(q), q.family().covariance)
 }
 
 /// m_k = ∇_{η_k}A, F_k = ∂m_k/∂η_k, and one-to-one both ways.
-fn blocks<S: ScaleMatrix>(q: &TensorGaussian<S>) {
+fn blocks(q: &Approximation) {
     for k in 0..q.n_natural_blocks() {
         let name = name(q, k);
         let eta = q.natural_block(k);
@@ -55,11 +54,11 @@ fn each_block_is_a_minimal_exponential_family() {
 }
 
 /// log q(z) = ⟨η_k, t_k(z, η_−k)⟩ + what does not depend on η_k − A(η): linear in each block.
-fn linear<S: ScaleMatrix>(q: &TensorGaussian<S>) {
+fn linear(q: &Approximation) {
     let z = numbers(q.dim(), 5);
     for k in 0..q.n_natural_blocks() {
         let eta = q.natural_block(k);
-        let f = |q: &TensorGaussian<S>| q.log_density(&z) + q.multilinear_log_partition();
+        let f = |q: &Approximation| q.log_density(&z) + q.multilinear_log_partition();
         let slope = gradient(&eta, |eta| f(&q.with_natural_block(k, eta).unwrap()));
         close(&format!("{}: statistics", name(q, k)), &slope, &q.statistics_block(k, &z), 1e-8);
         // No curvature: the difference quotient at twice the parameters is the same.
@@ -75,15 +74,15 @@ fn the_exponent_is_linear_in_each_block() {
 }
 
 /// A smooth function of (W, V_1, …) with its gradient in the form that steps take.
-fn smooth<S: ScaleMatrix>(q: &TensorGaussian<S>) -> (f64, TensorGradient) {
+fn smooth(q: &Approximation) -> (f64, Gradient) {
     let mut value = 0.0;
-    let mut out = q.gradient_buffer();
-    let (mut at_w, mut at_g) = (0, 0);
-    for group in q.groups() {
+    let mut out = q.zero_gradient();
+    for (group, out) in q.tensors().iter().zip(&mut out.blocks) {
+        let mut at_g = 0;
         for (k, w) in group.w().iter().enumerate() {
             let rate = 0.4 + 0.1 * k as f64;
             value += (rate * w).sin();
-            out.w[at_w + k] = rate * (rate * w).cos();
+            out.b[k] = rate * (rate * w).cos();
         }
         for factor in group.factors() {
             let d = factor.dim();
@@ -92,21 +91,20 @@ fn smooth<S: ScaleMatrix>(q: &TensorGaussian<S>) -> (f64, TensorGradient) {
             let others = (group.size() / d) as f64;
             let weight = |k: usize| ((k % d + k / d) as f64).cos();
             value += v.iter().enumerate().map(|(k, v)| weight(k) * v).sum::<f64>() + 0.5 * v[0] * v[0] * group.w()[0];
-            out.w[at_w] += 0.5 * v[0] * v[0];
+            out.b[0] += 0.5 * v[0] * v[0];
             let slope = |k: usize| weight(k) + if k == 0 { v[0] * group.w()[0] } else { 0.0 };
             for (entry, g) in out.g[at_g..at_g + factor.precision().len()].iter_mut().enumerate() {
-                let k = if S::COVARIANCE == Covariance::Full { entry } else { entry * (d + 1) };
+                let k = if q.family().covariance == Covariance::Full { entry } else { entry * (d + 1) };
                 *g = -2.0 / others * slope(k);
             }
             at_g += factor.precision().len();
         }
-        at_w += group.size();
     }
     (value, out)
 }
 
 /// F_k⁻¹∇_{η_k}L by differences is ∇_{m_k}L, others fixed, by differences and as the library has it.
-fn natural_gradient<S: ScaleMatrix>(q: &TensorGaussian<S>) {
+fn natural_gradient(q: &Approximation) {
     let (_, slopes) = smooth(q);
     for k in 0..q.n_natural_blocks() {
         let name = name(q, k);
@@ -128,12 +126,12 @@ fn the_natural_gradient_of_a_block_is_its_gradient_in_expectations() {
 }
 
 /// A plain step moves every block along its natural gradient, all at the old point.
-fn plain_step<S: ScaleMatrix>(q: &TensorGaussian<S>) {
+fn plain_step(q: &Approximation) {
     let (_, slopes) = smooth(q);
     let beta = 0.01;
     let mut moved = q.clone();
     let request = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta: beta, max_kl: None };
-    assert_eq!(moved.step(&slopes, request, &mut q.work(&DrawPlan::independent(1))).smallest, beta);
+    assert_eq!(moved.advance(&slopes, request, &mut Scratch::new(&moved)).smallest, beta);
     for k in 0..q.n_natural_blocks() {
         let expected: Vec<f64> = q
             .natural_block(k)
@@ -153,7 +151,7 @@ fn a_plain_step_is_straight_in_each_block() {
 /// Both factors together are not minimal: along (P_1, −P_2) nothing changes, which the blocks alone cannot see.
 #[test]
 fn the_pair_of_factors_has_a_direction_that_changes_nothing() {
-    let q = member::<Full>(&[&[2, 3]], MatrixUpdate::Blockwise, 30);
+    let q = member(Covariance::Full, &[&[2, 3]], MatrixUpdate::Blockwise, 30);
     let z = numbers(6, 6);
     for c in [0.25, 3.0, 1e4] {
         let scaled = |k: usize, c: f64| q.natural_block(k).iter().map(|v| c * v).collect::<Vec<f64>>();
@@ -165,19 +163,18 @@ fn the_pair_of_factors_has_a_direction_that_changes_nothing() {
 }
 
 /// The gradient in the coordinates of the chart is that of the function, scales of single factors included.
-fn chart<S: ScaleMatrix>(q: &TensorGaussian<S>) {
-    let mut work = q.work(&DrawPlan::independent(1));
+fn chart(q: &Approximation) {
     let mut coordinates = vec![0.0; q.chart_len()];
     q.chart(&mut coordinates);
     let mut found = vec![0.0; q.chart_len()];
-    q.chart_gradient(&smooth(q).1, &mut work, &mut found);
+    q.chart_gradient(&smooth(q).1, &mut Scratch::new(&q), &mut found);
     let mut at = q.clone();
     let expected = gradient(&coordinates, |coordinates| {
-        assert!(at.set_chart(coordinates, &mut work));
+        assert!(at.set_chart(coordinates, &mut Scratch::new(&at)));
         smooth(&at).0
     });
-    close(&format!("{}: chart", q.layout()), &found, &expected, 1e-7);
-    assert!(at.set_chart(&coordinates, &mut work));
+    close(&format!("{}: chart", layout(q)), &found, &expected, 1e-7);
+    assert!(at.set_chart(&coordinates, &mut Scratch::new(&at)));
     close("there and back", &at.covariance(), &q.covariance(), 1e-12);
 }
 

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::state::Stated;
 use elinvar::family::Family;
 use elinvar::rule::StepSize;
 use elinvar::run::{StopReason, fit_from};

@@ -4,16 +4,16 @@ use elinvar::estimate::Curvature;
 use elinvar::family::Family;
 use elinvar::model::Banana;
 use elinvar::rule::StepSize;
-use elinvar::run::{Stop, start};
+use elinvar::run::{Run, Stop, start};
 use elinvar::target::{Draws, Evaluations, Prior, Rows, Target, TargetError, from_fn};
 use elinvar::{Error, Plan};
 
-use crate::subjects::{every_kind, logistic, open};
+use crate::subjects::{every_kind, logistic};
 
 /// The sentence with which a plan is refused, for a start that fits the target.
 fn refusal(target: &dyn Target, plan: &Plan) -> String {
     let from = start(target, Family::gaussian(), &Plan::default()).unwrap().approximation;
-    let error = open(target, from, plan).map(|_| ()).unwrap_err();
+    let error = Run::new(target, from, plan).map(|_| ()).unwrap_err();
     // What a run refuses, a fit refuses in the same words.
     assert_eq!(error.to_string(), elinvar::fit(target, Family::gaussian(), plan).unwrap_err().to_string());
     error.to_string()
@@ -29,7 +29,7 @@ fn no_hessian() -> impl Target {
 #[test]
 fn a_start_of_another_dimension() {
     let from = start(&Banana::default(), Family::gaussian(), &Plan::default()).unwrap().approximation;
-    let error = open(&logistic(20, 3), from, &Plan::default()).map(|_| ()).unwrap_err();
+    let error = Run::new(&logistic(20, 3), from, &Plan::default()).map(|_| ()).unwrap_err();
     assert_eq!(error.to_string(), "dimension of the start: expected 3, found 2");
 }
 
@@ -155,7 +155,7 @@ impl Target for SharedPrior {
 fn a_prior_that_the_family_cannot_share() {
     for family in every_kind() {
         let from = start(&no_hessian(), family, &Plan::default()).unwrap().approximation;
-        let opened = open(&SharedPrior, from, &Plan::default()).map(|_| ());
+        let opened = Run::new(&SharedPrior, from, &Plan::default()).map(|_| ());
         if family.name() == "student_t" {
             opened.unwrap();
             continue;

@@ -1,13 +1,14 @@
 //! No step size leaves the domain under the retraction.
 
+use crate::state::Stated;
 use elinvar::Plan;
 use elinvar::model::{Banana, Funnel};
 use elinvar::rule::{Rule, StepSize};
-use elinvar::run::start;
+use elinvar::run::{Run, start};
 use elinvar::target::Target;
 
 use super::problem;
-use crate::subjects::{families, label, logistic, open};
+use crate::subjects::{families, label, logistic};
 
 const SIZES: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 
@@ -21,7 +22,7 @@ fn every_state_is_in_the_domain(name: &str, target: &dyn Target, rule: Rule, see
     for family in families() {
         let from = start(target, family, &Plan::default()).unwrap().approximation;
         for (beta, seed) in SIZES.into_iter().flat_map(|beta| (1..=seeds).map(move |seed| (beta, seed))) {
-            let mut run = open(target, from.clone(), &plan(rule, beta, seed)).unwrap();
+            let mut run = Run::new(target, from.clone(), &plan(rule, beta, seed)).unwrap();
             for step in 0..200 {
                 if run.reason_to_stop().is_some() {
                     break;
@@ -29,7 +30,7 @@ fn every_state_is_in_the_domain(name: &str, target: &dyn Target, rule: Rule, see
                 let at = || format!("{name}, {}, {rule}, β = {beta}, seed {seed}, step {step}", label(family));
                 let report = run.step().unwrap_or_else(|error| panic!("{}: {error}", at()));
                 assert!(report.elbo.is_none_or(f64::is_finite) && report.taken.is_finite(), "{}: {report:?}", at());
-                if let Some(problem) = problem(&run.state()) {
+                if let Some(problem) = problem(&run.q().state()) {
                     panic!("{}: {problem}", at());
                 }
             }

@@ -1,17 +1,14 @@
 //! Gradients of any size, and with entries that are not numbers, never take a block out of its domain.
 
-use elinvar::Plan;
-use elinvar::block::{LocationGradient, LogWeights};
+use crate::state::{State, Stated};
+use elinvar::block::{BlockGradient, LogWeights};
 use elinvar::component::ComponentKind;
-use elinvar::family::{
-    AnyApproximation, Approximation, EfMixture, EfMixtureGradient, Family, MogGradient, State, StepRequest,
-    TensorGradient,
-};
+use elinvar::family::{Approximation, Family, Gradient, Scratch, StepRequest};
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::Rule;
 
 use super::problem;
-use crate::subjects::{families, label, standard, with_family};
+use crate::subjects::{families, label, standard};
 
 const DIM: usize = 3;
 
@@ -34,7 +31,7 @@ trait Wild {
     fn fill(&mut self, stream: &mut Stream, broken: bool);
 }
 
-impl Wild for LocationGradient {
+impl Wild for BlockGradient {
     fn fill(&mut self, stream: &mut Stream, broken: bool) {
         self.b.iter_mut().for_each(|v| *v = wild(stream));
         if self.g.len() == DIM {
@@ -59,38 +56,29 @@ impl Wild for LocationGradient {
     }
 }
 
-impl Wild for MogGradient {
+impl Wild for Gradient {
     fn fill(&mut self, stream: &mut Stream, broken: bool) {
-        let at = (stream.uniform() * (self.components.len() + 1) as f64) as usize;
-        self.components.iter_mut().enumerate().for_each(|(c, part)| part.fill(stream, broken && c == at));
+        if self.blocks[0].g.is_empty() {
+            // Natural parameters.
+            self.blocks.iter_mut().flat_map(|block| &mut block.b).for_each(|v| *v = wild(stream));
+            self.expected_h.iter_mut().for_each(|v| *v = wild(stream));
+            let at = (stream.uniform() * self.blocks.len() as f64) as usize;
+            return damage(stream, broken, &mut self.blocks[at].b);
+        }
+        let n = self.blocks.len();
+        let parts = n + usize::from(!self.expected_h.is_empty());
+        let at = (stream.uniform() * parts as f64) as usize;
+        self.blocks.iter_mut().enumerate().for_each(|(c, part)| part.fill(stream, broken && c == at));
         self.expected_h.iter_mut().for_each(|v| *v = wild(stream));
-        damage(stream, broken && at == self.components.len(), &mut self.expected_h);
-    }
-}
-
-impl Wild for EfMixtureGradient {
-    fn fill(&mut self, stream: &mut Stream, broken: bool) {
-        self.natural.iter_mut().chain(&mut self.expected_h).for_each(|v| *v = wild(stream));
-        damage(stream, broken, &mut self.natural);
-    }
-}
-
-impl Wild for TensorGradient {
-    fn fill(&mut self, stream: &mut Stream, broken: bool) {
-        self.w.iter_mut().chain(&mut self.g).for_each(|v| *v = wild(stream));
-        damage(stream, broken, &mut self.w);
+        damage(stream, broken && at == n, &mut self.expected_h);
     }
 }
 
 /// Chains of steps with wild gradients, each from where the last one led.
-fn chains<A: Approximation>(mut q: A, rule: Rule, stream: &mut Stream, n_chains: usize)
-where
-    A::Gradient: Wild,
-    AnyApproximation: From<A>,
-{
+fn chains(mut q: Approximation, rule: Rule, stream: &mut Stream, n_chains: usize) {
     let first = q.clone();
-    let mut work = q.work(&Plan::default().draw_plan(2));
-    let mut gradient = q.gradient_buffer();
+    let mut scratch = Scratch::new(&q);
+    let mut gradient = q.zero_gradient();
     for chain in 0..n_chains {
         q.clone_from(&first);
         let max_kl = (chain % 2 == 0).then_some(0.5);
@@ -99,7 +87,8 @@ where
             gradient.fill(stream, broken);
             let beta = [0.01, 0.1, 1.0, 10.0][(4.0 * stream.uniform()) as usize];
             let before = q.state();
-            let taken = q.step(&gradient, StepRequest { rule, beta, mixing_beta: beta, max_kl }, &mut work).smallest;
+            let taken =
+                q.advance(&gradient, StepRequest { rule, beta, mixing_beta: beta, max_kl }, &mut scratch).smallest;
             let at = || format!("{}, {rule}, chain {chain}, step {step}, β = {beta}", label(q.family()));
             assert!((0.0..=beta).contains(&taken), "{}: took {taken}", at());
             if broken && before.blocks.len() == 1 {
@@ -132,7 +121,7 @@ fn a_step_stays_in_the_domain() {
     let mut stream = Stream::open(77, Purpose::Start, 0, 0);
     for family in families() {
         for rule in [Rule::NaturalGradient, Rule::Retraction] {
-            with_family!(standard(family, DIM), q => chains(q, rule, &mut stream, 60));
+            chains(standard(family, DIM), rule, &mut stream, 60);
         }
     }
 }
@@ -143,7 +132,7 @@ fn a_step_of_an_exponential_family_stays_in_its_domain() {
     let mut stream = Stream::open(78, Purpose::Start, 0, 0);
     for (name, k) in ComponentKind::NAMES.iter().flat_map(|name| [(name, 1), (name, 3)]) {
         let member = ComponentKind::new(name, None).unwrap().standard();
-        let q = EfMixture::new(LogWeights::uniform(k), vec![member; k * DIM]).unwrap();
+        let q = Approximation::ef_mixture(LogWeights::uniform(k), vec![member; k * DIM]).unwrap();
         for rule in [Rule::NaturalGradient, Rule::Retraction] {
             chains(q.clone(), rule, &mut stream, 60);
         }
@@ -153,16 +142,13 @@ fn a_step_of_an_exponential_family_stays_in_its_domain() {
 /// A component whose gradient is broken stays where it is, and the others move.
 #[test]
 fn a_broken_component_holds_nobody_back() {
-    let AnyApproximation::MogDiagonal(mut q) = standard(Family::mog(2).diagonal(), DIM) else {
-        panic!("another family")
-    };
-    let mut work = q.work(&Plan::default().draw_plan(32));
-    let mut gradient = q.gradient_buffer();
-    gradient.components[0].b[1] = f64::NAN;
-    gradient.components[1].b[1] = 1.0;
+    let mut q = standard(Family::mog(2).diagonal(), DIM);
+    let mut gradient = q.zero_gradient();
+    gradient.blocks[0].b[1] = f64::NAN;
+    gradient.blocks[1].b[1] = 1.0;
     let before = q.state();
     let request = StepRequest { rule: Rule::Retraction, beta: 0.1, mixing_beta: 0.1, max_kl: None };
-    assert_eq!(q.step(&gradient, request, &mut work).smallest, 0.0);
+    assert_eq!(q.advance(&gradient, request, &mut Scratch::new(&q)).smallest, 0.0);
     assert_eq!(q.state().blocks[0], before.blocks[0]);
     assert_eq!(q.state().blocks[1].b[1], before.blocks[1].b[1] + 0.1);
 }

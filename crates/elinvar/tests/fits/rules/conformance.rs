@@ -2,26 +2,27 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::family::{AnyApproximation, Family, State};
+use crate::state::{State, Stated};
+use elinvar::family::{Approximation, Family};
 use elinvar::model::{Banana, Funnel};
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule, StepSize};
-use elinvar::run::{Checkpoint, Stop, start};
+use elinvar::run::{Checkpoint, Run, Stop, start};
 use elinvar::target::{Prior, Target};
 use elinvar::{Error, Plan};
 
 use super::{MOMENTUM, rules, takes};
-use crate::subjects::{AnyRun, families, label, logistic, open, resume};
+use crate::subjects::{families, label, logistic};
 
 fn steps(rule: Rule, minibatch: Option<usize>) -> Plan {
     let stop = Stop { max_steps: 240, remaining_nats: 0.0, ..Stop::default() };
     Plan { n_draws: 4, rule, minibatch, stop, seed: 31, ..Plan::default() }
 }
 
-fn start_of(target: &dyn Target, family: Family) -> AnyApproximation {
+fn start_of(target: &dyn Target, family: Family) -> Approximation {
     start(target, family, &Plan::default()).unwrap().approximation
 }
 
-fn to_the_end(run: &mut dyn AnyRun) -> String {
+fn to_the_end(run: &mut Run<'_>) -> String {
     run.fit(&mut |_| ControlFlow::Continue(())).unwrap();
     let mut checkpoint = serde_json::to_value(run.checkpoint()).unwrap();
     for step in checkpoint["trace"].as_array_mut().unwrap() {
@@ -41,9 +42,9 @@ fn a_run_gives_the_same_bits_again_and_in_pieces() {
         let from = start_of(&target, family);
         for (i, rule) in rules().into_iter().enumerate().filter(|(_, rule)| takes(family, *rule)) {
             let plan = steps(rule, [None, Some(30)][i % 2]);
-            let straight = to_the_end(&mut *open(&target, from.clone(), &plan).unwrap());
-            assert_eq!(straight, to_the_end(&mut *open(&target, from.clone(), &plan).unwrap()), "{}", label(family));
-            let mut first = open(&target, from.clone(), &plan).unwrap();
+            let straight = to_the_end(&mut Run::new(&target, from.clone(), &plan).unwrap());
+            assert_eq!(straight, to_the_end(&mut Run::new(&target, from.clone(), &plan).unwrap()), "{}", label(family));
+            let mut first = Run::new(&target, from.clone(), &plan).unwrap();
             let mut n = 0;
             let stop = |_: &_| {
                 n += 1;
@@ -51,8 +52,8 @@ fn a_run_gives_the_same_bits_again_and_in_pieces() {
             };
             first.fit(&mut { stop }).unwrap();
             first.checkpoint().save(&path).unwrap();
-            let mut second = resume(&target, &Checkpoint::load(&path).unwrap()).unwrap();
-            assert_eq!(straight, to_the_end(&mut *second), "{}, {rule:?}", label(family));
+            let mut second = Run::resume(&target, &Checkpoint::load(&path).unwrap()).unwrap();
+            assert_eq!(straight, to_the_end(&mut second), "{}, {rule:?}", label(family));
         }
     }
 }
@@ -63,7 +64,7 @@ fn a_checkpoint_with_the_memory_of_another_rule_is_refused() {
     let target = logistic(80, 4);
     let from = start_of(&target, Family::gaussian().diagonal());
     let text = |rule| {
-        let mut run = open(&target, from.clone(), &steps(rule, None)).unwrap();
+        let mut run = Run::new(&target, from.clone(), &steps(rule, None)).unwrap();
         (0..3).for_each(|_| _ = run.step().unwrap());
         serde_json::to_value(run.checkpoint()).unwrap()
     };
@@ -72,7 +73,7 @@ fn a_checkpoint_with_the_memory_of_another_rule_is_refused() {
         for (j, two) in stored.iter().enumerate() {
             let mut mixed = one.clone();
             mixed["memory"] = two["memory"].clone();
-            let found = resume(&target, &serde_json::from_value(mixed).unwrap());
+            let found = Run::resume(&target, &serde_json::from_value(mixed).unwrap());
             let alike = rules()[i].to_string() == rules()[j].to_string() || i.max(j) < 2;
             assert_eq!(found.is_ok(), alike, "{:?} with the memory of {:?}", rules()[i], rules()[j]);
         }
@@ -84,7 +85,7 @@ fn problem(state: &State) -> Option<String> {
     if let Some(value) = blocks.chain(&state.log_weights).find(|v| !v.is_finite()) {
         return Some(format!("the state holds {value}"));
     }
-    AnyApproximation::from_state(state).err().map(|error| error.to_string())
+    Approximation::from_state(state).err().map(|error| error.to_string())
 }
 
 #[test]
@@ -96,12 +97,15 @@ fn no_step_size_leaves_the_domain() {
             for rule in rules().into_iter().skip(2).filter(|rule| takes(family, *rule)) {
                 let declares = matches!(target.prior(), Prior::Gaussian { .. });
                 if !declares && matches!(rule, Rule::AdamLike(rule) if rule.bias_correction.starts_from_the_prior()) {
-                    assert!(matches!(open(target, from.clone(), &steps(rule, None)), Err(Error::Unsupported { .. })));
+                    assert!(matches!(
+                        Run::new(target, from.clone(), &steps(rule, None)),
+                        Err(Error::Unsupported { .. })
+                    ));
                     continue;
                 }
                 for beta in [1e-200, 0.3, 10.0, 1e6, 1e200] {
                     let plan = Plan { step_size: StepSize::Constant(beta), max_kl: None, ..steps(rule, None) };
-                    let mut run = open(target, from.clone(), &plan).unwrap();
+                    let mut run = Run::new(target, from.clone(), &plan).unwrap();
                     for step in 0..60 {
                         if run.reason_to_stop().is_some() {
                             break;
@@ -109,7 +113,7 @@ fn no_step_size_leaves_the_domain() {
                         let report = run.step().unwrap();
                         let at = || format!("{name}, {}, {rule:?}, β = {beta}, step {step}", label(family));
                         assert!(report.taken.is_finite() && report.elbo.is_none_or(f64::is_finite), "{}", at());
-                        if let Some(problem) = problem(&run.state()) {
+                        if let Some(problem) = problem(&run.q().state()) {
                             panic!("{}: {problem}", at());
                         }
                     }
@@ -121,7 +125,7 @@ fn no_step_size_leaves_the_domain() {
 
 fn refusal(family: Family, plan: &Plan) -> String {
     let target = logistic(30, 3);
-    match open(&target, start_of(&target, family), plan) {
+    match Run::new(&target, start_of(&target, family), plan) {
         Ok(_) => panic!("{family} with {plan:?} was accepted"),
         Err(error) => error.to_string(),
     }
@@ -146,8 +150,8 @@ fn what_does_not_fit_together_is_refused_with_a_sentence() {
     }
     let banana = Banana::default();
     let from = start_of(&banana, Family::gaussian().diagonal());
-    let sentence = open(&banana, from.clone(), &of(adam)).err().unwrap().to_string();
+    let sentence = Run::new(&banana, from.clone(), &of(adam)).err().unwrap().to_string();
     assert!(sentence.contains("prior") && sentence.contains("momentum_only"), "{sentence}");
     let kept = Rule::AdamLike(AdamLike { bias_correction: BiasCorrection::MomentumOnly, ..AdamLike::default() });
-    assert!(open(&banana, from, &of(kept)).is_ok());
+    assert!(Run::new(&banana, from, &of(kept)).is_ok());
 }

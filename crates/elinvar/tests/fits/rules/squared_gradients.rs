@@ -1,15 +1,15 @@
 //! The curvatures that square gradients, as a run computes them.
 
-use elinvar::block::{Diagonal, Full, LocationBlock, ScaleMatrix};
+use crate::state::Stated;
+use elinvar::block::{Location, Scale};
 use elinvar::estimate::Curvature;
-use elinvar::family::{Approximation, Gaussian, StudentT};
-use elinvar::law::{InverseGamma, PointMass};
+use elinvar::family::{Approximation, NoiseKey};
 use elinvar::model::LogisticRegression;
 use elinvar::random::{Noise, Purpose};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Run;
-use elinvar::target::{Minibatch, Target};
-use elinvar::{Error, Plan};
+use elinvar::target::{Minibatch, Shape, Target};
+use elinvar::{Error, Family, Plan};
 
 use crate::subjects::{logistic, numbers};
 
@@ -33,10 +33,10 @@ fn plan(curvature: Curvature, minibatch: Option<usize>) -> Plan {
     }
 }
 
-fn block<S: ScaleMatrix>() -> LocationBlock<S> {
-    let precision = (0..S::COVARIANCE.n_entries(D))
-        .map(|k| if S::COVARIANCE.n_entries(D) == D || k % (D + 1) == 0 { 9.0 } else { 0.0 });
-    LocationBlock::new(numbers(D, 3), S::from_precision(D, precision.collect()).unwrap()).unwrap()
+fn block(shape: Shape) -> Location {
+    let n = shape.n_entries();
+    let precision = (0..n).map(|k| if n == D || k % (D + 1) == 0 { 9.0 } else { 0.0 });
+    Location::new(numbers(D, 3), Scale::from_precision(shape, precision.collect()).unwrap()).unwrap()
 }
 
 /// ∇log p(y_n | z) = y σ(−y xᵀz) x for labels ±1.
@@ -47,16 +47,17 @@ fn item(target: &LogisticRegression, n: usize, z: &[f64]) -> Vec<f64> {
 }
 
 /// P after one plain step, by hand: P + β{Σ_s w_s N·(mean square) + kδ − P} at the draws that the run will make.
-fn by_hand<A: Approximation>(
+fn by_hand(
     target: &LogisticRegression,
-    q: &A,
+    q: &Approximation,
     plan: &Plan,
     k: f64,
     weight: impl Fn(&[f64]) -> f64,
 ) -> Vec<f64> {
     let draw_plan = plan.draw_plan(plan.n_draws);
-    let (mut work, mut batch) = (q.work(&draw_plan), q.batch(&draw_plan));
-    q.draw(plan.seed, Purpose::Draws, 0, &mut work, &mut batch);
+    let mut work = q.estimator(&draw_plan);
+    let mut batch = work.batch(&q);
+    work.draw(&q, NoiseKey { seed: plan.seed, purpose: Purpose::Draws, step: 0 }, &mut batch);
     let mut rows: Vec<u32> = (0..N as u32).collect();
     if let Some(size) = plan.minibatch {
         rows = vec![0; size];
@@ -83,7 +84,7 @@ fn by_hand<A: Approximation>(
     (0..precision.len()).map(entry).collect()
 }
 
-fn check<A: Approximation>(q: &A, k: f64, weight: impl Fn(&[f64]) -> f64 + Copy) {
+fn check(q: &Approximation, k: f64, weight: impl Fn(&[f64]) -> f64 + Copy) {
     let target = logistic(N, D);
     for curvature in [Curvature::ItemGradients, Curvature::SquaredMean] {
         for minibatch in [None, Some(70), Some(1)] {
@@ -104,22 +105,22 @@ fn check<A: Approximation>(q: &A, k: f64, weight: impl Fn(&[f64]) -> f64 + Copy)
 
 #[test]
 fn a_run_squares_the_gradients_of_items_and_of_their_mean() {
-    check(&Gaussian::new(PointMass, block::<Diagonal>()).unwrap(), 1.0, |_| 1.0);
-    check(&Gaussian::new(PointMass, block::<Full>()).unwrap(), 1.0, |_| 1.0);
+    check(&Approximation::single(Family::gaussian(), block(Shape::Diagonal(D))).unwrap(), 1.0, |_| 1.0);
+    check(&Approximation::single(Family::gaussian(), block(Shape::Full(D))).unwrap(), 1.0, |_| 1.0);
     // E[w | z] of the Student-t: (a + Q/2)/(a + d/2 − 1).
     let (a, mu) = (4.0, numbers(D, 3));
     let given = |z: &[f64]| {
         let q: f64 = z.iter().zip(&mu).map(|(z, m)| 9.0 * (z - m) * (z - m)).sum();
         (a + 0.5 * q) / (a + 0.5 * D as f64 - 1.0)
     };
-    check(&StudentT::new(InverseGamma::new(a).unwrap(), block::<Diagonal>()).unwrap(), a / (a - 1.0), given);
+    check(&Approximation::single(Family::student_t(a), block(Shape::Diagonal(D))).unwrap(), a / (a - 1.0), given);
 }
 
 /// For a generalised linear model the Gauss–Newton matrix is the Hessian.
 #[test]
 fn gauss_newton_of_a_linear_model_is_the_hessian() {
     let target = logistic(N, D);
-    let q = Gaussian::new(PointMass, block::<Full>()).unwrap();
+    let q = Approximation::single(Family::gaussian(), block(Shape::Full(D))).unwrap();
     let after = |curvature| {
         let mut run = Run::new(&target, q.clone(), &plan(curvature, Some(70))).unwrap();
         (0..5).for_each(|_| _ = run.step().unwrap());

@@ -1,7 +1,8 @@
 //! `adam_like.json`: three iterations of the Adam-like rule from listed draws, for every family and option.
 
+use crate::state::{BlockState, State, Stated};
 use elinvar::estimate::{Curvature, MixingWeights};
-use elinvar::family::{AnyApproximation, BlockState, DrawPlan, Family, State};
+use elinvar::family::{self, Approximation, DrawPlan, Family, Seen};
 use elinvar::rule::{AdamLike, AdamLikeMemory, AdamLikeRequest};
 use elinvar::target::{Covariance, Evaluations, ItemGradients, Rows, Scratch};
 use serde_json::Value;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::compare::{STEP, close};
 use super::json::{given, list, number, numbers, read, vector};
 use super::logistic::Items;
-use super::member::{ListedDraw, Member, kind, with_member};
+use super::member::{ListedDraw, Member, kind};
 
 /// k = s̄ of mathematics §0, written down again.
 fn prior_factor(name: &str, par: Option<f64>) -> f64 {
@@ -38,7 +39,7 @@ fn listed_draw(q: &State, name: &str, step: &Value) -> ListedDraw {
     ListedDraw { z: vector(step, "eps").iter().enumerate().map(|(i, eps)| at(i, *eps)).collect(), w }
 }
 
-fn check<M: Member>(label: &str, start: &M, case: &Value) {
+fn check(label: &str, start: &Approximation, case: &Value) {
     let (name, n) = (case["family"].as_str().unwrap(), number(case, "N"));
     let prior_precision = prior_factor(name, case["par"].as_f64()) * number(case, "prior_precision");
     let weights = if case["option"] == "I" { MixingWeights::Sampled } else { MixingWeights::Marginal };
@@ -47,12 +48,12 @@ fn check<M: Member>(label: &str, start: &M, case: &Value) {
     let request = AdamLikeRequest { rule, beta: number(case, "beta"), n_items: n };
     let items = Items::of(case);
     let (mut q, d) = (start.clone(), start.dim());
-    let (mut work, mut batch, mut gradient) = (q.work(&plan), q.batch(&plan), q.gradient_buffer());
+    let mut gradient = q.zero_gradient();
     let mut memory: AdamLikeMemory = q.adam_like_memory().expect("a diagonal family");
     for (t, step) in list(case, "steps").iter().enumerate() {
         let label = format!("{label}, step {}", t + 1);
-        q.place_listed(&[listed_draw(&q.state(), name, step)], &mut work, &mut batch);
-        assert!(q.weigh(&mut work, &batch));
+        let (mut work, batch) = q.placed(&[listed_draw(&q.state(), name, step)], &plan);
+        assert!(work.weigh(&q, &batch));
         // One item of N, scaled by N/M = N: its gradient at the draw and, for option II, at ẑ.
         let rows = [number(step, "i") as u32];
         let mut evaluations = Evaluations::new(d, batch.draws.len());
@@ -62,14 +63,19 @@ fn check<M: Member>(label: &str, start: &M, case: &Value) {
             let z = batch.draws.get(s);
             ItemGradients::item_gradients(&items.model, z, Rows::Subset(&rows), &mut scratch, &mut item).unwrap();
             if s < batch.n {
-                q.add_item_gradients(s, &item, &mut work, &mut curvature);
+                work.add_item_gradients(&q, s, &item, &mut curvature);
             }
             evaluations.grad_mut(s).iter_mut().zip(&item).for_each(|(out, g)| *out = n * g);
         }
         curvature.iter_mut().for_each(|v| *v *= n);
         let prior = items.gaussian_prior();
-        assert!(q.gradient(&evaluations, &curvature, &prior, &mut work, &batch, &mut gradient));
-        let taken = q.adam_like_step(&gradient, &prior, request, &mut memory, &mut work).smallest;
+        assert!(work.gradient(
+            &q,
+            &Seen { evaluations: &evaluations, curvature: &curvature, prior: &prior, batch: &batch },
+            0.0,
+            &mut gradient
+        ));
+        let taken = q.adam_like_step(&gradient, &prior, request, &mut memory, &mut family::Scratch::new(&q)).smallest;
         assert_eq!(taken, request.beta, "{label}");
 
         let block = &q.state().blocks[0];
@@ -105,8 +111,8 @@ fn every_trace_of_the_adam_like_rule() {
             blocks: vec![BlockState { b, precision }],
             log_weights: vec![0.0],
         };
-        let q = AnyApproximation::from_state(&state).unwrap();
-        with_member!(&q, q => check(&format!("{name}, option {option}"), q, case));
+        let q = Approximation::from_state(&state).unwrap();
+        check(&format!("{name}, option {option}"), &q, case);
         seen.push(format!("{name} {option}"));
     }
     let all =

@@ -1,10 +1,10 @@
 //! `beyond.json`: trust regions, steps that stay positive, and deterministic-mixture weights.
 
-use elinvar::block::{Full, LocationBlock, LogWeights, ScaleMatrix};
+use elinvar::block::LogWeights;
 use elinvar::estimate::{Curvature, Sampling};
-use elinvar::family::{Approximation, Batch, DrawPlan, Gaussian, StepRequest};
-use elinvar::law::PointMass;
+use elinvar::family::{Approximation, Batch, Estimator, GaussianMixtureEstimator, Scratch, StepRequest};
 use elinvar::rule::{Rule, geodesic_step, largest_step, log_step, student_t_christoffel};
+use elinvar::target::Covariance;
 use serde_json::Value;
 
 use super::compare::{CLOSED_FORM, MARGIN, STEP, close};
@@ -15,20 +15,18 @@ use super::mog::{mixture, plan, standardised};
 /// Accuracy of the library's search in the divergence; a shortened step lies within it below the bound.
 const SEARCH: f64 = 0.05;
 
-fn gaussian(mean: &[f64], precision: &Matrix) -> Gaussian<Full> {
-    let scale = Full::from_precision(precision.rows, precision.entries.clone()).expect("positive definite");
-    Gaussian::new(PointMass, LocationBlock::new(mean.to_vec(), scale).expect("a block")).expect("a Gaussian")
+fn gaussian(mean: &[f64], precision: &Matrix) -> Approximation {
+    Approximation::gaussian(mean.to_vec(), Covariance::Full, precision.entries.clone()).expect("a Gaussian")
 }
 
 /// One step of a Gaussian with the given ∇_μ L and G; the new mean and precision, and the β taken.
 fn stepped(mean: &[f64], p: &Matrix, grad: &[f64], g: &Matrix, request: StepRequest) -> (Vec<f64>, Matrix, f64) {
     let mut q = gaussian(mean, p);
-    let mut work = q.work(&DrawPlan::independent(1));
-    let mut gradient = q.gradient_buffer();
-    gradient.b.copy_from_slice(grad);
-    gradient.g.copy_from_slice(&g.entries);
-    let taken = q.step(&gradient, request, &mut work).smallest;
-    (q.block().column(0).to_vec(), Matrix::from_columns(p.rows, q.block().scale().precision()), taken)
+    let mut gradient = q.zero_gradient();
+    gradient.blocks[0].b.copy_from_slice(grad);
+    gradient.blocks[0].g.copy_from_slice(&g.entries);
+    let taken = q.advance(&gradient, request, &mut Scratch::new(&q)).smallest;
+    (q.locations()[0].column(0).to_vec(), Matrix::from_columns(p.rows, q.locations()[0].scale().precision()), taken)
 }
 
 /// KL(N(mean_new, P_new⁻¹) ‖ N(mean, P⁻¹)), mathematics §1.1.
@@ -130,12 +128,12 @@ fn deterministic_mixture_weights() {
             counts.iter().enumerate().flat_map(|(c, n)| std::iter::repeat_n(c as u32, *n as usize)).collect();
         assert_eq!(labels.len(), z.cols, "as many points as the counts say");
         let eps = labels.iter().enumerate().flat_map(|(s, c)| standardised(&q, *c as usize, z.column(s)));
-        let mut work = q.work(&plan(Sampling::Stratified, Curvature::Hessian));
+        let mut work = GaussianMixtureEstimator::new(&q, &plan(Sampling::Stratified, Curvature::Hessian));
         let mut batch = Batch::new(q.dim(), labels.len(), 0, 0);
         work.set_noise(&labels, &eps.collect::<Vec<_>>());
-        q.place(&mut work, &mut batch);
-        assert!(q.weigh(&mut work, &batch));
-        let contraction = q.contraction(&work);
+        work.place(&q, &mut batch);
+        assert!(work.weigh(&q, &batch));
+        let contraction = work.contraction();
         let weights = matrix(case, "weights").transposed();
         for c in 0..covariances.len() {
             for (found, expected) in contraction.weights(c).iter().zip(weights.column(c)) {

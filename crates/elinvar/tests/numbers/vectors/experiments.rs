@@ -1,17 +1,17 @@
 //! `experiments.json`: optima of the bound at which the natural gradient vanishes, and divergences on a grid.
 
-use elinvar::block::{Full, LocationBlock, LocationGradient, LogWeights, ScaleMatrix};
-use elinvar::family::{Approximation, DrawPlan, MixtureOfGaussians};
+use elinvar::block::{BlockGradient, Location, LogWeights, Scale};
+use elinvar::family::{Approximation, Scratch};
 use elinvar::model::BetaBinomial;
 use elinvar::special::logistic::{log_sum_exp, log1p_exp, logistic_variance, sigmoid};
-use elinvar::target::{DrawBuffer, Evaluations, Rows, Target};
+use elinvar::target::{DrawBuffer, Evaluations, Rows, Shape, Target};
 use serde_json::{Value, json};
 
 use super::compare::close;
 use super::dense::{Matrix, dot};
 use super::json::{given, list, matrix, number, read, vector};
 use super::logistic::Items;
-use super::member::{Member, member, with_member};
+use super::member::{Member, member};
 
 /// Rules for expectations over ε ~ N(0, 1) and over u = |w|, w ~ N(0, 1).
 struct Quadrature {
@@ -114,10 +114,11 @@ fn expected_loss(items: &Items, b: &Matrix, sigma: &Matrix, rule: &Quadrature) -
 }
 
 /// ∇_B, G and the bound of `q` with expectations by the rule.
-fn bound<M: Member>(q: &M, items: &Items, sigma: &Matrix, rule: &Quadrature) -> (LocationGradient, f64) {
+fn bound(q: &Approximation, items: &Items, sigma: &Matrix, rule: &Quadrature) -> (BlockGradient, f64) {
     let prior = items.gaussian_prior();
     let (loss, loss_b, loss_hessian) = expected_loss(items, &q.b(), sigma, rule);
-    let (mut total, from_prior) = (q.entropy_slopes().expect("an exact entropy"), q.prior_slopes(&prior));
+    let (mut total, from_prior) =
+        (q.entropy_gradient().expect("an exact entropy"), q.prior_gradient(&prior).expect("a block of locations"));
     for ((total, prior), loss) in total.b.iter_mut().zip(&from_prior.b).zip(&loss_b.entries) {
         *total += prior - loss;
     }
@@ -128,14 +129,7 @@ fn bound<M: Member>(q: &M, items: &Items, sigma: &Matrix, rule: &Quadrature) -> 
 }
 
 /// The natural gradient Σ ∇_B Ω⁻¹ and G, which both vanish at an optimum (mathematics §9.5), within the given sizes.
-fn check_direction<M: Member>(
-    label: &str,
-    q: &M,
-    sigma: &Matrix,
-    gradient: &LocationGradient,
-    b_size: f64,
-    g_size: f64,
-) {
+fn check_direction(label: &str, q: &Approximation, sigma: &Matrix, gradient: &BlockGradient, b_size: f64, g_size: f64) {
     let grad_b = Matrix::from_columns(q.dim(), &gradient.b);
     let direction = sigma.times(&grad_b.times(&q.omega_matrix().inverse())).entries;
     close(&format!("{label}: direction of B"), &direction, &vec![0.0; direction.len()], 1.0, b_size);
@@ -143,11 +137,13 @@ fn check_direction<M: Member>(
     close(&format!("{label}: direction of P"), &gradient.g, &vec![0.0; gradient.g.len()], scale, g_size);
 }
 
-fn check_optimum<M: Member>(label: &str, q: &M, items: &Items, sigma: &Matrix, elbo: f64) {
+fn check_optimum(label: &str, q: &Approximation, items: &Items, sigma: &Matrix, elbo: f64) {
     let (gradient, value) = bound(q, items, sigma, &Quadrature::fine());
     close(&format!("{label}: ELBO"), &[value], &[elbo], 1.0, 1e-9);
     // Optima known to 1e−9 in the bound leave no more than that to gain: ½ gᵀF⁻¹g in nats.
-    let remaining = 0.5 * q.inner(&gradient, &gradient, &mut q.work(&DrawPlan::independent(1)));
+    let mut whole = q.zero_gradient();
+    whole.blocks[0] = gradient.clone();
+    let remaining = 0.5 * q.inner(&whole, &whole, &mut Scratch::new(q));
     assert!((0.0..1e-9).contains(&remaining), "{label}: {remaining:e} nats are left to gain");
     if q.b().cols == 1 {
         check_direction(label, q, sigma, &gradient, 1e-8, 1e-9);
@@ -177,7 +173,7 @@ fn the_natural_gradient_vanishes_at_the_optima() {
         if let Some(evidence) = given(experiment, "log_evidence").and_then(Value::as_f64) {
             assert!(elbo < evidence, "a bound lies below what it bounds");
         }
-        with_member!(&member(name, &case), q => check_optimum(entry, q, &items, &sigma, elbo));
+        check_optimum(entry, &member(name, &case), &items, &sigma, elbo);
     }
 }
 
@@ -188,14 +184,14 @@ fn trapezoid(from: f64, to: f64, n: usize) -> Vec<(f64, f64)> {
     (0..n).map(|i| (from + i as f64 * step, weight(i))).collect()
 }
 
-fn mixture(components: &[Value]) -> MixtureOfGaussians<Full> {
+fn mixture(components: &[Value]) -> Approximation {
     let log_weights = components.iter().map(|c| number(c, "weight").ln()).collect();
     let blocks = components.iter().map(|c| {
         let precision = matrix(c, "precision");
-        let scale = Full::from_precision(precision.rows, precision.entries).expect("positive definite");
-        LocationBlock::new(vector(c, "mean"), scale).expect("finite means")
+        let scale = Scale::from_precision(Shape::Full(precision.rows), precision.entries).expect("positive definite");
+        Location::new(vector(c, "mean"), scale).expect("finite means")
     });
-    MixtureOfGaussians::new(LogWeights::new(log_weights).expect("weights"), blocks.collect()).expect("a mixture")
+    Approximation::mixture(LogWeights::new(log_weights).expect("weights"), blocks.collect()).expect("a mixture")
 }
 
 /// On the grid that the file describes. The mass beyond it is 4e−6 of the whole, which limits what normaliser and mean say.

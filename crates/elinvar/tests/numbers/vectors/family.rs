@@ -1,5 +1,6 @@
 //! `family_*.json`: densities, derivatives, moments, entropies and prior terms of every conditionally Gaussian family.
 
+use elinvar::family::Approximation;
 use elinvar::law::InverseGamma;
 use elinvar::special::gamma::{digamma_minus_log, trigamma_minus_inv};
 use elinvar::target::Prior;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use super::compare::{CLOSED_FORM, EXTREME, STEP, close};
 use super::dense::Matrix;
 use super::json::{given, list, matrix, number, read, vector};
-use super::member::{Member, member, with_member};
+use super::member::{Member, member};
 
 /// E[u], E[u²] and E[s] of mathematics §0.5; for `rank_k` those of each factor.
 fn moments(name: &str, par: f64) -> (f64, f64, f64) {
@@ -25,7 +26,7 @@ fn moments(name: &str, par: f64) -> (f64, f64, f64) {
     }
 }
 
-fn check_case<M: Member>(name: &str, label: &str, q: &M, case: &Value, closed: f64, entropies: f64) {
+fn check_case(name: &str, label: &str, q: &Approximation, case: &Value, closed: f64, entropies: f64) {
     let (b, sigma) = (matrix(case, "B"), matrix(case, "Sigma"));
     let (d, r) = (b.rows, b.cols);
     let same = |what: &str, found: &[f64], expected: &[f64], floor: f64, tolerance: f64| {
@@ -64,7 +65,7 @@ fn check_case<M: Member>(name: &str, label: &str, q: &M, case: &Value, closed: f
         }
         None => assert!(name != "nig" || q.entropy().is_none(), "{label}: an entropy without a rule"),
     }
-    let slopes = q.entropy_slopes();
+    let slopes = q.entropy_gradient();
     if given(case, "entropy_grad_B").is_some() {
         let found = slopes.as_ref().unwrap_or_else(|| panic!("{label}: the library has no gradient of the entropy"));
         same("∇_B H", &found.b, &matrix(case, "entropy_grad_B").entries, 1.0, entropies);
@@ -78,7 +79,7 @@ fn check_case<M: Member>(name: &str, label: &str, q: &M, case: &Value, closed: f
     if let Some(precision) = given(case, "prior_precision").and_then(Value::as_f64) {
         let prior = Prior::Gaussian { precision, leading: d };
         same("E[log prior]", &[q.expected_log_prior(&prior)], &[number(case, "prior_expectation")], 1.0, closed);
-        let found = q.prior_slopes(&prior);
+        let found = q.prior_gradient(&prior).expect("a block of locations");
         same("∇_B of the prior", &found.b, &matrix(case, "prior_grad_B").entries, 0.0, closed);
         let g = q.g_matrix(&found).scaled(-0.5);
         same("∇_Σ of the prior", &g.entries, &matrix(case, "prior_grad_Sigma").entries, 0.0, closed);
@@ -106,7 +107,7 @@ fn check(name: &str) {
     for (i, case) in cases.iter().enumerate() {
         let (closed, entropies) = if i + 1 == cases.len() { (EXTREME, EXTREME) } else { (CLOSED_FORM, STEP) };
         let label = format!("{name} case {i}");
-        with_member!(&member(name, case), q => check_case(name, &label, q, case, closed, entropies));
+        check_case(name, &label, &member(name, case), case, closed, entropies);
         check_shape(&label, case);
     }
 }

@@ -1,6 +1,6 @@
 //! Logistic targets of the vectors, evaluated as a run evaluates them.
 
-use elinvar::family::{Approximation, Batch};
+use elinvar::family::{Approximation, Batch, Estimator};
 use elinvar::model::{DesignMatrix, LogisticRegression};
 use elinvar::target::{CurvatureMut, Evaluations, Prior, Rows, SecondOrder, Target};
 use serde_json::Value;
@@ -47,10 +47,10 @@ impl Items {
     }
 
     /// log p, its gradient and its contracted Hessian at a batch, likelihood scaled by N/M.
-    pub(crate) fn evaluate<A: Approximation>(
+    pub(crate) fn evaluate(
         &self,
-        q: &A,
-        work: &A::Work,
+        q: &Approximation,
+        work: &dyn Estimator,
         batch: &Batch,
         form: PriorForm,
     ) -> (Evaluations, Vec<f64>) {
@@ -58,9 +58,9 @@ impl Items {
         let Prior::Gaussian { precision, .. } = self.prior else { panic!("the items have a Gaussian prior") };
         let draws = batch.draws.view();
         let mut out = Evaluations::new(d, draws.len());
-        let mut curvature = vec![0.0; q.n_blocks() * q.covariance_kind().n_entries(d)];
-        let contraction = q.contraction(work);
-        let view = CurvatureMut::new(q.covariance_kind(), d, &mut curvature);
+        let mut curvature = vec![0.0; q.n_components() * q.family().covariance.n_entries(d)];
+        let contraction = work.contraction();
+        let view = CurvatureMut::new(q.family().covariance, d, &mut curvature);
         self.model.evaluate_and_contract(draws, self.rows(), contraction, &mut out, view).expect("an evaluation");
         let (log_p, grads, _) = out.parts_mut();
         log_p.iter_mut().chain(grads.iter_mut()).chain(&mut curvature).for_each(|v| *v *= self.factor);
@@ -69,7 +69,7 @@ impl Items {
                 *log_p += self.prior.log_density(z);
             }
             grads.iter_mut().zip(draws.as_slice()).for_each(|(g, z)| *g -= precision * z);
-            let mut view = CurvatureMut::new(q.covariance_kind(), d, &mut curvature);
+            let mut view = CurvatureMut::new(q.family().covariance, d, &mut curvature);
             for k in 0..contraction.len() {
                 view.add_identity(k, -precision * contraction.weights(k).iter().sum::<f64>());
             }

@@ -1,10 +1,11 @@
 //! `matrix_variate.json` and the tensors of `beyond.json`: density, entropy, expectation parameters and steps.
 
-use elinvar::block::{Full, ScaleMatrix};
+use elinvar::block::{Scale, Tensor};
 use elinvar::estimate::Curvature;
-use elinvar::family::{Approximation, DrawPlan, Group, MatrixUpdate, Multilinear, StepRequest, TensorGaussian};
+use elinvar::family::{Approximation, DrawPlan, MatrixUpdate, NoiseKey, Scratch, Seen, StepRequest};
 use elinvar::rule::Rule;
-use elinvar::target::{Evaluations, Prior};
+use elinvar::target::{Evaluations, Prior, Shape};
+use elinvar::theory::Multilinear;
 use serde_json::Value;
 
 use super::compare::{CLOSED_FORM, STEP, close};
@@ -12,10 +13,11 @@ use super::dense::Matrix;
 use super::json::{given, list, matrices, matrix, number, read, vector};
 
 /// N(W, V_K ⊗ … ⊗ V_1).
-fn gaussian(w: &[f64], v: &[Matrix], update: MatrixUpdate) -> TensorGaussian<Full> {
-    let factor = |v: &Matrix| Full::from_precision(v.rows, v.inverse().entries).expect("positive definite");
-    let group = Group::new(w.to_vec(), v.iter().map(factor).collect()).expect("a group");
-    TensorGaussian::new(vec![group], update).expect("a layout")
+fn gaussian(w: &[f64], v: &[Matrix], update: MatrixUpdate) -> Approximation {
+    let factor =
+        |v: &Matrix| Scale::from_precision(Shape::Full(v.rows), v.inverse().entries).expect("positive definite");
+    let group = Tensor::new(w.to_vec(), v.iter().map(factor).collect()).expect("a group");
+    Approximation::tensors_of(vec![group], update).expect("a layout")
 }
 
 /// The step from W with the gradient G = ∇ℓ of one item: every way to say the same curvature.
@@ -35,13 +37,14 @@ fn dual(m: &Matrix) -> Vec<f64> {
 
 impl Step<'_> {
     /// The state after a step with this source of curvature.
-    fn taken(&self, update: MatrixUpdate, curvature: Curvature, rule: Rule) -> TensorGaussian<Full> {
+    fn taken(&self, update: MatrixUpdate, curvature: Curvature, rule: Rule) -> Approximation {
         let mut q = gaussian(self.w, self.v, update);
         let d = q.dim();
         let plan = DrawPlan { curvature, ..DrawPlan::independent(1) };
-        let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
-        q.draw(3, elinvar::random::Purpose::Draws, 0, &mut work, &mut batch);
-        assert!(q.weigh(&mut work, &batch));
+        let mut work = q.estimator(&plan);
+        let mut batch = work.batch(&q);
+        work.draw(&q, NoiseKey { seed: 3, purpose: elinvar::random::Purpose::Draws, step: 0 }, &mut batch);
+        assert!(work.weigh(&q, &batch));
         let mut evaluations = Evaluations::new(d, batch.draws.len());
         let grad: Vec<f64> = if update == MatrixUpdate::PaperLiteral {
             // There G is ∇h = ∇log q − ∇log p at the draw.
@@ -54,21 +57,26 @@ impl Step<'_> {
         evaluations.grad_mut(0).copy_from_slice(&grad);
         let mut contracted = vec![0.0; q.curvature_len(curvature)];
         match curvature {
-            Curvature::ItemGradients => q.add_item_gradients(0, &grad, &mut work, &mut contracted),
+            Curvature::ItemGradients => work.add_item_gradients(&q, 0, &grad, &mut contracted),
             Curvature::Hessian => {
                 contracted.iter_mut().enumerate().for_each(|(k, h)| *h = -self.g[k % d] * self.g[k / d]);
             }
             _ => {}
         }
-        let mut gradient = q.gradient_buffer();
-        assert!(q.gradient(&evaluations, &contracted, &self.prior, &mut work, &batch, &mut gradient));
+        let mut gradient = q.zero_gradient();
+        assert!(work.gradient(
+            &q,
+            &Seen { evaluations: &evaluations, curvature: &contracted, prior: &self.prior, batch: &batch },
+            0.0,
+            &mut gradient
+        ));
         let request = StepRequest { rule, beta: self.beta, mixing_beta: self.beta, max_kl: None };
-        assert_eq!(q.step(&gradient, request, &mut work).smallest, self.beta);
+        assert_eq!(q.advance(&gradient, request, &mut Scratch::new(&q)).smallest, self.beta);
         q
     }
 
-    fn check(&self, label: &str, q: &TensorGaussian<Full>, w: &[f64], factors: &[Matrix]) {
-        let group = &q.groups()[0];
+    fn check(&self, label: &str, q: &Approximation, w: &[f64], factors: &[Matrix]) {
+        let group = &q.tensors()[0];
         close(&format!("{label}: W"), group.w(), w, 0.0, STEP);
         for (j, (found, expected)) in group.factors().iter().zip(factors).enumerate() {
             close(&format!("{label}: P{}", j + 1), found.precision(), &expected.entries, 0.0, STEP);
@@ -78,7 +86,7 @@ impl Step<'_> {
 
 const SOURCES: [Curvature; 3] = [Curvature::ItemGradients, Curvature::Hessian, Curvature::GradientOuterProduct];
 
-fn check_density(label: &str, q: &TensorGaussian<Full>, z: &[f64], case: &Value) {
+fn check_density(label: &str, q: &Approximation, z: &[f64], case: &Value) {
     close(&format!("{label}: log q"), &[q.log_density(z)], &[number(case, "log_density")], 1.0, CLOSED_FORM);
     let entropy = q.entropy().expect("it has one");
     close(&format!("{label}: entropy"), &[entropy], &[number(case, "entropy")], 1.0, CLOSED_FORM);

@@ -1,12 +1,11 @@
 //! Members of the conditionally Gaussian families, made from the plain data of a case.
 
-use elinvar::block::{Diagonal, Full, LocationGradient, ScaleMatrix};
-use elinvar::family::{AnyApproximation, Approximation, Batch, BlockState, Family, Kind, State};
+use crate::state::{BlockState, State, Stated};
+use elinvar::block::BlockGradient;
 use elinvar::family::{
-    ExponentiallyModifiedGaussian, FactorGaussian, Gaussian, Nig, SkewGaussian, StudentT, SymmetricNig,
+    Approximation, Batch, DrawPlan, Estimator, FactorEstimator, Family, Kind, MeanVarianceEstimator,
 };
-use elinvar::law::MixingLaw;
-use elinvar::target::{Covariance, Prior};
+use elinvar::target::Covariance;
 use serde_json::Value;
 
 use super::dense::{Matrix, difference};
@@ -18,25 +17,18 @@ pub(crate) struct ListedDraw {
     pub(crate) w: Vec<f64>,
 }
 
-/// What the checks ask of a family besides [`Approximation`].
-pub(crate) trait Member: Approximation<Gradient = LocationGradient> {
+/// What the checks ask of a member besides the library's own interface.
+pub(crate) trait Member {
     /// B, d × r.
     fn b(&self) -> Matrix;
     /// P, full also when the family stores a diagonal.
     fn precision(&self) -> Matrix;
     /// Ω.
     fn omega_matrix(&self) -> Matrix;
-    /// ∇_B H and −2∇_Σ H.
-    fn entropy_slopes(&self) -> Option<LocationGradient>;
-    /// ∇_B and −2∇_Σ of E[log prior].
-    fn prior_slopes(&self, prior: &Prior) -> LocationGradient;
-    /// Makes the library's batch of these draws.
-    fn place_listed(&self, draws: &[ListedDraw], work: &mut Self::Work, batch: &mut Batch);
-
     /// G as a full matrix.
-    fn g_matrix(&self, gradient: &LocationGradient) -> Matrix {
-        spread(self.dim(), &gradient.g)
-    }
+    fn g_matrix(&self, gradient: &BlockGradient) -> Matrix;
+    /// The estimator and the batch of these draws.
+    fn placed(&self, draws: &[ListedDraw], plan: &DrawPlan) -> (Box<dyn Estimator>, Batch);
 }
 
 /// The matrix of d² entries, or the diagonal matrix of d.
@@ -56,83 +48,54 @@ fn centre(b: &Matrix, u: &[f64]) -> Vec<f64> {
     b.times_vector(&tilde)
 }
 
-macro_rules! mixture_members {
-    ($($family:ident),*) => { $(mixture_members!(@one $family, Full); mixture_members!(@one $family, Diagonal);)* };
-    (@one $family:ident, $scale:ident) => {
-        impl Member for $family<$scale> {
-            fn b(&self) -> Matrix {
-                Matrix::from_columns(self.dim(), self.block().b())
-            }
+impl Member for Approximation {
+    fn b(&self) -> Matrix {
+        Matrix::from_columns(self.dim(), self.locations()[0].b())
+    }
 
-            fn precision(&self) -> Matrix {
-                spread(self.dim(), self.block().scale().precision())
-            }
+    fn precision(&self) -> Matrix {
+        spread(self.dim(), self.locations()[0].scale().precision())
+    }
 
-            fn omega_matrix(&self) -> Matrix {
-                let r = self.block().n_columns();
-                Matrix::from_columns(r, &self.omega().0[..r * r])
-            }
-
-            fn entropy_slopes(&self) -> Option<LocationGradient> {
-                self.entropy_gradient()
-            }
-
-            fn prior_slopes(&self, prior: &Prior) -> LocationGradient {
-                self.prior_gradient(prior)
-            }
-
-            fn place_listed(&self, draws: &[ListedDraw], work: &mut Self::Work, batch: &mut Batch) {
-                let (b, precision) = (self.b(), Member::precision(self));
-                let w: Vec<f64> = draws.iter().map(|draw| draw.w.first().copied().unwrap_or(1.0)).collect();
-                let eps = draws.iter().zip(&w).flat_map(|(draw, w)| {
-                    standardised(&precision, &draw.z, &centre(&b, &[self.law().shift(*w)]), self.law().scale(*w))
-                });
-                work.set_noise(&w, &eps.collect::<Vec<_>>());
-                self.place(work, batch);
-            }
+    fn omega_matrix(&self) -> Matrix {
+        let m = self.law().moments();
+        match self.locations()[0].n_columns() {
+            2 if self.law().is_shifted() => Matrix::from_columns(2, &[m.inv_s, m.u_inv_s, m.u_inv_s, m.uu_inv_s]),
+            // Factors are standard normal.
+            r => Matrix::diagonal(&vec![m.inv_s; r]),
         }
-    };
-}
+    }
 
-mixture_members!(Gaussian, StudentT, SkewGaussian, ExponentiallyModifiedGaussian, Nig, SymmetricNig);
+    fn g_matrix(&self, gradient: &BlockGradient) -> Matrix {
+        spread(self.dim(), &gradient.g)
+    }
 
-macro_rules! factor_members {
-    ($($scale:ident),*) => { $(
-        impl Member for FactorGaussian<$scale> {
-            fn b(&self) -> Matrix {
-                Matrix::from_columns(self.dim(), self.block().b())
-            }
-
-            fn precision(&self) -> Matrix {
-                spread(self.dim(), self.block().scale().precision())
-            }
-
-            fn omega_matrix(&self) -> Matrix {
-                Matrix::diagonal(&vec![1.0; 1 + self.rank()])
-            }
-
-            fn entropy_slopes(&self) -> Option<LocationGradient> {
-                Some(self.entropy_gradient())
-            }
-
-            fn prior_slopes(&self, prior: &Prior) -> LocationGradient {
-                self.prior_gradient(prior)
-            }
-
-            fn place_listed(&self, draws: &[ListedDraw], work: &mut Self::Work, batch: &mut Batch) {
-                let (b, precision) = (self.b(), Member::precision(self));
-                let normals = draws.iter().flat_map(|draw| {
-                    let eps = standardised(&precision, &draw.z, &centre(&b, &draw.w), 1.0);
-                    draw.w.iter().copied().chain(eps).collect::<Vec<_>>()
-                });
-                work.set_noise(&normals.collect::<Vec<_>>());
-                self.place(work, batch);
-            }
+    fn placed(&self, draws: &[ListedDraw], plan: &DrawPlan) -> (Box<dyn Estimator>, Batch) {
+        let (b, precision) = (self.b(), Member::precision(self));
+        if let Kind::RankK { .. } = self.family().kind {
+            let normals = draws.iter().flat_map(|draw| {
+                let eps = standardised(&precision, &draw.z, &centre(&b, &draw.w), 1.0);
+                draw.w.iter().copied().chain(eps).collect::<Vec<_>>()
+            });
+            let mut estimator = FactorEstimator::new(self, plan);
+            let mut batch = estimator.batch(self);
+            estimator.set_noise(&normals.collect::<Vec<_>>());
+            estimator.place(self, &mut batch);
+            return (Box::new(estimator), batch);
         }
-    )* };
+        let law = self.law();
+        let w: Vec<f64> = draws.iter().map(|draw| draw.w.first().copied().unwrap_or(1.0)).collect();
+        let eps = draws
+            .iter()
+            .zip(&w)
+            .flat_map(|(draw, w)| standardised(&precision, &draw.z, &centre(&b, &[law.shift(*w)]), law.scale(*w)));
+        let mut estimator = MeanVarianceEstimator::new(self, plan);
+        let mut batch = estimator.batch(self);
+        estimator.set_noise(&w, &eps.collect::<Vec<_>>());
+        estimator.place(self, &mut batch);
+        (Box::new(estimator), batch)
+    }
 }
-
-factor_members!(Full, Diagonal);
 
 /// The family of this name with the constant `par` of a case and `columns` columns of B.
 pub(crate) fn kind(name: &str, par: Option<f64>, columns: usize) -> Kind {
@@ -150,7 +113,7 @@ pub(crate) fn kind(name: &str, par: Option<f64>, columns: usize) -> Kind {
 }
 
 /// The member of the family `name` with the B, Sigma, par and diagonal of a case.
-pub(crate) fn member(name: &str, case: &Value) -> AnyApproximation {
+pub(crate) fn member(name: &str, case: &Value) -> Approximation {
     let (b, sigma) = (matrix(case, "B"), matrix(case, "Sigma"));
     let kind = kind(name, given(case, "par").and_then(Value::as_f64), b.cols);
     let (covariance, precision) = if flag(case, "diagonal") {
@@ -164,29 +127,5 @@ pub(crate) fn member(name: &str, case: &Value) -> AnyApproximation {
         blocks: vec![BlockState { b: b.entries, precision }],
         log_weights: vec![0.0],
     };
-    AnyApproximation::from_state(&state).unwrap_or_else(|e| panic!("{name}: {e}"))
+    Approximation::from_state(&state).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
-
-/// Evaluates an expression with the concrete member bound to a name.
-macro_rules! with_member {
-    ($any:expr, $q:ident => $body:expr) => {
-        match $any {
-            elinvar::family::AnyApproximation::Gaussian($q) => $body,
-            elinvar::family::AnyApproximation::GaussianDiagonal($q) => $body,
-            elinvar::family::AnyApproximation::StudentT($q) => $body,
-            elinvar::family::AnyApproximation::StudentTDiagonal($q) => $body,
-            elinvar::family::AnyApproximation::Skew($q) => $body,
-            elinvar::family::AnyApproximation::SkewDiagonal($q) => $body,
-            elinvar::family::AnyApproximation::Emg($q) => $body,
-            elinvar::family::AnyApproximation::EmgDiagonal($q) => $body,
-            elinvar::family::AnyApproximation::Nig($q) => $body,
-            elinvar::family::AnyApproximation::NigDiagonal($q) => $body,
-            elinvar::family::AnyApproximation::Snig($q) => $body,
-            elinvar::family::AnyApproximation::SnigDiagonal($q) => $body,
-            elinvar::family::AnyApproximation::RankK($q) => $body,
-            elinvar::family::AnyApproximation::RankKDiagonal($q) => $body,
-            other => panic!("{:?} has no block (B, P) of its own", other.state().family),
-        }
-    };
-}
-pub(crate) use with_member;

@@ -1,10 +1,12 @@
 //! `mog.json`: mixtures of Gaussians at points, and one step of scheme M from these points.
 
-use elinvar::block::{Full, LocationBlock, LocationGradient, LogWeights, ScaleMatrix};
+use elinvar::block::{BlockGradient, Location, LogWeights, Scale};
 use elinvar::estimate::{Curvature, Sampling};
-use elinvar::family::{Approximation, Batch, DrawPlan, MixtureOfGaussians, StepRequest};
+use elinvar::family::{
+    Approximation, Batch, DrawPlan, Estimator, GaussianMixtureEstimator, Scratch, Seen, StepRequest,
+};
 use elinvar::rule::Rule;
-use elinvar::target::Prior;
+use elinvar::target::{Prior, Shape};
 use serde_json::Value;
 
 use super::compare::{CLOSED_FORM, MARGIN, STEP, close};
@@ -13,18 +15,18 @@ use super::json::{given, list, matrices, matrix, number, read, vector};
 use super::logistic::{Items, PriorForm};
 
 /// The mixture with these means and covariances.
-pub(crate) fn mixture(log_weights: Vec<f64>, means: &Matrix, covariances: &[Matrix]) -> MixtureOfGaussians<Full> {
+pub(crate) fn mixture(log_weights: Vec<f64>, means: &Matrix, covariances: &[Matrix]) -> Approximation {
     let means = means.transposed();
     let components = covariances.iter().enumerate().map(|(c, sigma)| {
-        let scale = Full::from_precision(sigma.rows, sigma.inverse().entries).expect("positive definite");
-        LocationBlock::new(means.column(c).to_vec(), scale).expect("finite means")
+        let scale = Scale::from_precision(Shape::Full(sigma.rows), sigma.inverse().entries).expect("positive definite");
+        Location::new(means.column(c).to_vec(), scale).expect("finite means")
     });
-    MixtureOfGaussians::new(LogWeights::new(log_weights).expect("weights"), components.collect()).expect("a mixture")
+    Approximation::mixture(LogWeights::new(log_weights).expect("weights"), components.collect()).expect("a mixture")
 }
 
 /// A draw from component c, as noise: ε = L_cᵀ(z − μ_c).
-pub(crate) fn standardised(q: &MixtureOfGaussians<Full>, c: usize, z: &[f64]) -> Vec<f64> {
-    let block = &q.components()[c];
+pub(crate) fn standardised(q: &Approximation, c: usize, z: &[f64]) -> Vec<f64> {
+    let block = &q.locations()[c];
     let l = Matrix::from_columns(z.len(), block.scale().precision()).cholesky().expect("positive definite");
     l.transposed().times_vector(&difference(z, block.column(0)))
 }
@@ -33,7 +35,7 @@ pub(crate) fn plan(sampling: Sampling, curvature: Curvature) -> DrawPlan {
     DrawPlan { sampling, curvature, ..DrawPlan::independent(1) }
 }
 
-fn check_points(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, points: &[Value]) {
+fn check_points(label: &str, q: &Approximation, items: &Items, points: &[Value]) {
     let d = q.dim();
     for (i, point) in points.iter().enumerate() {
         let z = vector(point, "z");
@@ -65,17 +67,17 @@ fn check_points(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, points
 /// allows moves by a halved β instead, which the smallest β taken shows.
 fn check_components(
     label: &str,
-    q: &MixtureOfGaussians<Full>,
-    gradients: &[LocationGradient],
-    (new, taken): (&MixtureOfGaussians<Full>, f64),
+    q: &Approximation,
+    gradients: &[BlockGradient],
+    (new, taken): (&Approximation, f64),
     rule: Rule,
     case: &Value,
     names: [&str; 2],
 ) {
     let (d, beta, listed) = (q.dim(), number(case, "beta"), &case["step"]);
     let mut whole = true;
-    for (c, (block, gradient)) in new.components().iter().zip(gradients).enumerate() {
-        let p = Matrix::from_columns(d, q.components()[c].scale().precision());
+    for (c, (block, gradient)) in new.locations().iter().zip(gradients).enumerate() {
+        let p = Matrix::from_columns(d, q.locations()[c].scale().precision());
         let p_new = Matrix::from_columns(d, block.scale().precision());
         let kept = p.scaled(1.0 - MARGIN).plus(beta, &Matrix::from_columns(d, &gradient.g));
         if rule == Rule::NaturalGradient && kept.cholesky().is_none() {
@@ -94,12 +96,8 @@ fn check_components(
 }
 
 /// The points as a batch of scheme M; any component may stand for the one a point comes from.
-fn placed(
-    q: &MixtureOfGaussians<Full>,
-    curvature: Curvature,
-    points: &[Value],
-) -> (<MixtureOfGaussians<Full> as Approximation>::Work, Batch) {
-    let mut work = q.work(&plan(Sampling::Mixture, curvature));
+fn placed(q: &Approximation, curvature: Curvature, points: &[Value]) -> (GaussianMixtureEstimator, Batch) {
+    let mut work = GaussianMixtureEstimator::new(q, &plan(Sampling::Mixture, curvature));
     let mut batch = Batch::new(q.dim(), points.len(), 0, 0);
     let (mut labels, mut eps) = (Vec::new(), Vec::new());
     for point in points {
@@ -113,20 +111,25 @@ fn placed(
         eps.extend(standardised(q, c, &z));
     }
     work.set_noise(&labels, &eps);
-    q.place(&mut work, &mut batch);
-    assert!(q.weigh(&mut work, &batch));
+    work.place(&q, &mut batch);
+    assert!(work.weigh(&q, &batch));
     (work, batch)
 }
 
-fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &Value) {
+fn check_step(label: &str, q: &Approximation, items: &Items, case: &Value) {
     let (points, listed, beta) = (list(case, "points"), &case["step"], number(case, "beta"));
     let d = q.dim();
     let request = |rule| StepRequest { rule, beta, mixing_beta: beta, max_kl: None };
 
     let (mut work, batch) = placed(q, Curvature::Hessian, points);
     let (evaluations, curvature) = items.evaluate(q, &work, &batch, PriorForm::Evaluated);
-    let mut gradient = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &curvature, &Prior::None, &mut work, &batch, &mut gradient));
+    let mut gradient = q.zero_gradient();
+    assert!(work.gradient(
+        &q,
+        &Seen { evaluations: &evaluations, curvature: &curvature, prior: &Prior::None, batch: &batch },
+        0.0,
+        &mut gradient
+    ));
     let expected_h = vector(listed, "delta_weighted_h");
     close(&format!("{label}: E_c[h]"), &gradient.expected_h, &expected_h, 0.0, STEP);
     for (rule, precision, mean) in [
@@ -134,11 +137,11 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
         (Rule::Retraction, "improved_precision", "improved_mean"),
     ] {
         let mut new = q.clone();
-        let taken = new.step(&gradient, request(rule), &mut work).smallest;
+        let taken = new.advance(&gradient, request(rule), &mut Scratch::new(&new)).smallest;
         check_components(
             &format!("{label}, {rule}"),
             q,
-            &gradient.components,
+            &gradient.blocks,
             (&new, taken),
             rule,
             case,
@@ -152,7 +155,7 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
     let (mut work, batch) = placed(q, Curvature::Stein { control_variate: false }, points);
     let (mut evaluations, _) = items.evaluate(q, &work, &batch, PriorForm::Evaluated);
     let weights: Vec<Vec<f64>> = {
-        let contraction = q.contraction(&work);
+        let contraction = work.contraction();
         (0..contraction.len()).map(|c| contraction.weights(c).to_vec()).collect()
     };
     let (mut score, mut hessian) = (vec![0.0; d], vec![0.0; d * d]);
@@ -165,11 +168,16 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
             part.iter_mut().zip(&hessian).for_each(|(p, h)| *p += weights[s] * h);
         }
     }
-    let mut free = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &[], &Prior::None, &mut work, &batch, &mut free));
+    let mut free = q.zero_gradient();
+    assert!(work.gradient(
+        &q,
+        &Seen { evaluations: &evaluations, curvature: &[], prior: &Prior::None, batch: &batch },
+        0.0,
+        &mut free
+    ));
     for (c, part) in log_q_part.iter().enumerate() {
-        free.components[c].g = difference(&free.components[c].g, part);
-        free.components[c].b.clone_from(&gradient.components[c].b);
+        free.blocks[c].g = difference(&free.blocks[c].g, part);
+        free.blocks[c].b.clone_from(&gradient.blocks[c].b);
     }
     free.expected_h.clone_from(&gradient.expected_h);
     for (rule, precision, mean) in [
@@ -177,9 +185,9 @@ fn check_step(label: &str, q: &MixtureOfGaussians<Full>, items: &Items, case: &V
         (Rule::Retraction, "stein_improved_precision", "stein_improved_mean"),
     ] {
         let mut new = q.clone();
-        let taken = new.step(&free, request(rule), &mut work).smallest;
+        let taken = new.advance(&free, request(rule), &mut Scratch::new(&new)).smallest;
         let label = format!("{label}, {rule}, Hessian-free");
-        check_components(&label, q, &free.components, (&new, taken), rule, case, [precision, mean]);
+        check_components(&label, q, &free.blocks, (&new, taken), rule, case, [precision, mean]);
     }
 }
 

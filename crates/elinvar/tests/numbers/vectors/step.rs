@@ -1,7 +1,8 @@
 //! `ngd_steps.json`: one step from listed draws, for every family, estimator and rule.
 
 use elinvar::estimate::{Curvature, MixingWeights, sampled_shape_information, shape_slope_by_traces};
-use elinvar::family::{DrawPlan, StepRequest};
+use elinvar::family::Approximation;
+use elinvar::family::{DrawPlan, Scratch, Seen, StepRequest};
 use elinvar::rule::{Rule, geodesic_step, student_t_christoffel};
 use elinvar::special::gamma::trigamma_minus_inv;
 use elinvar::special::implicit::inverse_gamma_derivative;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::compare::{CLOSED_FORM, MARGIN, STEP, close};
 use super::json::{flag, given, list, matrix, number, numbers, read, vector};
 use super::logistic::{Items, PriorForm};
-use super::member::{ListedDraw, Member, member, with_member};
+use super::member::{ListedDraw, Member, member};
 
 /// The estimator that an option of the vectors names.
 fn estimator(option: &str) -> (MixingWeights, Curvature) {
@@ -27,7 +28,7 @@ fn estimator(option: &str) -> (MixingWeights, Curvature) {
 
 /// Checks the plain step. The library halves β until the new precision is positive definite and keeps a share of the old one;
 /// the listed step is its own wherever the first β does.
-fn check_plain<M: Member>(label: &str, q: &M, beta: f64, listed: &Value, new: &M, taken: f64) {
+fn check_plain(label: &str, q: &Approximation, beta: f64, listed: &Value, new: &Approximation, taken: f64) {
     let (grad_b, g) = (matrix(listed, "grad_B"), matrix(listed, "G"));
     let p = q.precision();
     let admissible = |beta: f64| p.scaled(1.0 - MARGIN).plus(beta, &g).cholesky().is_some();
@@ -48,7 +49,7 @@ fn check_plain<M: Member>(label: &str, q: &M, beta: f64, listed: &Value, new: &M
     close(&format!("{label}: halved B⁺"), &new.b().entries, &b_new.entries, 0.0, STEP);
 }
 
-fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, listed: &Value) {
+fn check_option(label: &str, q: &Approximation, case: &Value, option: &str, listed: &Value) {
     let draws: Vec<ListedDraw> = list(case, "samples")
         .iter()
         .map(|sample| ListedDraw {
@@ -59,34 +60,39 @@ fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, liste
     let (weights, curvature) = estimator(option);
     let plan = DrawPlan { curvature, weights, ..DrawPlan::independent(draws.len()) };
     let items = Items::of(case);
-    let (mut work, mut batch) = (q.work(&plan), q.batch(&plan));
-    q.place_listed(&draws, &mut work, &mut batch);
+    let (mut work, batch) = q.placed(&draws, &plan);
     for (i, (sample, draw)) in list(case, "samples").iter().zip(&draws).enumerate() {
         close(&format!("{label}: draw {i}"), batch.draws.get(i), &draw.z, 0.0, CLOSED_FORM);
         if batch.n_paired > 0 && given(sample, "zhat").is_some() {
             close(&format!("{label}: ẑ {i}"), batch.draws.get(batch.n + i), &vector(sample, "zhat"), 0.0, CLOSED_FORM);
         }
     }
-    assert!(q.weigh(&mut work, &batch));
+    assert!(work.weigh(&q, &batch));
     // Where log q is averaged over the draws, the vectors average the whole of h, prior included.
-    let form = if q.entropy_slopes().is_none() { PriorForm::Evaluated } else { PriorForm::Declared };
-    let (evaluations, curvature) = items.evaluate(q, &work, &batch, form);
+    let form = if q.entropy_gradient().is_none() { PriorForm::Evaluated } else { PriorForm::Declared };
+    let (evaluations, curvature) = items.evaluate(q, &*work, &batch, form);
     let prior = match (form, given(case, "t_prior_a0").and_then(Value::as_f64)) {
         (PriorForm::Evaluated, _) => Prior::None,
         (_, Some(a)) => Prior::StudentT { precision: number(case, "prior_precision"), a },
         (_, None) => items.gaussian_prior(),
     };
-    let mut gradient = q.gradient_buffer();
-    assert!(q.gradient(&evaluations, &curvature, &prior, &mut work, &batch, &mut gradient));
+    let mut gradient = q.zero_gradient();
+    assert!(work.gradient(
+        &q,
+        &Seen { evaluations: &evaluations, curvature: &curvature, prior: &prior, batch: &batch },
+        0.0,
+        &mut gradient
+    ));
     let (grad_b, g) = (matrix(listed, "grad_B"), matrix(listed, "G"));
-    close(&format!("{label}: ∇_B"), &gradient.b, &grad_b.entries, 1.0, CLOSED_FORM);
-    close(&format!("{label}: G"), &q.g_matrix(&gradient).entries, &g.entries, 1.0, CLOSED_FORM);
+    close(&format!("{label}: ∇_B"), &gradient.blocks[0].b, &grad_b.entries, 1.0, CLOSED_FORM);
+    close(&format!("{label}: G"), &q.g_matrix(&gradient.blocks[0]).entries, &g.entries, 1.0, CLOSED_FORM);
 
     let beta = number(case, "beta");
     for rule in [Rule::NaturalGradient, Rule::Retraction] {
         let mut new = q.clone();
-        let taken =
-            new.step(&gradient, StepRequest { rule, beta, mixing_beta: beta, max_kl: None }, &mut work).smallest;
+        let taken = new
+            .advance(&gradient, StepRequest { rule, beta, mixing_beta: beta, max_kl: None }, &mut Scratch::new(&new))
+            .smallest;
         if rule == Rule::NaturalGradient {
             check_plain(&format!("{label}, plain"), q, beta, listed, &new, taken);
         } else {
@@ -101,7 +107,7 @@ fn check_option<M: Member>(label: &str, q: &M, case: &Value, option: &str, liste
 }
 
 /// tr(Σ∇²f) at a draw, f the negative log likelihood.
-fn trace<M: Member>(q: &M, items: &Items, z: &[f64]) -> f64 {
+fn trace(q: &Approximation, items: &Items, z: &[f64]) -> f64 {
     let d = z.len();
     let Prior::Gaussian { precision, .. } = items.gaussian_prior() else { panic!("the items have a Gaussian prior") };
     let (_, _, hessian) = items.at(z);
@@ -113,7 +119,7 @@ fn trace<M: Member>(q: &M, items: &Items, z: &[f64]) -> f64 {
 
 /// The step of the Student-t shape: ∂w/∂a, the slope in m_a with the exact and with the sampled denominator, the plain and the
 /// second-order step (mathematics §2.3).
-fn check_shape<M: Member>(label: &str, q: &M, items: &Items, case: &Value, listed: &Value, draws: &[ListedDraw]) {
+fn check_shape(label: &str, q: &Approximation, items: &Items, case: &Value, listed: &Value, draws: &[ListedDraw]) {
     let Some(a0) = given(case, "t_prior_a0").and_then(Value::as_f64) else { return };
     let (a, beta) = (number(case, "par"), number(case, "beta"));
     if given(listed, "dw_da").is_some() {
@@ -147,7 +153,7 @@ fn every_option_of_every_case() {
         assert!(!options.is_empty());
         for (option, listed) in options {
             let label = format!("{name} ({kind}) case {i}, option {option}");
-            with_member!(&member(name, case), q => check_option(&label, q, case, option, listed));
+            check_option(&label, &member(name, case), case, option, listed);
         }
     }
 }

@@ -1,0 +1,86 @@
+//! Density, derivatives and moments of a mixture at a point.
+
+use super::GaussianMixture;
+use crate::linalg::{axpy, dot};
+use crate::special::logistic::log_sum_exp;
+use crate::target::Shape;
+
+impl GaussianMixture<'_> {
+    /// log π_c + log N(z | μ_c, Σ_c) for every component.
+    pub(crate) fn log_joint(&self, z: &[f64]) -> Vec<f64> {
+        let d = self.components[0].dim();
+        assert_eq!(z.len(), d, "a point has {d} coordinates");
+        let mut white = vec![0.0; d];
+        let logs = self.components.iter().zip(self.weights.log()).map(|(block, log_pi)| {
+            let difference: Vec<f64> = z.iter().zip(block.column(0)).map(|(z, mu)| z - mu).collect();
+            block.scale().whiten(&difference, &mut white);
+            log_pi
+                + 0.5
+                    * (block.scale().log_det_precision() - d as f64 * std::f64::consts::TAU.ln() - dot(&white, &white))
+        });
+        logs.collect()
+    }
+
+    /// q(c | z) for every component.
+    pub(crate) fn responsibilities(&self, z: &[f64]) -> Vec<f64> {
+        let logs = self.log_joint(z);
+        let total = log_sum_exp(&logs);
+        logs.iter().map(|log| (log - total).exp()).collect()
+    }
+
+    /// a_c = P_c(μ_c − z).
+    fn component_score(&self, c: usize, z: &[f64]) -> Vec<f64> {
+        let block = &self.components[c];
+        let difference: Vec<f64> = z.iter().zip(block.column(0)).map(|(z, mu)| mu - z).collect();
+        let (mut white, mut score) = (vec![0.0; z.len()], vec![0.0; z.len()]);
+        block.scale().whiten(&difference, &mut white);
+        block.scale().factor_times(&white, &mut score);
+        score
+    }
+
+    /// ∇log q = Σ_c r_c a_c.
+    pub(super) fn score_at(&self, z: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for (c, r) in self.responsibilities(z).iter().enumerate() {
+            axpy(*r, &self.component_score(c, z), out);
+        }
+    }
+
+    /// ∇²log q = Σ_c r_c(a_c a_cᵀ − P_c) − g gᵀ with g = ∇log q.
+    pub(super) fn hessian_at(&self, z: &[f64], out: &mut [f64]) {
+        let d = z.len();
+        out.fill(0.0);
+        let mut g = vec![0.0; d];
+        for (c, r) in self.responsibilities(z).iter().enumerate() {
+            let a = self.component_score(c, z);
+            axpy(*r, &a, &mut g);
+            Shape::Full(d).add_outer(*r, &a, out);
+            let scale = self.components[c].scale();
+            scale.shape().add_to_full(-r, scale.precision(), out);
+        }
+        Shape::Full(d).add_outer(-1.0, &g, out);
+    }
+
+    pub(super) fn mean_vector(&self) -> Vec<f64> {
+        let mut mean = vec![0.0; self.components[0].dim()];
+        for (c, block) in self.components.iter().enumerate() {
+            axpy(self.weights.weight(c), block.column(0), &mut mean);
+        }
+        mean
+    }
+
+    /// Σ_c π_c(Σ_c + (μ_c − m)(μ_c − m)ᵀ).
+    pub(super) fn covariance_matrix(&self) -> Vec<f64> {
+        let d = self.components[0].dim();
+        let mean = self.mean_vector();
+        let (mut cov, mut part) = (vec![0.0; d * d], vec![0.0; d * d]);
+        for (c, block) in self.components.iter().enumerate() {
+            let weight = self.weights.weight(c);
+            block.scale().covariance_into(&mut part);
+            axpy(weight, &part, &mut cov);
+            let difference: Vec<f64> = block.column(0).iter().zip(&mean).map(|(mu, m)| mu - m).collect();
+            Shape::Full(d).add_outer(weight, &difference, &mut cov);
+        }
+        cov
+    }
+}

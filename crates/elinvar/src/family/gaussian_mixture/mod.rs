@@ -1,0 +1,84 @@
+//! q(z) = Σ_c π_c N(z | μ_c, Σ_c): the finite mixture of Gaussians (mathematics §1).
+
+mod density;
+mod draw;
+mod gradient;
+
+pub use draw::GaussianMixtureEstimator;
+
+use super::{Approximation, Batch, Density, Estimator, Gradient, NoiseKey, Seen, finite_mixture};
+use crate::block::{Location, LogWeights};
+use crate::estimate::Sampling;
+use crate::special::logistic::log_sum_exp;
+use crate::target::{Contraction, Prior};
+
+/// A mixture of Gaussians with weights as normalised logarithms.
+///
+/// Paper: §4.1, eq. (15), eq. (16), App. B.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GaussianMixture<'q> {
+    pub(crate) weights: &'q LogWeights,
+    pub(crate) components: &'q [Location],
+}
+
+impl<'q> GaussianMixture<'q> {
+    pub(crate) fn of(q: &'q Approximation) -> Self {
+        Self { weights: q.weights(), components: q.locations() }
+    }
+}
+
+impl Estimator for GaussianMixtureEstimator {
+    fn batch(&self, q: &Approximation) -> Batch {
+        let k = q.n_components();
+        Batch::new(q.dim(), k * self.plan.n_draws, 0, if self.plan.curvature.wants_centre() { k } else { 0 })
+    }
+
+    fn draw(&mut self, q: &Approximation, key: NoiseKey, batch: &mut Batch) {
+        let q = GaussianMixture::of(q);
+        q.fill_noise(key, self);
+        q.place(self, batch);
+    }
+
+    fn weigh(&mut self, q: &Approximation, batch: &Batch) -> bool {
+        GaussianMixture::of(q).weigh_draws(self, batch)
+    }
+
+    fn contraction(&self) -> Contraction<'_> {
+        match self.plan.sampling {
+            Sampling::OwnDraws => Contraction::own(&self.weight, self.plan.n_draws),
+            Sampling::Mixture | Sampling::Stratified => Contraction::shared(&self.weight, self.n),
+        }
+    }
+
+    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
+        finite_mixture::elbo(log_p, prior, q.weights(), &self.plan, batch)
+    }
+
+    fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, baseline: f64, out: &mut Gradient) -> bool {
+        let Seen { evaluations, curvature, prior, batch } = *seen;
+        GaussianMixture::of(q).accumulate(evaluations, curvature, prior, self, batch, baseline, out);
+        out.is_finite()
+    }
+}
+
+impl Density for GaussianMixture<'_> {
+    fn log_density(&self, z: &[f64]) -> f64 {
+        log_sum_exp(&self.log_joint(z))
+    }
+
+    fn score(&self, z: &[f64], out: &mut [f64]) {
+        self.score_at(z, out);
+    }
+
+    fn hessian(&self, z: &[f64], out: &mut [f64]) {
+        self.hessian_at(z, out);
+    }
+
+    fn mean(&self) -> Vec<f64> {
+        self.mean_vector()
+    }
+
+    fn covariance(&self) -> Vec<f64> {
+        self.covariance_matrix()
+    }
+}

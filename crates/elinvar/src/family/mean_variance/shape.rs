@@ -1,0 +1,123 @@
+//! The constant of the mixing law where the fit moves it: the shape a of the Student-t.
+
+use super::MeanVariance;
+use super::draw::MeanVarianceEstimator;
+use crate::estimate::{Curvature, ShapeEstimator};
+use crate::family::{Batch, Gradient};
+use crate::law::{InverseGamma, MixingLaw, ShapeSlopes};
+use crate::linalg::dot;
+use crate::target::{Evaluations, Prior, SharedT};
+
+/// Largest factor by which the gain that is left may exceed ½gᵀF⁻¹g.
+const LARGEST_GAIN: f64 = 20.0;
+
+impl MeanVariance<'_> {
+    /// What the law says about its constant, if the fit moves it.
+    pub(crate) fn learned(&self) -> Option<ShapeSlopes> {
+        if self.law.is_learned() { self.law.shape_slopes(self.block.dim()) } else { None }
+    }
+
+    /// How many times ½gᵀF⁻¹g the bound may still rise: w says more about its law than z does.
+    pub(super) fn shape_gain(&self) -> f64 {
+        self.learned().map_or(0.0, |slopes| (slopes.fisher / slopes.marginal_fisher).min(LARGEST_GAIN))
+    }
+
+    /// Adds ∂L/∂a.
+    ///
+    /// Pathwise, ∇_aE\[g\] = ½E[(∂_aw/w)(z − μ)ᵀ∇g(z)]. For a prior on z alone this is taken with g = log p + log prior − log q, for
+    /// which E[∂_a log q] = 0 leaves nothing out: no term is left to chance where q is the target (mathematics §2.4). A t prior that
+    /// shares w has −(a − a₀)F_a in place of the last two (mathematics §2.2), and −log q is a control variate with the mean ∂_aH.
+    ///
+    /// Paper: §4.2, eq. (21), App. D.
+    pub(super) fn add_shape(
+        &self,
+        evaluations: &Evaluations,
+        prior: &Prior,
+        work: &MeanVarianceEstimator,
+        batch: &Batch,
+        out: &mut Gradient,
+    ) {
+        let Some(slopes) = self.learned() else { return };
+        if work.plan.curvature == Curvature::GradientFree {
+            out.shape += self.shape_by_values(evaluations, prior, work, batch, slopes);
+            return;
+        }
+        let mu = self.block.column(0);
+        let literal = work.plan.shape == ShapeEstimator::PaperLiteral;
+        let (mut target, mut known, mut information) = (0.0, 0.0, 0.0);
+        for s in (0..batch.n).filter(|s| work.weight[*s] > 0.0) {
+            let (w, z, grad) = (work.w[s], batch.draws.get(s), evaluations.grad(s));
+            let along: f64 = z.iter().zip(mu).zip(grad).map(|((z, mu), g)| (z - mu) * g).sum();
+            let path_derivative = self.law.path_derivative(w);
+            let path = 0.5 * work.weight[s] * path_derivative / w;
+            information += work.weight[s] * self.law.sampled_fisher(w, path_derivative);
+            let forms = work.forms[s];
+            let mut others = self.law.conditional(forms).inv_s * forms.q;
+            others += prior.slope_along(z, mu);
+            if literal {
+                target += 0.5 * work.weight[s] * w / (1.0 - w) * slopes.fisher * along;
+            } else {
+                target += path * along;
+            }
+            known += path * others;
+        }
+        let ratio = slopes.fisher / work.plan.shape.denominator(slopes.fisher, information, batch.n_kept());
+        out.shape += match prior.shared() {
+            Some(SharedT { a, .. }) => {
+                let pull = (a - self.law.parameter().unwrap_or(a)) * slopes.fisher;
+                let variate = if literal { 0.0 } else { known - slopes.entropy };
+                ratio * (target + variate) + pull
+            }
+            None => ratio * target + known,
+        };
+    }
+
+    /// The same from values of log p alone: E[(g − b) ∂_a log q(w)], b the mean of g over the other draws.
+    fn shape_by_values(
+        &self,
+        evaluations: &Evaluations,
+        prior: &Prior,
+        work: &MeanVarianceEstimator,
+        batch: &Batch,
+        slopes: ShapeSlopes,
+    ) -> f64 {
+        let shared = prior.shared();
+        let value = |s: usize| match shared {
+            Some(_) => evaluations.log_p()[s],
+            None => evaluations.log_p()[s] + prior.log_density(batch.draws.get(s)) - batch.log_q[s],
+        };
+        let kept = || (0..batch.n).filter(|s| work.weight[*s] > 0.0);
+        let n = batch.n_kept() as f64;
+        let mean: f64 = kept().map(|s| work.weight[s] * value(s)).sum();
+        let sum: f64 = kept().map(|s| work.weight[s] * (value(s) - mean) * self.law.shape_score(work.w[s])).sum();
+        let pull = shared.map_or(0.0, |t| (t.a - self.law.parameter().unwrap_or(t.a)) * slopes.fisher);
+        if n > 1.0 { sum * n / (n - 1.0) + pull } else { pull }
+    }
+
+    /// Mean and standard error over the draws of log p + log p(z, w) − log q(z, w): the bound for a t prior that shares w, which
+    /// lives on (z, w) (mathematics §2.2).
+    pub(super) fn joint_elbo(
+        &self,
+        log_p: &[f64],
+        prior: SharedT,
+        work: &MeanVarianceEstimator,
+        batch: &Batch,
+    ) -> (f64, f64) {
+        let SharedT { precision, a } = prior;
+        let d = self.block.dim() as f64;
+        let constant = 0.5 * d * precision.ln() - 0.5 * self.block.scale().log_det_precision();
+        let mixing = InverseGamma::of_prior(a);
+        let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
+        for s in (0..batch.n).filter(|s| batch.kept[*s]) {
+            let (w, z) = (work.w[s], batch.draws.get(s));
+            let exponent = 0.5 * (work.forms[s].q - precision * dot(z, z)) / w;
+            let laws = mixing.log_mixing_density(w) - self.law.log_mixing_density(w);
+            let value = log_p[s] + constant + exponent + laws;
+            n += 1.0;
+            let delta = value - mean;
+            mean += delta / n;
+            squares += delta * (value - mean);
+        }
+        (if n == 0.0 { f64::NAN } else { mean }, (squares / (n - 1.0) / n).sqrt())
+    }
+}

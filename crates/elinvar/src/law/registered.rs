@@ -1,0 +1,267 @@
+//! The list of mixing laws: which there are, as data and as one type.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ShapeSlopes, SkewnessOfShift, TwoPoint, VarianceGamma,
+};
+use crate::Error;
+
+/// Everything that must know all laws, made from the list below.
+macro_rules! laws {
+    ($($type:ident,)*) => {
+        /// Any mixing law, with its constants.
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(try_from = "Written", into = "Written")]
+        #[non_exhaustive]
+        pub enum Law {
+            $(
+                #[doc = concat!("[`", stringify!($type), "`](super::", stringify!($type), ").")]
+                $type(super::$type),
+            )*
+        }
+
+        $(impl From<super::$type> for Law {
+            fn from(law: super::$type) -> Self {
+                Self::$type(law)
+            }
+        })*
+
+        /// Calls a method of the law.
+        macro_rules! of_law {
+            ($self_:expr, $law:ident => $body:expr) => {
+                match $self_ { $(Law::$type($law) => $body,)* }
+            };
+        }
+
+        /// All laws, in the order of the list.
+        const ALL: &[Entry] = &[$(Entry {
+            name: super::$type::NAME,
+            constants: super::$type::CONSTANTS,
+            is_scale: !super::$type::SHIFTED && super::$type::MIXES,
+            make: |constants| Ok(super::$type::from_constants(constants)?.into()),
+        },)*];
+
+        impl Law {
+            /// The word for it.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$type(_) => super::$type::NAME,)* }
+            }
+
+            /// Whether u(w) is not identically zero, that is, whether α exists.
+            pub fn is_shifted(&self) -> bool {
+                match self { $(Self::$type(_) => super::$type::SHIFTED,)* }
+            }
+
+            /// Whether w is random.
+            pub fn mixes(&self) -> bool {
+                match self { $(Self::$type(_) => super::$type::MIXES,)* }
+            }
+
+            /// Whether [`Law::entropy`] is known; see [`MixingLaw::EXACT_ENTROPY`].
+            pub fn has_exact_entropy(&self) -> bool {
+                match self { $(Self::$type(_) => super::$type::EXACT_ENTROPY,)* }
+            }
+
+            /// The constants with their names.
+            pub fn constants(&self) -> impl Iterator<Item = (&'static str, f64)> + use<> {
+                let (names, values) = match self {
+                    $(Self::$type(law) => (super::$type::CONSTANTS, MixingLaw::constants(law)),)*
+                };
+                names.iter().zip(values).map(|((name, _), value)| (*name, value))
+            }
+
+            /// The same law with another constant, cut to where the law exists.
+            pub(crate) fn with_parameter(&self, value: f64) -> Self {
+                match self { $(Self::$type(law) => law.with_parameter(value).into(),)* }
+            }
+
+            /// KL(this ‖ other) of two mixing laws of one kind; infinite for two kinds.
+            pub fn divergence_from(&self, other: &Self) -> f64 {
+                match (self, other) {
+                    $((Self::$type(law), Self::$type(other)) => law.divergence_from(other),)*
+                    _ => f64::INFINITY,
+                }
+            }
+        }
+    };
+}
+
+/// A line of the list.
+struct Entry {
+    name: &'static str,
+    constants: &'static [(&'static str, f64)],
+    is_scale: bool,
+    make: fn(&[f64]) -> Result<Law, Error>,
+}
+
+laws! {
+    PointMass,
+    HalfNormal,
+    Exponential,
+    InverseGaussian,
+    InverseGamma,
+    ReciprocalInverseGaussian,
+    Logistic,
+    VarianceGamma,
+    GeneralisedHyperbolic,
+}
+
+impl Law {
+    /// The words for the laws of a random scale without shift: z | s ~ N(μ, sΣ) with E[1/s] finite (mathematics §10.6).
+    ///
+    /// Paper: §4.2.
+    pub fn scale_names() -> impl Iterator<Item = &'static str> {
+        ALL.iter().filter(|law| law.is_scale).map(|law| law.name)
+    }
+
+    /// The law of a random scale of this name; `given` replaces its usual constants by name.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a word that is no such law or no constant of it, and for laws outside the theory;
+    /// [`Error::Domain`] for a constant outside its domain.
+    pub fn of_scale(name: &str, given: &[(&str, f64)]) -> Result<Self, Error> {
+        if name == "laplace" {
+            return Ok(VarianceGamma::new(1.0)?.into());
+        }
+        let Some(law) = ALL.iter().find(|law| law.is_scale && law.name == name) else {
+            return Err(Error::Unsupported {
+                wanted: format!("the scale law {name:?}"),
+                instead: format!("use one of {}", Self::scale_names().collect::<Vec<_>>().join(", ")),
+            });
+        };
+        if let Some((other, _)) = given.iter().find(|(word, _)| law.constants.iter().all(|(name, _)| name != word)) {
+            let list: Vec<&str> = law.constants.iter().map(|(name, _)| *name).collect();
+            return Err(Error::Unsupported {
+                wanted: format!("the constant {other:?} of the law `{name}`"),
+                instead: if list.is_empty() { "it has none".into() } else { format!("it has {}", list.join(" and ")) },
+            });
+        }
+        let value = |(name, usual): &(&str, f64)| {
+            given.iter().find(|(word, _)| word == name).map_or(*usual, |(_, value)| *value)
+        };
+        (law.make)(&law.constants.iter().map(value).collect::<Vec<f64>>())
+    }
+
+    /// Whether it is a law of a random scale without shift.
+    pub fn is_scale(&self) -> bool {
+        self.mixes() && !self.is_shifted()
+    }
+
+    /// A draw of w.
+    pub fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
+        of_law!(self, law => law.sample(noise))
+    }
+}
+
+/// The methods of [`MixingLaw`], by the kind of law.
+macro_rules! forward {
+    ($($(#[$doc:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),*) -> $out:ty;)*) => {
+        impl Law {
+            $($(#[$doc])*
+            $visible fn $name(&self $(, $argument: $type)*) -> $out {
+                of_law!(self, law => law.$name($($argument),*))
+            })*
+        }
+    };
+}
+
+forward! {
+    /// The free constant of the law (a or λ), if it has one.
+    pub fn parameter() -> Option<f64>;
+    /// u(w).
+    pub fn shift(w: f64) -> f64;
+    /// s(w).
+    pub fn scale(w: f64) -> f64;
+    /// Moments of the law.
+    pub fn moments() -> Moments;
+    /// Moments of w given z.
+    pub fn conditional(forms: Forms) -> Conditional;
+    /// The paper's two-point form of g_α, where it differs from E[u | z].
+    pub fn two_point(forms: Forms) -> Option<TwoPoint>;
+    /// log q(z) − ½ log|P|.
+    pub fn log_marginal(forms: Forms) -> f64;
+    /// The entropy, where it is known.
+    pub fn entropy(kappa: f64, dim: usize) -> Option<Entropy>;
+    /// e(κ) alone, where the entropy is known.
+    pub fn entropy_slope(kappa: f64) -> Option<f64>;
+    /// log q(w); zero for a point mass.
+    pub fn log_mixing_density(w: f64) -> f64;
+    /// The shift with this third cumulant of z along it; none for a law without shift.
+    pub(crate) fn skewness_of_shift(third: f64) -> Option<SkewnessOfShift>;
+    /// Whether a fit moves the constant of the law.
+    pub fn is_learned() -> bool;
+    /// The constant after a step β along its natural gradient.
+    pub(crate) fn moved_parameter(natural_gradient: f64, beta: f64) -> f64;
+    /// ∂w/∂a of a draw at fixed probability.
+    pub(crate) fn path_derivative(w: f64) -> f64;
+    /// ∂ log q(w)/∂a.
+    pub(crate) fn shape_score(w: f64) -> f64;
+    /// ∂t(w)/∂w ∂w/∂a of the statistic t whose natural parameter the constant is.
+    pub(crate) fn sampled_fisher(w: f64, path_derivative: f64) -> f64;
+    /// Information about the constant and slopes in it.
+    pub fn shape_slopes(dim: usize) -> Option<ShapeSlopes>;
+}
+
+impl std::fmt::Display for Law {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())?;
+        self.constants().try_for_each(|(name, value)| write!(f, " {name} = {value}"))
+    }
+}
+
+/// [`Law`] as files have it: the constants stand beside the name.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    name: String,
+    #[serde(flatten)]
+    constants: std::collections::BTreeMap<String, f64>,
+}
+
+impl TryFrom<Written> for Law {
+    type Error = Error;
+
+    fn try_from(written: Written) -> Result<Self, Error> {
+        let given: Vec<(&str, f64)> = written.constants.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        Self::of_scale(&written.name, &given)
+    }
+}
+
+impl From<Law> for Written {
+    fn from(law: Law) -> Self {
+        Self {
+            name: law.name().into(),
+            constants: law.constants().map(|(name, value)| (name.to_string(), value)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scale_laws_are_written_with_their_words_and_read_back() {
+        for name in Law::scale_names() {
+            let law = Law::of_scale(name, &[]).unwrap();
+            assert_eq!(law.name(), name);
+            let text = serde_json::to_string(&law).unwrap();
+            assert_eq!(serde_json::from_str::<Law>(&text).unwrap(), law, "{text}");
+        }
+        let law: Law = serde_json::from_str(r#"{"name":"variance_gamma","k":3.5}"#).unwrap();
+        assert_eq!(law, VarianceGamma::new(3.5).unwrap().into());
+        assert_eq!(law.to_string(), "variance_gamma k = 3.5");
+    }
+
+    #[test]
+    fn what_is_no_scale_law_gets_a_sentence() {
+        let said = |name: &str, given: &[(&str, f64)]| Law::of_scale(name, given).unwrap_err().to_string();
+        assert!(said("laplace", &[]).contains("Fisher information of μ is infinite"));
+        assert!(said("cauchy", &[]).contains("use one of student_t, snig, logistic, variance_gamma"));
+        assert!(said("skew", &[]).contains("use one of student_t"));
+        assert!(said("logistic", &[("a", 1.0)]).contains("it has none"));
+        assert!(said("student_t", &[("k", 1.0)]).contains("it has a"));
+        assert!(said("student_t", &[("a", 0.5)]).contains("a = 0.5"));
+        assert!(serde_json::from_str::<Law>(r#"{"name":"variance_gamma","k":0.5}"#).is_err());
+    }
+}

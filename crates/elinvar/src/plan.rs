@@ -1,0 +1,268 @@
+//! Everything a fit can be told, as plain data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::estimate::{Curvature, FEWEST_DRAWS, MixingWeights, Sampling, ShapeEstimator};
+use crate::family::DrawPlan;
+use crate::random::Noise;
+use crate::rule::{Rule, StepSize};
+use crate::target::Target;
+
+/// Largest number of draws of a step and component.
+pub(crate) const MOST_DRAWS: usize = 1 << 20;
+
+/// Limits of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stop {
+    /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to
+    /// spare.
+    pub remaining_nats: f64,
+    /// At most this many steps.
+    pub max_steps: u64,
+    /// At most about this many gradients.
+    pub max_evaluations: u64,
+    /// At most about this many seconds, if anything; the only limit that depends on the machine.
+    pub max_seconds: Option<f64>,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self { remaining_nats: 0.01, max_steps: 3_000, max_evaluations: 100_000_000, max_seconds: None }
+    }
+}
+
+impl Stop {
+    fn check(&self) -> Result<(), Error> {
+        let refuse = |parameter, value, reason| Err(Error::Domain { parameter, value, reason });
+        if !self.remaining_nats.is_finite() || self.remaining_nats < 0.0 {
+            return refuse(
+                "stop.remaining_nats",
+                self.remaining_nats,
+                "the tolerance is a number of nats, zero or more",
+            );
+        }
+        if let Some(seconds) = self.max_seconds
+            && (!seconds.is_finite() || seconds < 0.0)
+        {
+            return refuse("stop.max_seconds", seconds, "the limit is a number of seconds, zero or more");
+        }
+        Ok(())
+    }
+}
+
+/// The choices of a fit; two runs with the same target, start and plan give the same bits.
+///
+/// ```
+/// use elinvar::Plan;
+///
+/// let plan = Plan { n_draws: 32, seed: 7, ..Plan::default() };
+/// let text = serde_json::to_string(&plan).unwrap();
+/// assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// Draws per step and component at first.
+    pub n_draws: usize,
+    /// The draws are doubled up to this number when noise is what keeps a run from stopping.
+    pub max_draws: usize,
+    /// Where the normals of the draws come from.
+    pub noise: Noise,
+    /// Where the draws of a mixture come from.
+    pub sampling: Sampling,
+    /// Number of data items per step; `None`: all of them.
+    pub minibatch: Option<usize>,
+    /// Where second-order information comes from.
+    pub curvature: Curvature,
+    /// Options I, II and III of mathematics §0.5.
+    pub weights: MixingWeights,
+    /// How the slope in the shape of a Student-t is estimated, where it is learned.
+    pub shape: ShapeEstimator,
+    /// How a gradient becomes a step.
+    pub rule: Rule,
+    /// Step size of locations and precisions; `auto` is learned under `natural_gradient` and `retraction`, and a
+    /// constant of the rule under the others ([`Rule::auto_step_size`]).
+    pub step_size: StepSize,
+    /// Step size of mixture weights; that of the components under rules with a memory.
+    pub mixing_step_size: StepSize,
+    /// Bound on the KL divergence, in nats, between a block before and after a step; at first, if the step size is
+    /// learned. The two rules named after Adam know no such bound.
+    pub max_kl: Option<f64>,
+    /// Whether the result is the average of the last steps, in natural parameters.
+    pub average: bool,
+    /// Number of fits from starts of their own, of which the best is kept.
+    pub restarts: usize,
+    /// When to stop.
+    pub stop: Stop,
+    /// Seed of every random number of the run.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            n_draws: 16,
+            max_draws: 1_024,
+            noise: Noise::QuasiMonteCarlo,
+            sampling: Sampling::OwnDraws,
+            minibatch: None,
+            curvature: Curvature::Auto,
+            weights: MixingWeights::Conditional,
+            shape: ShapeEstimator::Exact,
+            rule: Rule::Retraction,
+            step_size: StepSize::Auto,
+            mixing_step_size: StepSize::Auto,
+            max_kl: Some(1.0),
+            average: true,
+            restarts: 1,
+            stop: Stop::default(),
+            seed: 1,
+        }
+    }
+}
+
+impl Plan {
+    /// The default plan carried on to the last thousandths of a nat.
+    pub fn thorough() -> Self {
+        Self { stop: Stop { remaining_nats: 1e-3, ..Stop::default() }, ..Self::default() }
+    }
+
+    /// The part of the plan that shapes a batch of `n_draws` draws per component.
+    pub fn draw_plan(&self, n_draws: usize) -> DrawPlan {
+        DrawPlan {
+            n_draws,
+            noise: self.noise,
+            sampling: self.sampling,
+            curvature: self.curvature,
+            weights: self.weights,
+            shape: self.shape,
+        }
+    }
+
+    /// Checks the rule and makes the automatic choices of its step sizes.
+    fn resolve_rule(&mut self) -> Result<(), Error> {
+        self.rule.check()?;
+        let Some(beta) = self.rule.auto_step_size() else { return Ok(()) };
+        if self.step_size == StepSize::Auto {
+            self.step_size = StepSize::Constant(beta);
+        }
+        if self.mixing_step_size != StepSize::Auto && self.mixing_step_size != self.step_size {
+            return Err(Error::Unsupported {
+                wanted: format!("a step size of its own for the weights under `{}`", self.rule),
+                instead: "leave `mixing_step_size` at `auto`: weights and components take the same steps".into(),
+            });
+        }
+        self.mixing_step_size = self.step_size;
+        Ok(())
+    }
+
+    /// What follows for the curvature from a target without a gradient, and for the rest of the plan from such a
+    /// curvature.
+    fn resolve_without_gradient(&mut self, target: &dyn Target) -> Result<(), Error> {
+        if !target.has_gradient() {
+            if !matches!(self.curvature, Curvature::Auto | Curvature::GradientFree) {
+                return Err(Error::Unsupported {
+                    wanted: format!("curvature `{}` for a target without a gradient", self.curvature),
+                    instead: "use `auto` or `gradient_free`, which need the log density only".into(),
+                });
+            }
+            self.curvature = Curvature::GradientFree;
+        }
+        if self.curvature != Curvature::GradientFree {
+            return Ok(());
+        }
+        if matches!(self.rule, Rule::AdamLike(_)) {
+            return Err(Error::Unsupported {
+                wanted: format!("the rule `{}` with curvature `gradient_free`", self.rule),
+                instead: "its curvature is made of squared gradients: use `retraction`, `natural_gradient` or `euclidean_adam`".into(),
+            });
+        }
+        if self.n_draws < FEWEST_DRAWS {
+            return Err(Error::Domain {
+                parameter: "n_draws",
+                value: self.n_draws as f64,
+                reason: "curvature `gradient_free` compares at least four draws",
+            });
+        }
+        // The identities hold for each w, not on average over w given z.
+        self.weights = MixingWeights::Sampled;
+        Ok(())
+    }
+
+    /// The plan with every automatic choice made for this target, checked.
+    ///
+    /// # Errors
+    /// A sentence about the first choice that is not possible.
+    pub fn resolve(&self, target: &dyn Target) -> Result<Plan, Error> {
+        let mut plan = self.clone();
+        if plan.n_draws == 0 {
+            return Err(Error::Domain { parameter: "n_draws", value: 0.0, reason: "a step needs at least one draw" });
+        }
+        for (parameter, n) in [("n_draws", plan.n_draws), ("max_draws", plan.max_draws)] {
+            if n > MOST_DRAWS {
+                let reason = "a step has at most 1 048 576 draws per component";
+                return Err(Error::Domain { parameter, value: n as f64, reason });
+            }
+        }
+        if plan.restarts == 0 {
+            return Err(Error::Domain { parameter: "restarts", value: 0.0, reason: "a fit needs at least one start" });
+        }
+        plan.step_size.check("step_size")?;
+        plan.mixing_step_size.check("mixing_step_size")?;
+        plan.resolve_rule()?;
+        plan.stop.check()?;
+        if let Some(bound) = plan.max_kl
+            && (bound.is_nan() || bound <= 0.0)
+        {
+            return Err(Error::Domain {
+                parameter: "max_kl",
+                value: bound,
+                reason: "the bound is a positive number of nats",
+            });
+        }
+        let has_hessian = target.second_order().is_some();
+        plan.resolve_without_gradient(target)?;
+        match plan.curvature {
+            Curvature::Auto if matches!(plan.rule, Rule::AdamLike(_)) => {
+                let has_items = target.item_gradients().is_some() && target.n_rows().is_some();
+                plan.curvature = if has_items { Curvature::ItemGradients } else { Curvature::SquaredMean };
+            }
+            Curvature::Auto if has_hessian => plan.curvature = Curvature::Hessian,
+            Curvature::Auto => plan.curvature = Curvature::Stein { control_variate: true },
+            Curvature::Hessian if !has_hessian => {
+                return Err(Error::Unsupported {
+                    wanted: "curvature `hessian` for a target without second derivatives".into(),
+                    instead: "use `stein`, which needs gradients only, or give the target a Hessian".into(),
+                });
+            }
+            Curvature::GaussNewton if target.gauss_newton().is_none() => {
+                return Err(Error::Unsupported {
+                    wanted: "curvature `gauss_newton` for a target without a Gauss–Newton matrix".into(),
+                    instead: "use `hessian` or `stein`, or implement `Target::gauss_newton`".into(),
+                });
+            }
+            Curvature::ItemGradients if target.item_gradients().is_none() || target.n_rows().is_none() => {
+                return Err(Error::Unsupported {
+                    wanted: "curvature `item_gradients` for a target without gradients of single items".into(),
+                    instead: "use `squared_mean`, or implement `Target::item_gradients`".into(),
+                });
+            }
+            _ => {}
+        }
+        if let Some(size) = plan.minibatch {
+            let Some(n_rows) = target.n_rows() else {
+                return Err(Error::Unsupported {
+                    wanted: "a mini-batch of a target that is not a sum over data items".into(),
+                    instead: "leave `minibatch` out, or implement `Target::n_rows`".into(),
+                });
+            };
+            if size == 0 || size > n_rows || n_rows > u32::MAX as usize {
+                let reason = "a mini-batch has between 1 and as many items as the data";
+                return Err(Error::Domain { parameter: "minibatch", value: size as f64, reason });
+            }
+        }
+        Ok(plan)
+    }
+}

@@ -1,0 +1,177 @@
+//! The look back after a window of steps, and the plan of the next.
+
+use super::{Pace, Remaining};
+use crate::plan::Plan;
+use crate::record::StopReason;
+use crate::rule::Rule;
+use crate::tuning::pace::{
+    CYCLING_GAIN, FEWEST_STEPS_OF_A_MIXTURE, FEWEST_STEPS_OF_COMPONENTS, FEWEST_UNHURRIED_STEPS,
+    FIRST_UNHURRIED_WINDOW, FIRST_WINDOW, IDLE_REVIEWS, MOST_REVIEW_DRAWS, NOISE_PER_COORDINATE, NOISE_SHARE, RETREAT,
+    REVIEW_BATCHES, WILD_SCALE,
+};
+
+/// What fresh batches say about a state.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::run) struct Findings {
+    pub(in crate::run) elbo: f64,
+    pub(in crate::run) elbo_se: f64,
+    pub(in crate::run) remaining: Remaining,
+    /// ½ E|g − E g|² in the Fisher metric for a single draw: the noise of steps.
+    pub(in crate::run) energy: f64,
+}
+
+impl Findings {
+    /// By how much the bound is higher than `elbo` with its error, and the error of that.
+    fn gain_over(&self, (elbo, error): (f64, f64)) -> (f64, f64) {
+        (self.elbo - elbo, self.elbo_se.hypot(error))
+    }
+
+    /// Whether the bound is clearly lower than `elbo` with its error.
+    pub(in crate::run) fn is_worse_than(&self, best: (f64, f64)) -> bool {
+        let (elbo, error) = best;
+        self.elbo < elbo - 2.0 * self.elbo_se.hypot(error)
+    }
+}
+
+/// What is to become of the state that was reviewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run) enum LookBack {
+    /// It is the best so far.
+    Best,
+    /// The best before it is better, but not by much.
+    NotBest,
+    /// The bound has fallen, and the run, whose step sizes are given, goes on.
+    Fallen,
+    /// The bound has fallen: the run goes back to the best state, with shorter steps from now on.
+    Retreat,
+}
+
+/// Steps before which a family of `n_blocks` components is not believed to have converged.
+pub(super) fn fewest_steps(n_blocks: usize) -> u64 {
+    if n_blocks == 1 { 0 } else { FEWEST_STEPS_OF_A_MIXTURE.max(FEWEST_STEPS_OF_COMPONENTS / n_blocks as u64) }
+}
+
+/// The step at which the first window ends.
+pub(super) fn first_review(n_blocks: usize, rule: Rule) -> u64 {
+    let first = if n_blocks > 1 { fewest_steps(n_blocks) / 4 } else { FIRST_WINDOW };
+    if rule.is_unhurried() { first.max(FIRST_UNHURRIED_WINDOW) } else { first }
+}
+
+impl Pace {
+    /// Whether the present window is full.
+    pub(in crate::run) fn review_is_due(&self) -> bool {
+        self.step >= self.review_at
+    }
+
+    /// The way to the new place, which is not part of a round's average, is over.
+    pub(in crate::run) fn arrive(&mut self) {
+        self.review_at = u64::MAX;
+    }
+
+    /// A review begins; two bounds are not compared across one with draws of another number.
+    pub(in crate::run) fn begin_review(&mut self) {
+        if self.review_draws != self.n_draws {
+            self.radius.forget();
+        }
+    }
+
+    /// Weighs what a review has found against the best bound so far, with its error.
+    pub(in crate::run) fn look_back(&mut self, plan: &Plan, found: &Findings, best: Option<(f64, f64)>) -> LookBack {
+        self.previous = self.remaining.replace(found.remaining);
+        let Some((gain, error)) = best.map(|best| found.gain_over(best)) else {
+            self.idle = 0;
+            return LookBack::Best;
+        };
+        self.idle = if gain < 2.0 * error { self.idle + 1 } else { 0 };
+        if gain < -3.0 * error {
+            if !Self::learns(plan) {
+                return LookBack::Fallen;
+            }
+            self.longest *= RETREAT;
+            self.radius.forget();
+            LookBack::Retreat
+        } else if gain < -2.0 * error {
+            LookBack::NotBest
+        } else {
+            LookBack::Best
+        }
+    }
+
+    /// Sets the draws and the length of the coming steps, and the draws of the next review: more draws where noise, not
+    /// the distance to the optimum, limits the fit. From the present state the bound may still rise by `gain_factor`
+    /// times ½ gᵀF⁻¹g.
+    pub(in crate::run) fn plan_steps(&mut self, plan: &Plan, found: &Findings, was: LookBack, gain_factor: f64) {
+        // The bound no longer rises, nor does it fall.
+        let steady = self.idle > 0 && matches!(was, LookBack::Best | LookBack::NotBest);
+        let tolerance = plan.stop.remaining_nats;
+        let remaining = found.remaining;
+        let most = plan.max_draws.max(plan.n_draws);
+        let tolerable = NOISE_PER_COORDINATE * self.dim as f64;
+        let noise = found.energy / self.n_draws as f64;
+        let resolved = remaining.mean > 3.0 * remaining.error;
+        let stagnant = resolved && self.previous.is_some_and(|previous| remaining.mean > 0.7 * previous.mean);
+        // A gain that is there, does not shrink, and is smaller than the noise: the bias that noise leaves in averages.
+        let hidden =
+            stagnant && self.is_old_enough() && !remaining.is_below(tolerance) && noise > remaining.mean / gain_factor;
+        // The noise of a whole natural-gradient step is not that of a step of a few thousandths.
+        let noisy = noise > tolerable && !plan.rule.is_unhurried();
+        if (hidden || noisy) && plan.minibatch.is_none() && 2 * self.n_draws <= most {
+            self.n_draws *= 2;
+            self.radius.forget();
+            self.idle = 0;
+        } else if stagnant && steady && remaining.mean > CYCLING_GAIN * tolerance {
+            // Steps that jump back and forth across the optimum.
+            self.longest *= RETREAT;
+        }
+        // Steps β with noise ν settle about νβ/(2 − β) below the optimum.
+        let ratio = NOISE_SHARE * tolerable * self.n_draws as f64 / found.energy;
+        self.reach = if ratio.is_finite() { (2.0 * ratio / (1.0 + ratio)).clamp(0.01, 1.0) } else { 1.0 };
+        self.review_draws = self.review_draws.max(self.n_draws);
+        let unresolved = !resolved && !remaining.is_below(tolerance);
+        if unresolved && 2 * self.review_draws <= MOST_REVIEW_DRAWS * most {
+            self.review_draws *= 2;
+            self.idle = 0;
+        }
+    }
+
+    /// Sets the end of the next window.
+    pub(in crate::run) fn open_window(&mut self) {
+        // A review costs as much as this many steps; it should not cost more than what it reviews.
+        let cost = (REVIEW_BATCHES * self.review_draws).div_ceil(self.n_draws) as u64;
+        let young = self.n_blocks > 1 && !self.is_old_enough();
+        let length = if young { self.step } else { 2 * self.step / 5 };
+        self.review_at = self.step + length.max(FIRST_WINDOW / 2).max(cost);
+    }
+
+    /// Looks at the variances of the state; those that must exist and do not are wild, too.
+    pub(in crate::run) fn watch_widths(&mut self, variances: &[f64], must_exist: bool) {
+        // Some laws of positive numbers have no variance, and are not wild for that.
+        let exists = |variance: f64| variance.is_finite() || must_exist;
+        self.wild = self.first_variances.iter().zip(variances).any(|(first, now)| {
+            let ratio = (now / first).sqrt();
+            exists(*first) && exists(*now) && !(ratio < WILD_SCALE && ratio > 1.0 / WILD_SCALE)
+        });
+    }
+
+    /// The reason to stop that reviews have given.
+    pub(super) fn reason_of_reviews(&self, plan: &Plan) -> Option<StopReason> {
+        let tolerance = plan.stop.remaining_nats;
+        let (remaining, previous) = (self.remaining?, self.previous?);
+        let agreed = previous.mean < tolerance + 3.0 * previous.error;
+        if remaining.is_below(tolerance) && agreed && self.is_old_enough() {
+            return Some(StopReason::Converged);
+        }
+        let young = plan.rule.is_unhurried() && self.step < FEWEST_UNHURRIED_STEPS;
+        let exhausted = (2 * self.n_draws > plan.max_draws || plan.minibatch.is_some()) && !young;
+        (self.idle >= IDLE_REVIEWS && exhausted).then_some(StopReason::Stagnated)
+    }
+
+    /// The remaining gain of the last review with its standard error.
+    pub(in crate::run) fn last_remaining(&self) -> Option<(f64, f64)> {
+        self.remaining.map(|remaining| (remaining.mean, remaining.error))
+    }
+
+    fn is_old_enough(&self) -> bool {
+        self.step >= fewest_steps(self.n_blocks)
+    }
+}

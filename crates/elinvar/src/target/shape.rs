@@ -1,0 +1,118 @@
+//! Which entries of a symmetric matrix are stored, and how sums of products are added to them.
+
+use super::Covariance;
+use crate::linalg::{axpy, products};
+
+/// The shape of a symmetric matrix of dimension d.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// All d² entries, column-major.
+    Full(usize),
+    /// The d entries of the diagonal.
+    Diagonal(usize),
+}
+
+impl Shape {
+    /// The shape of a scale matrix of dimension `dim`.
+    pub fn new(covariance: Covariance, dim: usize) -> Self {
+        match covariance {
+            Covariance::Full => Shape::Full(dim),
+            Covariance::Diagonal => Shape::Diagonal(dim),
+        }
+    }
+
+    /// d.
+    pub fn dim(self) -> usize {
+        match self {
+            Shape::Full(dim) | Shape::Diagonal(dim) => dim,
+        }
+    }
+
+    /// The word for it.
+    pub fn covariance(self) -> Covariance {
+        match self {
+            Shape::Full(_) => Covariance::Full,
+            Shape::Diagonal(_) => Covariance::Diagonal,
+        }
+    }
+
+    /// How many numbers store one matrix; as many as there can be, if they are more than that.
+    pub fn n_entries(self) -> usize {
+        match self {
+            Shape::Full(dim) => dim.saturating_mul(dim),
+            Shape::Diagonal(dim) => dim,
+        }
+    }
+
+    /// The distance between two entries of the diagonal.
+    pub(crate) fn stride(self) -> usize {
+        match self {
+            Shape::Full(dim) => dim + 1,
+            Shape::Diagonal(_) => 1,
+        }
+    }
+
+    /// acc += c v vᵀ.
+    pub(crate) fn add_outer(self, c: f64, v: &[f64], acc: &mut [f64]) {
+        match self {
+            Shape::Full(_) => {
+                for (column, vj) in acc.chunks_exact_mut(v.len()).zip(v) {
+                    axpy(c * vj, v, column);
+                }
+            }
+            Shape::Diagonal(_) => {
+                for (entry, vi) in acc.iter_mut().zip(v) {
+                    *entry += c * vi * vi;
+                }
+            }
+        }
+    }
+
+    /// acc += c I.
+    pub(crate) fn add_identity(self, c: f64, acc: &mut [f64]) {
+        acc.iter_mut().step_by(self.stride()).for_each(|entry| *entry += c);
+    }
+
+    /// acc += Σ_s w_s r_s r_sᵀ; only the lower triangle is written until [`Shape::complete`].
+    pub(crate) fn add_weighted_gram(self, r: &[f64], w: &[f64], scratch: &mut [f64], acc: &mut [f64]) {
+        match self {
+            Shape::Full(dim) => products::add_weighted_gram(r, dim, w, scratch, acc),
+            Shape::Diagonal(dim) => {
+                for (column, weight) in r.chunks_exact(dim).zip(w) {
+                    self.add_outer(*weight, column, acc);
+                }
+            }
+        }
+    }
+
+    /// acc += ½ Σ_s w_s (r_s g_sᵀ + g_s r_sᵀ), with the same remark.
+    pub(crate) fn add_symmetrised(self, r: &[f64], g: &[f64], w: &[f64], scratch: &mut [f64], acc: &mut [f64]) {
+        match self {
+            Shape::Full(dim) => products::add_symmetrised(r, g, dim, w, scratch, acc),
+            Shape::Diagonal(dim) => {
+                for ((r, g), weight) in r.chunks_exact(dim).zip(g.chunks_exact(dim)).zip(w) {
+                    for ((entry, ri), gi) in acc.iter_mut().zip(r).zip(g) {
+                        *entry += weight * ri * gi;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Fills the upper triangle from the lower one.
+    pub(crate) fn complete(self, acc: &mut [f64]) {
+        if let Shape::Full(dim) = self {
+            products::mirror_lower(dim, acc);
+        }
+    }
+
+    /// out += c M for a matrix M of this shape and a full one `out`.
+    pub(crate) fn add_to_full(self, c: f64, matrix: &[f64], out: &mut [f64]) {
+        match self {
+            Shape::Full(_) => axpy(c, matrix, out),
+            Shape::Diagonal(dim) => {
+                out.iter_mut().step_by(dim + 1).zip(matrix).for_each(|(entry, m)| *entry += c * m);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Every constant of a fit that could be another number, by its full name, with its unit and where it comes from.
+//!
+//! *Measured* constants say on what. The others are *not tuned*: they were chosen once and work, and no measurement on
+//! record says what others would gain. Constants of the verdict are in [`limits`](crate::posterior::limits), limits
+//! that users set in [`Plan`](crate::Plan).
+
+/// The length of steps, the looks back between them, and the end of a run.
+pub(crate) mod pace {
+    /// Steps in a row that were skipped, or in which no block could move, after which a run gives up. Not tuned.
+    pub(crate) const LOST_STEPS: u32 = 25;
+
+    /// Every so many steps the noise of one is used again in the next, and the two bounds are compared. Not tuned.
+    pub(crate) const RADIUS_PERIOD: u64 = 4;
+    /// Factor of the trust radius after a step that improved the bound on its own noise. Not tuned.
+    pub(crate) const RADIUS_GROWTH: f64 = 1.5;
+    /// Factor of the trust radius after a step that did not. Not tuned.
+    pub(crate) const RADIUS_SHRINKAGE: f64 = 0.5;
+    /// Smallest trust radius, in nats. Not tuned.
+    pub(crate) const SMALLEST_RADIUS: f64 = 1e-3;
+    /// Largest trust radius, in nats. Not tuned.
+    pub(crate) const LARGEST_RADIUS: f64 = 1.0;
+
+    /// Independent batches from which the gain that is left is estimated. Not tuned; the jackknife needs three.
+    pub(crate) const REVIEW_BATCHES: usize = 4;
+
+    /// Steps of the first window; each later one ends when the run is 1.4 times as long. Not tuned.
+    pub(crate) const FIRST_WINDOW: u64 = 8;
+    /// Steps of the first window of a rule whose steps are short. Not tuned.
+    pub(crate) const FIRST_UNHURRIED_WINDOW: u64 = 100;
+    /// Steps before which a rule whose steps are short is not believed to stand still. Not tuned.
+    pub(crate) const FEWEST_UNHURRIED_STEPS: u64 = 2_000;
+    /// Steps before which a mixture is not believed to have converged. Components that share the work sit on plateaus
+    /// of the bound. Measured: on the beta-binomial with K = 3 the gradient stays below the tolerance for up to 350
+    /// steps, 0.003 nats below the optimum.
+    pub(crate) const FEWEST_STEPS_OF_A_MIXTURE: u64 = 240;
+    /// The same for the steps of all its components together.
+    pub(crate) const FEWEST_STEPS_OF_COMPONENTS: u64 = 1_200;
+    /// Noise of a step, in nats per coordinate, up to which the average of many steps is as good as one of few draws
+    /// more.
+    ///
+    /// Measured: beta-binomial, K = 3, whole steps. With 16 draws (0.002) averages end 0.0003 nats from the optimum,
+    /// with 8 draws (0.02) 0.01 nats.
+    pub(crate) const NOISE_PER_COORDINATE: f64 = 0.01;
+    /// Share of that noise to which the length of steps is cut. Not tuned.
+    pub(crate) const NOISE_SHARE: f64 = 0.3;
+    /// The draws of a review may be this many times those of a step. Not tuned.
+    pub(crate) const MOST_REVIEW_DRAWS: usize = 8;
+    /// Share of its step length that a run keeps when the bound has fallen, or when whole windows bring it no closer.
+    /// Not tuned.
+    pub(crate) const RETREAT: f64 = 0.5;
+    /// Times the tolerance above which a gain that does not shrink means that the steps are too long. Not tuned.
+    pub(crate) const CYCLING_GAIN: f64 = 10.0;
+    /// Reviews in a row that bring nothing after which a run that can draw no more is given up. Not tuned.
+    pub(crate) const IDLE_REVIEWS: u32 = 5;
+    /// A fit whose widths have changed by this factor since its start is not about to converge. Not tuned.
+    pub(crate) const WILD_SCALE: f64 = 1e8;
+}
+
+/// The rounds of a mixture that grows. No measurement of these is on record.
+pub(crate) mod growth {
+    /// Rounds before the last, at most.
+    pub(crate) const MOST_ROUNDS: usize = 24;
+    /// The gap between the bound and log Z that is aimed at, as a share of the tolerance; the last round gains some
+    /// more.
+    pub(crate) const GAP_GOAL: f64 = 0.85;
+    /// Below the goal, a round that took off more than this share of the gap is followed by another.
+    pub(crate) const BARGAIN_SHARE: f64 = 0.5;
+    /// The gap, as a share of the tolerance, below which there is no other round in any case.
+    pub(crate) const LOWEST_GAP: f64 = 0.3;
+    /// Steps of the rounds before the last.
+    pub(crate) const ROUND_STEPS: u64 = 20;
+    /// A round is worth while if it takes off at least this share of the gap.
+    pub(crate) const GAP_WORTH_A_ROUND: f64 = 0.1;
+    /// A round that was not worth while counts 2, one that made the mixture worse counts 1, because another may not;
+    /// so many in a row end it.
+    pub(crate) const FAILED_ROUNDS: u32 = 5;
+    /// After such a round steps become this much shorter and have twice as many draws, until rounds are worth while
+    /// again.
+    pub(crate) const STEP_SHARE_AFTER_FAILURE: f64 = 0.4;
+    /// Noise of a step, in nats per coordinate, above which it has more draws.
+    pub(crate) const NOISE_PER_COORDINATE: f64 = 0.02;
+    /// Points that are looked at from far away each time.
+    pub(crate) const SCOUTS: usize = 64;
+    /// Scouts lie up to this many standard deviations of the mixture out.
+    pub(crate) const FARTHEST_SCOUT: f64 = 300.0;
+    /// A point is worth a climb when log p − log q exceeds its mean by this many nats.
+    pub(crate) const MISSED_NATS: f64 = 5.0;
+    /// A mode is new when log p − log q exceeds its mean by this many nats.
+    pub(crate) const NEW_MODE_NATS: f64 = 2.0;
+    /// A new mode is worth a component when its mass is at least this share of that of the mixture.
+    pub(crate) const MASS_WORTH_A_COMPONENT: f64 = 1e-3;
+    /// Climbs that find nothing, one after the other, before the search ends.
+    pub(crate) const IDLE_CLIMBS: usize = 4;
+    /// Climbs of one search, at most.
+    pub(crate) const MOST_CLIMBS: usize = 64;
+    /// Draws from which a round is judged, at least.
+    pub(crate) const JUDGED_DRAWS: usize = 1024;
+    /// The same of each component.
+    pub(crate) const JUDGED_DRAWS_OF_A_COMPONENT: usize = 128;
+    /// A component is dead when its weight is below this share of an equal one.
+    pub(crate) const DEAD_WEIGHT: f64 = 1e-3;
+    /// Two components are duplicates when their symmetrised divergence is below this many nats.
+    pub(crate) const DUPLICATE_NATS: f64 = 0.5;
+    /// The bound may fall by this share of what counts when a component is removed.
+    pub(crate) const PRUNING_LOSS: f64 = 0.2;
+    /// Share of the variance along the direction of a split that lies between the two halves.
+    pub(crate) const VARIANCE_BETWEEN_HALVES: f64 = 0.4;
+    /// Components are split whose share of the divergence is at least this much of the largest.
+    pub(crate) const DIVERGENCE_WORTH_A_SPLIT: f64 = 0.3;
+    /// Power iterations for the direction of a split.
+    pub(crate) const SPLIT_ITERATIONS: usize = 12;
+    /// Points of earlier steps that are kept, at most.
+    pub(crate) const STORED_POINTS: usize = 4096;
+}
+
+/// The families that `auto` tries. No measurement of these is on record.
+pub(crate) mod ladder {
+    /// Draws from which a rung is judged.
+    pub(crate) const JUDGED_DRAWS: usize = 4_096;
+    /// A rung is kept if it gains so many standard errors of the difference.
+    pub(crate) const GAIN_ERRORS: f64 = 2.0;
+    /// Share of the limit of the verdict for means within which a rung is left in peace.
+    pub(crate) const COMFORT_OF_MEANS: f64 = 0.8;
+    /// The same for standard deviations.
+    pub(crate) const COMFORT_OF_SDS: f64 = 0.6;
+    /// Shape a of the Student-t rung: five degrees of freedom.
+    pub(crate) const STUDENT_T_SHAPE: f64 = 2.5;
+    /// Each family with one mode may take the steps of the plan divided by this.
+    pub(crate) const STEPS_DIVISOR: u64 = 4;
+}
+
+/// Fits from several starts. No measurement of these is on record.
+pub(crate) mod restarts {
+    /// Draws from which the bounds of restarts are compared.
+    pub(crate) const JUDGED_DRAWS: usize = 4_096;
+}
+
+/// The climbs to modes before a fit. No measurement of these is on record.
+pub(crate) mod search {
+    /// Newton steps of the first climb, and of the later ones, which are not worth more.
+    pub(crate) const NEWTON_STEPS: [usize; 2] = [80, 15];
+    /// Up to this many coordinates a dense Hessian is used even when a diagonal is asked for.
+    pub(crate) const DENSE_COORDINATES: usize = 500;
+    /// Predicted gain, in nats, below which a point is the mode to the accuracy that a fit can use.
+    pub(crate) const MODE_NATS: f64 = 1e-3;
+    /// Smallest precision of a direction, as a share of that of its coordinates taken singly: ten times their width.
+    pub(crate) const WIDEST_DIRECTION: f64 = 1e-2;
+    /// Eigenvalues (scaled) below which a direction is held back after steps that had to be cut short.
+    pub(crate) const FIRST_EIGENVALUE_FLOOR: f64 = 1e-6;
+    /// Shortenings of one Newton step, at most.
+    pub(crate) const NEWTON_SHORTENINGS: usize = 14;
+    /// Lengthenings of one Newton step, at most.
+    pub(crate) const NEWTON_LENGTHENINGS: usize = 40;
+    /// Part of the predicted gain that a step of a climb must bring; the usual constant of Armijo.
+    pub(crate) const SUFFICIENT_GAIN: f64 = 1e-4;
+    /// Points that are tried along one direction of L-BFGS.
+    pub(crate) const LINE_TRIALS: usize = 25;
+    /// Share of the slope that may be left at the end of a line search; the usual constant of Wolfe.
+    pub(crate) const SLOPE_SHARE: f64 = 0.9;
+    /// Up to this dimension the curvature at the end is measured by differences of gradients.
+    pub(crate) const DIFFERENCED_COORDINATES: usize = 100;
+    /// Newton steps with measured curvature, 2d gradients each.
+    pub(crate) const POLISHING_STEPS: usize = 20;
+    /// Points of the way whose curvature is measured where the end is suspect.
+    pub(crate) const LOOKS_BACK: usize = 4;
+    /// Steps of an ascent whose curvature is not measured at the end.
+    pub(crate) const LBFGS_STEPS: usize = 200;
+    /// Last steps of a way by which it is judged whether it was still rising.
+    pub(crate) const RISING_STEPS: usize = 5;
+    /// Draws by which a region is judged.
+    pub(crate) const REGION_DRAWS: usize = 16;
+    /// Times that a region is moved inwards and narrowed until the density exists at most of its draws.
+    pub(crate) const NARROWINGS: usize = 8;
+    /// Regions on the way that are compared with the mode.
+    pub(crate) const REGIONS_ON_THE_WAY: usize = 3;
+    /// Nats by which a region of the way must seem to hold more than the mode before it is looked at.
+    pub(crate) const SUSPICIOUS_NATS: f64 = 3.0;
+    /// Nats by which a spike is higher, and a Gaussian worse there, than on the way.
+    pub(crate) const SPIKE_NATS: f64 = 10.0;
+    /// Coordinates up to which the curvature where the first climb began is measured in any case.
+    pub(crate) const CHEAP_COORDINATES: usize = 30;
+    /// Sizes of starting points where nothing is known, in the order in which they are tried.
+    pub(crate) const START_SIZES: [f64; 8] = [1.0, 0.1, 10.0, 0.01, 100.0, 1e-3, 1e3, 1e4];
+    /// Distances of further starts from the first mode, in Laplace standard deviations per coordinate.
+    pub(crate) const START_DISTANCES: [f64; 10] = [3.0, 10.0, 30.0, 5.0, 100.0, 10.0, 30.0, 5.0, 100.0, 10.0];
+    /// Points of which the one that the known modes explain least is where a climb begins.
+    pub(crate) const START_CANDIDATES: u64 = 4;
+    /// Nats by which log p must exceed what the known modes explain to be a sign of another one.
+    pub(crate) const UNEXPLAINED_NATS: f64 = 1.0;
+    /// Climbs around the first mode that are made at any cost.
+    pub(crate) const FEWEST_CLIMBS: usize = 3;
+    /// Gradients that a search for a second mode may have cost to go on beyond these.
+    pub(crate) const CHEAP_GRADIENTS: u64 = 100;
+    /// Gradients after which the search for a first or second mode ends.
+    pub(crate) const MOST_GRADIENTS: u64 = 600;
+    /// Climbs of one search, at most.
+    pub(crate) const MOST_CLIMBS: usize = 300;
+    /// Points of each size that are tried where there is no density at the origin.
+    pub(crate) const STARTS_PER_SIZE: u64 = 4;
+    /// Rounds without a new mode before there seem to be no more.
+    pub(crate) const IDLE_CLIMBS: usize = 24;
+    /// Halvings of the way to a start at which there is no density.
+    pub(crate) const START_HALVINGS: usize = 8;
+}
+
+/// The first member of a family. No measurement of these is on record.
+pub(crate) mod start {
+    /// Mean squared distance of the centre of a component from the mean, in standard deviations.
+    pub(crate) const VARIANCE_BETWEEN_COMPONENTS: f64 = 0.4;
+    /// Share of the variance that the factors take over.
+    pub(crate) const VARIANCE_OF_FACTORS: f64 = 0.1;
+    /// Quantiles at which a Gaussian is mapped to the scale of the component.
+    pub(crate) const QUANTILES: usize = 64;
+    /// Nats below the mass of the first mode up to which a mixture covers others: a Laplace mass may be wrong by some
+    /// of them.
+    pub(crate) const LIGHTER_MODE_NATS: f64 = 7.0;
+    /// Draws from which the direction of skewness is found.
+    pub(crate) const SKEWNESS_DRAWS: usize = 1024;
+    /// Climbs to the direction of most skewness.
+    pub(crate) const SKEWNESS_CLIMBS: usize = 8;
+    /// Iterations of each of these climbs.
+    pub(crate) const SKEWNESS_ITERATIONS: usize = 30;
+    /// α = 0 is a stationary point of the expected flow (mathematics §3.5), so a shift, whitened, is never smaller
+    /// than this.
+    pub(crate) const SMALLEST_SHIFT: f64 = 0.2;
+    /// Largest share of the variance along α that the mixing may explain.
+    pub(crate) const LARGEST_SHIFT_SHARE: f64 = 0.6;
+}
