@@ -183,7 +183,7 @@ fn fits_that_have_no_common_zero() {
     refused(
         &story,
         &[
-            ("compare run wide", sentence("wide", "prior_precision is 1.0 in one and 0.25 in the other")),
+            ("compare run wide", sentence("wide", "prior_precision is not set in one and 0.25 in the other")),
             ("compare run run narrow", sentence("narrow", "they were made from other columns or rows")),
             ("compare run other", sentence("other", "one has the data of good.csv, the other those of other.csv")),
         ],
