@@ -71,9 +71,14 @@ fn warm_the_thread() {
     run.step().unwrap();
 }
 
-/// The allocations of 100 steps, convergence checks included. The steps of a run are counted from its first one.
+/// The allocations of 100 steps, convergence checks included, after the first step of a run, in which a target takes its
+/// scratch memory, once.
 fn of_steps(target: &dyn Target, start: &Approximation, plan: &Plan) -> u64 {
     let mut run = Run::new(target, start.clone(), plan).unwrap();
+    let first = allocations(|| {
+        run.step().unwrap();
+    });
+    assert!(first <= 1, "{first} allocations in the first step, {plan:?}");
     allocations(|| {
         for _ in 0..STEPS {
             run.step().unwrap();

@@ -168,7 +168,8 @@ impl<'t> Run<'t> {
         self.evaluator.make_room(&self.q, &self.batch);
     }
 
-    /// One iteration: draw, ask, differentiate, move; allocates nothing.
+    /// One iteration: draw, ask, differentiate, move; allocates nothing after the first, in which the target takes its
+    /// scratch memory.
     ///
     /// # Errors
     /// [`Error::BadStart`] if most of the very first draws cannot be evaluated; a fatal error of the target.
