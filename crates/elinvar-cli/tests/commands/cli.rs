@@ -411,12 +411,12 @@ fn the_next_command_can_be_pasted() {
     assert_eq!(ended.code, Some(3));
     let next = ended.stdout.lines().last().unwrap();
     assert!(next.contains("--minibatch 80, or without"), "{next}");
-    assert!(ended.stdout.contains(" steps; what is left to gain is hidden by noise (± "), "{}", ended.stdout);
+    assert!(ended.stdout.contains("; what is left to gain is hidden by noise (± "), "{}", ended.stdout);
     let ended = gaussian("--max-steps 300 --tolerance 1e-7");
     assert!(ended.stdout.contains(" nats left to gain\n"), "{}", ended.stdout);
     assert!(ended.stdout.ends_with("Next: the same command with --max-steps 4000\n"), "{}", ended.stdout);
     let ended = gaussian("--covariance diagonal --max-steps 60 --tolerance 1e-3");
-    assert!(ended.stdout.contains(" steps; what is left to gain is hidden by noise (± "), "{}", ended.stdout);
+    assert!(ended.stdout.contains("; what is left to gain is hidden by noise (± "), "{}", ended.stdout);
     let first_number = |after: &str| -> usize {
         let rest = ended.stdout.rsplit(after).next().unwrap();
         rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()

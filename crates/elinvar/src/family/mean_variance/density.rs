@@ -1,6 +1,7 @@
 //! Density, derivatives and moments of a mean–variance mixture at a point.
 
 use super::MeanVariance;
+#[cfg(feature = "theory")]
 use crate::block::BlockGradient;
 use crate::law::Forms;
 use crate::linalg::{axpy, dot};
