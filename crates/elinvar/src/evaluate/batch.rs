@@ -39,6 +39,9 @@ impl Evaluator<'_> {
         match self.curvature {
             Curvature::Hessian | Curvature::GaussNewton => {
                 self.answer.set_curvature(q.family().covariance, q.n_components());
+                // For draws without a Hessian, which are looked for one by one.
+                self.single.set_curvature(self.answer.covariance(), 1);
+                self.single.scratch_mut().take(q.dim() * q.dim());
             }
             Curvature::ItemGradients | Curvature::SquaredMean => {
                 self.squares = vec![0.0; q.curvature_len(self.curvature)];
