@@ -78,7 +78,7 @@ fn of_steps(target: &dyn Target, start: &Approximation, plan: &Plan) -> u64 {
     let first = allocations(|| {
         run.step().unwrap();
     });
-    let most = if plan.curvature == Curvature::ItemGradients { 2 } else { 1 };
+    let most = if run.plan().curvature == Curvature::ItemGradients { 2 } else { 1 };
     assert!(first <= most, "{first} allocations in the first step, {plan:?}");
     allocations(|| {
         for _ in 0..STEPS {
