@@ -185,7 +185,7 @@ impl Prior {
         }
     }
 
-    /// E[∇log p ũᵀ] = −D(BΥ − mυᵀ) and E[−s∇²log p] = s̄D for z = Bũ + √s ε, with D = diag δ, Υ = E[ũũᵀ] (`upsilon`,
+    /// E[∇log p ũᵀ] = −D(BΥ − mυᵀ) and E[−s∇²log p] = s̄D for z = Bũ + √s ε, with D = diag δ, Υ = E\[ũũᵀ\] (`upsilon`,
     /// whose first column is υ) and s̄ = E\[s\], added to the gradients of B and of P (mathematics §0.5). A t prior
     /// that shares w has 1 in place of s̄ (mathematics §2.2).
     pub(crate) fn add_to_block(
