@@ -1,4 +1,4 @@
-//! A run: one family, moved step by step over one target. The loop over its steps is in [`drive()`].
+//! A run: one family, moved step by step over one target. The loop over its steps is in `run/drive.rs`.
 
 mod advance;
 mod average;
