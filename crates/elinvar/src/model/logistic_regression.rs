@@ -15,7 +15,7 @@ use crate::Error;
 ///
 /// let x = DesignMatrix::new(vec![-1.0, 0.5, 2.0], 1, vec!["dose".into()])?.with_intercept();
 /// let model = LogisticRegression::from_labels(x, vec![0.0, 1.0, 1.0], 0.1)?;
-/// assert_eq!(model.names(), ["intercept", "dose"]);
+/// assert_eq!(model.about().names, ["intercept", "dose"]);
 /// # Ok::<(), elinvar::Error>(())
 /// ```
 pub type LogisticRegression = Glm<Bernoulli>;

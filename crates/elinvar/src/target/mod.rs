@@ -92,7 +92,8 @@ impl TargetError {
 ///     }
 /// }
 /// let posterior = elinvar::fit(&Round, elinvar::Family::gaussian(), &elinvar::Plan::default())?;
-/// assert!(posterior.approximation().mean()[0].abs() < 1e-3);
+/// // A fit ends within 0.01 nats of the best Gaussian, and a mean m costs ½m².
+/// assert!(posterior.approximation().mean()[0].abs() < 0.15);
 /// # Ok::<(), elinvar::Error>(())
 /// ```
 pub trait Target: Sync {

@@ -33,7 +33,7 @@ use crate::Error;
 /// let architecture = Architecture { hidden: vec![2], activation: Activation::Tanh };
 /// let model = NeuralNetwork::regression(x, vec![0.1, 0.2, 0.9], architecture, 1.0)?;
 /// assert_eq!(model.layout(), [[2, 2], [3, 1], [1, 1]]);
-/// assert_eq!(model.names()[..4], ["w1[1,1]", "b1[1]", "w1[1,2]", "b1[2]"]);
+/// assert_eq!(model.about().names[..4], ["w1[1,1]", "b1[1]", "w1[1,2]", "b1[2]"]);
 /// # Ok::<(), elinvar::Error>(())
 /// ```
 ///
