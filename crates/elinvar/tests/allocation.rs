@@ -71,8 +71,8 @@ fn warm_the_thread() {
     run.step().unwrap();
 }
 
-/// The allocations of 100 steps, convergence checks included, after the first step of a run, in which a target takes its
-/// scratch memory: once for a batch, and once for gradients of items.
+/// The allocations of 100 steps, convergence checks included, after the first step of a run, in which a target takes
+/// its scratch memory: once for a batch, and once for gradients of items.
 fn of_steps(target: &dyn Target, start: &Approximation, plan: &Plan) -> u64 {
     let mut run = Run::new(target, start.clone(), plan).unwrap();
     let first = allocations(|| {
