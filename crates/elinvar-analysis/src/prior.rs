@@ -2,8 +2,8 @@
 //!
 //! Without a given prior the slopes are N(0, s²) with s = 2.5 sd(y)/sd(x) and the intercept is N(mean(y), (2.5 sd(y))²)
 //! where every column is at its mean; for counts and classes, whose linear predictor has no unit, sd(y) is 1 and
-//! mean(y) is 0. These are the weakly informative defaults that rstanarm documents: they do not depend on the units of
-//! the file.
+//! mean(y) is 0. These follow the weakly informative defaults that rstanarm documents for coefficients: they do not
+//! depend on the units of the file. The half-Cauchy prior of sigma is our own.
 
 use elinvar::Posterior;
 use elinvar::target;
