@@ -6,7 +6,7 @@ use crate::Error;
 use crate::estimate::{Curvature, FEWEST_DRAWS, MixingWeights, Sampling, ShapeEstimator};
 use crate::family::DrawPlan;
 use crate::random::Noise;
-use crate::rule::{Rule, StepSize};
+use crate::rule::{Printed, Rule, StepSize};
 use crate::target::{About, Offers, Target};
 
 /// Largest number of draws of a step and component.
@@ -129,6 +129,43 @@ impl Plan {
         Self { stop: Stop { remaining_nats: 1e-3, ..Stop::default() }, ..Self::default() }
     }
 
+    /// The update boxes of the paper as they are printed: `n_draws` independent draws of q in all, of a mixture as a
+    /// whole; the constant step size β; no bound on a step, no baseline, no average, no growing number of draws; so many
+    /// steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II), that
+    /// in a learned shape of the Student-t the factor of eq. (21).
+    ///
+    /// The boxes say nothing about where to start: [`fit`](crate::fit) searches, [`fit_from`](crate::fit_from) does not
+    /// ([`start_around`](crate::run::start_around)).
+    ///
+    /// ```
+    /// use elinvar::model::Banana;
+    /// use elinvar::run::{Placement, start_around};
+    /// use elinvar::{Family, Plan, fit_from};
+    ///
+    /// let start = start_around(Family::mog(3), 2, Placement { mean: 0.0, sd: 1.0, variance: 1.0 }, 1)?;
+    /// let plan = Plan::printed(10, 0.01, 50);
+    /// let last = fit_from(&Banana::default(), start, &plan, &mut |_| std::ops::ControlFlow::Continue(()))?;
+    /// assert_eq!(last.trace().len(), 50);
+    /// # Ok::<(), elinvar::Error>(())
+    /// ```
+    pub fn printed(n_draws: usize, step_size: f64, steps: u64) -> Self {
+        Self {
+            n_draws,
+            max_draws: n_draws,
+            noise: Noise::Independent,
+            sampling: Sampling::Whole,
+            weights: MixingWeights::Sampled,
+            shape: ShapeEstimator::PaperLiteral,
+            rule: Rule::Printed(Printed::default()),
+            step_size: StepSize::Constant(step_size),
+            mixing_step_size: StepSize::Constant(step_size),
+            max_kl: None,
+            average: false,
+            stop: Stop { max_steps: steps, max_evaluations: u64::MAX, ..Stop::default() },
+            ..Self::default()
+        }
+    }
+
     /// The part of the plan that shapes a batch of `n_draws` draws per component.
     pub fn draw_plan(&self, n_draws: usize) -> DrawPlan {
         DrawPlan {
@@ -138,6 +175,7 @@ impl Plan {
             curvature: self.curvature,
             weights: self.weights,
             shape: self.shape,
+            printed: self.rule.printed(),
         }
     }
 
@@ -147,6 +185,14 @@ impl Plan {
         let Some(beta) = self.rule.auto_step_size() else { return Ok(()) };
         if self.step_size == StepSize::Auto {
             self.step_size = StepSize::Constant(beta);
+        }
+        if self.rule.printed().is_some() {
+            // What the rule does without: said here, so that the resolved plan tells the truth.
+            (self.max_kl, self.average, self.max_draws) = (None, false, self.n_draws);
+            if self.mixing_step_size == StepSize::Auto {
+                self.mixing_step_size = self.step_size;
+            }
+            return Ok(());
         }
         if self.mixing_step_size != StepSize::Auto && self.mixing_step_size != self.step_size {
             return Err(Error::Unsupported {
@@ -230,6 +276,10 @@ impl Plan {
                 plan.curvature = if has_items { Curvature::ItemGradients } else { Curvature::SquaredMean };
             }
             Curvature::Auto if offers.hessian => plan.curvature = Curvature::Hessian,
+            // The reparameterisation gradient.
+            Curvature::Auto if plan.rule.printed().is_some() => {
+                plan.curvature = Curvature::Stein { control_variate: false };
+            }
             Curvature::Auto => plan.curvature = Curvature::Stein { control_variate: true },
             Curvature::Hessian if !offers.hessian => {
                 return Err(Error::Unsupported {

@@ -43,6 +43,10 @@ pub trait Estimator: Send {
     fn weigh(&mut self, q: &Approximation, batch: &Batch) -> bool;
     /// The weighted sums of Hessians that [`Estimator::gradient`] needs.
     fn contraction(&self) -> Contraction<'_>;
+    /// Number of these sums.
+    fn n_sums(&self, q: &Approximation) -> usize {
+        q.n_components()
+    }
     /// ELBO of the batch with its Monte Carlo standard error; `log_p` is log p without the declared prior.
     fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64);
     /// The gradient of the bound; false if it is not finite.

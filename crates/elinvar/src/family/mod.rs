@@ -15,6 +15,7 @@ mod layout;
 mod mean_variance;
 mod metric;
 mod natural;
+mod printed;
 mod product;
 mod registry;
 mod step;
@@ -44,6 +45,7 @@ pub(crate) use mean_variance::MeanVariance;
 pub use mean_variance::MeanVarianceEstimator;
 #[cfg(feature = "theory")]
 pub(crate) use metric::Omega;
+pub use printed::Left;
 #[cfg(feature = "theory")]
 pub(crate) use product::Product;
 pub use product::ProductEstimator;

@@ -28,7 +28,7 @@ pub struct StepRequest {
 pub struct Scratch {
     pub(super) blocks: BlockScratch,
     pub(super) omega: Omega,
-    next_weights: Vec<f64>,
+    pub(super) next_weights: Vec<f64>,
 }
 
 /// That of its blocks: location blocks share one, each of the others has its own.
@@ -96,7 +96,7 @@ impl Approximation {
     }
 
     /// Moves the weights of a mixture; returns KL(π_new ‖ π).
-    fn advance_weights(&mut self, gradient: &Gradient, request: StepRequest, next: &mut [f64]) -> f64 {
+    pub(super) fn advance_weights(&mut self, gradient: &Gradient, request: StepRequest, next: &mut [f64]) -> f64 {
         if gradient.expected_h.is_empty() {
             return 0.0;
         }

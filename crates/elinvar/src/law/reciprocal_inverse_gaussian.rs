@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::inverse_gaussian::{sample_inverse_gaussian, valid_lambda};
+use super::inverse_gaussian::{Ratios, sample_inverse_gaussian, valid_lambda};
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
 use crate::Error;
 use crate::special::bessel_k::bessel_k;
@@ -44,6 +44,15 @@ impl ReciprocalInverseGaussian {
     pub fn lambda(&self) -> f64 {
         self.lambda
     }
+
+    fn conditional_of(&self, b: f64, k: Ratios) -> Conditional {
+        Conditional {
+            s: (b / self.lambda).sqrt() * k.lower,
+            inv_s: (self.lambda / b).sqrt() * k.upper,
+            var_inv_s: self.lambda / b * k.turan,
+            ..Conditional::default()
+        }
+    }
 }
 
 impl MixingLaw for ReciprocalInverseGaussian {
@@ -83,12 +92,15 @@ impl MixingLaw for ReciprocalInverseGaussian {
     fn conditional(&self, forms: Forms) -> Conditional {
         let b = forms.q + self.lambda;
         let k = bessel_k(0.5 * (forms.dim as f64 - 1.0), (self.lambda * b).sqrt());
-        Conditional {
-            s: (b / self.lambda).sqrt() * k.ratio,
-            inv_s: (self.lambda / b).sqrt() * k.upper_ratio,
-            var_inv_s: self.lambda / b * k.turan(),
-            ..Conditional::default()
+        self.conditional_of(b, Ratios { lower: k.ratio, upper: k.upper_ratio, turan: k.turan() })
+    }
+
+    fn conditional_by_bounds(&self, forms: Forms) -> Conditional {
+        if forms.dim == 1 {
+            return self.conditional(forms);
         }
+        let b = forms.q + self.lambda;
+        self.conditional_of(b, Ratios::by_bounds(0.5 * (forms.dim as f64 - 1.0), (self.lambda * b).sqrt()))
     }
 
     fn log_marginal(&self, forms: Forms) -> f64 {

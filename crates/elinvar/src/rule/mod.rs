@@ -4,6 +4,7 @@ mod adam_like;
 mod euclidean_adam;
 mod matrix_update;
 mod positive;
+mod printed;
 pub(crate) mod retraction;
 mod step_size;
 mod taken;
@@ -13,6 +14,7 @@ pub use adam_like::{AdamLike, AdamLikeMemory, AdamLikeRequest, BiasCorrection, R
 pub use euclidean_adam::{EuclideanAdam, EuclideanAdamMemory};
 pub use matrix_update::MatrixUpdate;
 pub use positive::{geodesic_step, log_step, student_t_christoffel};
+pub use printed::{BesselRatio, EntropyGradient, FisherMatrix, OnLeaving, Printed, PriorTerm};
 pub use step_size::StepSize;
 pub use taken::Taken;
 pub use trust_region::largest_step;
@@ -55,6 +57,10 @@ pub enum Rule {
     ///
     /// Paper: §6.
     EuclideanAdam(EuclideanAdam),
+    /// The update boxes as they are printed: the plain step of constant length with no bound, no average, no baseline
+    /// and no review, as many times as [`Stop::max_steps`](crate::run::Stop) says. The result is the last state. See
+    /// [`Plan::printed`](crate::Plan::printed) for the rest of what a box says.
+    Printed(Printed),
 }
 
 impl Rule {
@@ -64,7 +70,16 @@ impl Rule {
             Rule::NaturalGradient | Rule::Retraction => None,
             Rule::NaturalMomentum { gamma } => Some(1.0 - gamma),
             Rule::AdamLike(_) => Some(1e-3),
-            Rule::EuclideanAdam(_) => Some(1e-2),
+            // The paper states none.
+            Rule::EuclideanAdam(_) | Rule::Printed(_) => Some(1e-2),
+        }
+    }
+
+    /// The options of the rule `printed`, where that is the rule.
+    pub fn printed(&self) -> Option<Printed> {
+        match self {
+            Rule::Printed(options) => Some(*options),
+            _ => None,
         }
     }
 
@@ -80,7 +95,7 @@ impl Rule {
     /// [`Error::Domain`] naming the one that does not.
     pub fn check(&self) -> Result<(), Error> {
         match self {
-            Rule::NaturalGradient | Rule::Retraction => Ok(()),
+            Rule::NaturalGradient | Rule::Retraction | Rule::Printed(_) => Ok(()),
             Rule::NaturalMomentum { gamma } => check_rate(
                 "gamma",
                 *gamma,
@@ -105,6 +120,7 @@ impl std::fmt::Display for Rule {
             Rule::NaturalMomentum { .. } => "natural_momentum",
             Rule::AdamLike(_) => "adam_like",
             Rule::EuclideanAdam(_) => "euclidean_adam",
+            Rule::Printed(_) => "printed",
         })
     }
 }
@@ -121,6 +137,7 @@ mod tests {
             Rule::NaturalMomentum { gamma: 0.25 },
             Rule::AdamLike(AdamLike { root: Root::Newton, ..AdamLike::default() }),
             Rule::EuclideanAdam(EuclideanAdam { beta1: 0.5, ..EuclideanAdam::default() }),
+            Rule::Printed(Printed { on_leaving: OnLeaving::Halve, ..Printed::default() }),
         ];
         for rule in rules {
             let text = serde_json::to_string(&rule).unwrap();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Plan, Run};
 use crate::Error;
-use crate::family::{Approximation, StepRequest, Taken};
+use crate::family::{Approximation, Left, StepRequest, Taken};
 use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Rule};
 use crate::target::Prior;
 
@@ -18,6 +18,8 @@ pub(super) enum Memory {
     },
     AdamLike(AdamLikeMemory),
     EuclideanAdam(EuclideanAdamMemory),
+    /// Room for the state before the step.
+    Printed(Box<Approximation>),
 }
 
 /// The same as plain data.
@@ -43,6 +45,10 @@ impl Memory {
         };
         match plan.rule {
             Rule::NaturalGradient | Rule::Retraction => Ok(Self::None),
+            Rule::Printed(_) => {
+                start.take_printed_update();
+                Ok(Self::Printed(Box::new(start.clone())))
+            }
             Rule::NaturalMomentum { .. } => Ok(Self::Momentum { before: start.clone(), known: false }),
             Rule::AdamLike(rule) => {
                 let memory = start.adam_like_memory().ok_or_else(|| {
@@ -71,7 +77,7 @@ impl Memory {
 
     pub(super) fn state(&self) -> MemoryState {
         match self {
-            Self::None => MemoryState::None,
+            Self::None | Self::Printed(_) => MemoryState::None,
             Self::Momentum { before, known } => MemoryState::Momentum(known.then(|| Box::new(before.clone()))),
             Self::AdamLike(memory) => MemoryState::AdamLike(memory.clone()),
             Self::EuclideanAdam(memory) => MemoryState::EuclideanAdam(memory.clone()),
@@ -86,6 +92,7 @@ impl Memory {
         let misfit = |expected, found| Error::Shape { what: "numbers in the memory of the rule", expected, found };
         Ok(match (self, stored) {
             (Self::None, MemoryState::None) => Self::None,
+            (Self::Printed(room), MemoryState::None) => Self::Printed(room.clone()),
             (Self::Momentum { .. }, MemoryState::Momentum(None)) => Self::Momentum { before: q.clone(), known: false },
             (Self::Momentum { .. }, MemoryState::Momentum(Some(before))) => {
                 if !before.is_shaped_as(q) {
@@ -115,9 +122,12 @@ impl Memory {
 
 impl Run<'_> {
     /// Moves along the gradient of the last estimate.
-    pub(super) fn advance(&mut self, request: StepRequest) -> Taken {
+    ///
+    /// # Errors
+    /// [`Error::LeftDomain`].
+    pub(super) fn advance(&mut self, request: StepRequest) -> Result<Taken, Error> {
         let (q, gradient, scratch) = (&mut self.q, &mut self.gradient, &mut self.scratch);
-        match (request.rule, &mut self.memory) {
+        Ok(match (request.rule, &mut self.memory) {
             (Rule::NaturalMomentum { gamma }, Memory::Momentum { before, known }) => {
                 if *known {
                     q.add_momentum(before, gamma / request.beta, scratch, gradient);
@@ -135,7 +145,12 @@ impl Run<'_> {
                 q.chart_gradient(gradient, scratch, memory.gradient_mut());
                 Taken::by_one(memory.step(rule, request.beta, |coordinates| q.set_chart(coordinates, scratch)))
             }
+            (Rule::Printed(options), Memory::Printed(before)) => {
+                let step = self.pace.step();
+                let left = |Left { what, value }| Error::LeftDomain { step, what, value };
+                q.printed_step(gradient, request, options.on_leaving, before, scratch).map_err(left)?
+            }
             _ => q.advance(gradient, request, scratch),
-        }
+        })
     }
 }

@@ -44,8 +44,8 @@ impl GaussianMixtureEstimator {
     /// Memory for batches drawn as the plan says.
     pub fn new(q: &Approximation, plan: &DrawPlan) -> Self {
         let (d, k) = (q.dim(), q.n_components());
-        let n = k * plan.n_draws;
-        let per_source = if plan.sampling == Sampling::Mixture { n } else { plan.n_draws };
+        let n = plan.sampling.n_in_all(plan.n_draws, k);
+        let per_source = if plan.sampling.is_of_mixture() { n } else { plan.n_draws };
         let mut work = Self {
             plan: *plan,
             n,
@@ -131,7 +131,7 @@ impl GaussianMixture<'_> {
     pub(super) fn fill_noise(&self, key: NoiseKey, work: &mut GaussianMixtureEstimator) {
         let (d, m) = (self.components[0].dim(), work.plan.n_draws);
         let NoiseKey { seed, purpose, step } = key;
-        if work.plan.sampling == Sampling::Mixture {
+        if work.plan.sampling.is_of_mixture() {
             work.noise.begin(seed, purpose, step, 0);
             work.noise.fill_eps(&mut work.eps);
             let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);

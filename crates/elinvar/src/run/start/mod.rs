@@ -1,5 +1,6 @@
 //! The first member of a family: near the mode, as wide as the curvature there, and bent the way the target is.
 
+mod around;
 mod bend;
 mod draft;
 mod ef_mixture;
@@ -11,6 +12,7 @@ mod tests;
 
 use std::ops::ControlFlow;
 
+pub use around::{Placement, start_around};
 pub use guess::start_at_guess;
 
 pub(super) use bend::bend;
