@@ -1,5 +1,7 @@
 //! Everything a fit can be told, as plain data.
 
+mod written;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -61,8 +63,7 @@ impl Stop {
 /// let text = serde_json::to_string(&plan).unwrap();
 /// assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
     /// Draws per step and component at first.
     pub n_draws: usize,
@@ -89,6 +90,7 @@ pub struct Plan {
     pub mixing_step_size: StepSize,
     /// Bound on the KL divergence, in nats, between a block before and after a step; at first, if the step size is
     /// learned. The two rules named after Adam know no such bound.
+    #[serde(serialize_with = "written::write_max_kl")]
     pub max_kl: Option<f64>,
     /// Whether the result is the average of the last steps, in natural parameters.
     pub average: bool,
@@ -134,7 +136,8 @@ impl Plan {
     /// steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II), that
     /// in a learned shape of the Student-t the factor of eq. (21).
     ///
-    /// The boxes say nothing about where to start: [`fit`](crate::fit) searches, [`fit_from`](crate::fit_from) does not
+    /// The boxes say nothing about where to start: [`fit`](crate::fit) starts at N(0, I) without a search, the components
+    /// of a mixture around points drawn from it, and [`fit_from`](crate::fit_from) anywhere
     /// ([`start_around`](crate::run::start_around)).
     ///
     /// ```
@@ -161,7 +164,7 @@ impl Plan {
             mixing_step_size: StepSize::Constant(step_size),
             max_kl: None,
             average: false,
-            stop: Stop { max_steps: steps, max_evaluations: u64::MAX, ..Stop::default() },
+            stop: Stop { max_steps: steps, max_evaluations: u64::MAX >> 11, ..Stop::default() },
             ..Self::default()
         }
     }

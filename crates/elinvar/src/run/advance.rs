@@ -52,7 +52,7 @@ impl Memory {
             Rule::NaturalMomentum { .. } => Ok(Self::Momentum { before: start.clone(), known: false }),
             Rule::AdamLike(rule) => {
                 let memory = start.adam_like_memory().ok_or_else(|| {
-                    missing("it needs a diagonal scale matrix, one component and a fixed mixing law; use `euclidean_adam` elsewhere")
+                    missing("it needs a diagonal scale matrix and one component; use `euclidean_adam` elsewhere")
                 })?;
                 if rule.bias_correction.starts_from_the_prior() && !start.start_from_prior(prior) {
                     return Err(Error::Unsupported {
