@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use elinvar::family::{Approximation, Kind};
-use elinvar::rule::{AdamLike, BiasCorrection, Rule};
+use elinvar::rule::{AdamLike, BiasCorrection, Printed, PrintedStep, Rule};
 use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::run::{Kept, Step, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
@@ -116,7 +116,9 @@ fn choose_bias_correction(plan: &mut Plan, target: &dyn Target) -> Option<String
     let about = target.about();
     let flat = (0..about.dim).find(|i| about.prior.precision(*i) == 0.0)?;
     match &mut plan.rule {
-        Rule::AdamLike(rule) if *rule == AdamLike::default() => {
+        Rule::AdamLike(rule) | Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. })
+            if *rule == AdamLike::default() =>
+        {
             rule.bias_correction = BiasCorrection::MomentumOnly;
             let name = about.names.get(flat).map_or(String::new(), |name| format!(" ({name})"));
             Some(format!(

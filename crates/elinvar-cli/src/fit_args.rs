@@ -207,8 +207,8 @@ pub(crate) struct FitArgs {
     /// Rows of each step [default: all]
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) minibatch: Option<usize>,
-    /// How a gradient becomes a step: retraction, natural_gradient, natural_momentum, adam_like or euclidean_adam; or
-    /// printed, the updates as the paper prints them, with its plain draws, constant steps and no search
+    /// How a gradient becomes a step: retraction, natural_gradient, natural_momentum, adam_like, euclidean_adam or
+    /// gradient_descent; or printed, the updates as the paper prints them, with its plain draws, constant steps and no search
     /// (docs/printed.md)
     #[arg(long, value_name = "WORD", value_parser = rule, help_heading = "Run")]
     pub(crate) rule: Option<Rule>,

@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use elinvar::Plan;
-use elinvar::rule::{Rule, StepSize};
+use elinvar::rule::{Printed, PrintedStep, Rule, StepSize};
 use elinvar_analysis::settings::value::with_option;
 use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, StartSettings, read};
 use elinvar_data::Scaling;
@@ -44,14 +44,16 @@ fn over_rule(plan: &mut Plan, args: &FitArgs) {
             *plan = plan.as_printed();
         }
     }
-    if let (Rule::NaturalMomentum { gamma }, Some(given)) = (&mut plan.rule, args.momentum) {
-        *gamma = given;
-    }
     if let Rule::Printed(options) = &mut plan.rule {
         for option in &args.printed {
             // It was tried when it was read.
             *options = with_option(*options, option).unwrap_or(*options);
         }
+    }
+    match (&mut plan.rule, args.momentum) {
+        (Rule::NaturalMomentum { gamma }, Some(given))
+        | (Rule::Printed(Printed { step: PrintedStep::Momentum { gamma }, .. }), Some(given)) => *gamma = given,
+        _ => {}
     }
 }
 

@@ -179,6 +179,7 @@ impl Plan {
             weights: self.weights,
             shape: self.shape,
             printed: self.rule.printed(),
+            pathwise: self.rule.is_euclidean() && self.curvature == Curvature::Stein { control_variate: false },
         }
     }
 
@@ -222,7 +223,7 @@ impl Plan {
         if self.curvature != Curvature::GradientFree {
             return Ok(());
         }
-        if matches!(self.rule, Rule::AdamLike(_)) {
+        if self.rule.adam_like().is_some() {
             return Err(Error::Unsupported {
                 wanted: format!("the rule `{}` with curvature `gradient_free`", self.rule),
                 instead: "its curvature is made of squared gradients: use `retraction`, `natural_gradient` or `euclidean_adam`".into(),
@@ -274,7 +275,7 @@ impl Plan {
         let About { offers, n_rows, .. } = target.about();
         plan.resolve_without_gradient(offers)?;
         match plan.curvature {
-            Curvature::Auto if matches!(plan.rule, Rule::AdamLike(_)) => {
+            Curvature::Auto if plan.rule.adam_like().is_some() => {
                 let has_items = offers.item_gradients && n_rows.is_some();
                 plan.curvature = if has_items { Curvature::ItemGradients } else { Curvature::SquaredMean };
             }

@@ -4,14 +4,22 @@ use std::fmt;
 
 use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use elinvar::random::Noise;
-use elinvar::rule::{Printed, Rule};
+use elinvar::rule::{Printed, PrintedStep, Rule};
 use serde::{Serialize, Serializer};
 
 use super::value::{meaning, one_of, positive};
 
 /// A rule of updating by its name.
 pub fn rule(text: &str) -> Result<Rule, String> {
-    let words = ["retraction", "natural_gradient", "natural_momentum", "adam_like", "euclidean_adam", "printed"];
+    let words = [
+        "retraction",
+        "natural_gradient",
+        "natural_momentum",
+        "adam_like",
+        "euclidean_adam",
+        "gradient_descent",
+        "printed",
+    ];
     Rule::by_name(one_of(text, "rules", &words)?).ok_or_else(String::new)
 }
 
@@ -80,6 +88,10 @@ pub fn printed_option(text: &str) -> Result<(String, String), String> {
 
 /// The options with one of them changed.
 pub fn with_option(options: Printed, (name, word): &(String, String)) -> Result<Printed, String> {
+    if name == "step" {
+        let step = PrintedStep::by_name(word).ok_or("the steps are natural, momentum and adam_like")?;
+        return Ok(Printed { step, ..options });
+    }
     let mut table = serde_json::to_value(options).map_err(|error| error.to_string())?;
     table[name] = word.as_str().into();
     // "unknown variant `x`, expected `a` or `b`" says what there is.
@@ -153,7 +165,8 @@ mod tests {
 
     #[test]
     fn options_and_starts() {
-        assert!(printed_option("on_leaving=halve").is_ok());
+        assert!(printed_option("on_leaving=halve").is_ok() && printed_option("step=adam_like").is_ok());
+        assert!(printed_option("step=adam").unwrap_err().contains("adam_like"));
         assert!(printed_option("on_leaving=hlave").unwrap_err().contains("`end`"));
         assert!(printed_option("leaving=halve").unwrap_err().contains("`on_leaving`"));
         assert_eq!(start_at("normal(0, 10)"), Ok(StartAt::Normal { mean: 0.0, sd: 10.0 }));

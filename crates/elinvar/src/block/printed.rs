@@ -56,6 +56,39 @@ fn smallest_eigenvalue(scale: &Scale, beta: f64, g: &[f64], candidate: &mut Cand
     }
 }
 
+/// out = F⁻¹g for a matrix of up to three rows that may have any sign, by elimination.
+fn solve(fisher: &[f64], slope: &[f64], out: &mut [f64]) -> Result<(), Outside> {
+    let f = slope.len();
+    let (mut matrix, mut right, mut determinant) = ([[0.0; 3]; 3], [0.0; 3], 1.0);
+    for i in 0..f {
+        matrix[i][..f].copy_from_slice(&fisher[i * f..(i + 1) * f]);
+        right[i] = slope[i];
+    }
+    for i in 0..f {
+        let pivot = (i..f).max_by(|j, k| matrix[*j][i].abs().total_cmp(&matrix[*k][i].abs())).unwrap_or(i);
+        matrix.swap(i, pivot);
+        right.swap(i, pivot);
+        determinant *= matrix[i][i];
+        for j in i + 1..f {
+            let factor = matrix[j][i] / matrix[i][i];
+            let row = matrix[i];
+            matrix[j].iter_mut().zip(row).for_each(|(to, from)| *to -= factor * from);
+            right[j] -= factor * right[i];
+        }
+    }
+    for i in (0..f).rev() {
+        let known: f64 = (i + 1..f).map(|j| matrix[i][j] * out[j]).sum();
+        out[i] = (right[i] - known) / matrix[i][i];
+    }
+    // One draw gives a matrix of rank one.
+    let sound = out.iter().all(|v| v.is_finite());
+    if sound {
+        Ok(())
+    } else {
+        Err(Outside { what: "the determinant of the sampled Fisher matrix", value: determinant })
+    }
+}
+
 impl Natural {
     /// η⁺ = η + βF⁻¹g of every coordinate, if all of them are in their domain; otherwise nothing moves.
     ///
@@ -68,6 +101,13 @@ impl Natural {
     ) -> Result<(), Outside> {
         let f = self.n_free();
         self.raise(gradient, scratch);
+        let sampled = gradient.g.chunks_exact(f * f).zip(gradient.b.chunks_exact(f));
+        for (i, (fisher, slope)) in sampled.enumerate() {
+            // A member without such a matrix keeps its closed form.
+            if fisher.iter().any(|entry| *entry != 0.0) {
+                solve(fisher, slope, &mut scratch.direction[i * f..(i + 1) * f])?;
+            }
+        }
         let NaturalScratch { direction, moved } = scratch;
         for ((member, delta), moved) in self.coordinates.iter().zip(direction.chunks_exact(f)).zip(moved) {
             let mut natural = member.natural();

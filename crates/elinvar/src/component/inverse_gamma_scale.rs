@@ -73,6 +73,10 @@ impl ExponentialFamily for InverseGammaScale {
         [1.0 / z, 0.0, 0.0]
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        Some([-1.0 / (z * z), 0.0, 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         self.law.log_density(z)
     }

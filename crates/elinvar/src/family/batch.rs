@@ -22,6 +22,8 @@ pub struct DrawPlan {
     pub shape: ShapeEstimator,
     /// The options of the rule `printed`, where that is the rule.
     pub printed: Option<Printed>,
+    /// Whether log q is differentiated along the draws, like the target, where it could be by its Hessian.
+    pub pathwise: bool,
 }
 
 impl DrawPlan {
@@ -35,6 +37,7 @@ impl DrawPlan {
             weights: MixingWeights::Sampled,
             shape: ShapeEstimator::Exact,
             printed: None,
+            pathwise: false,
         }
     }
 }

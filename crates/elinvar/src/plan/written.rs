@@ -101,6 +101,7 @@ impl Rule {
             Rule::NaturalMomentum { gamma: 0.5 },
             Rule::AdamLike(AdamLike::default()),
             Rule::EuclideanAdam(EuclideanAdam::default()),
+            Rule::GradientDescent,
             Rule::Printed(Printed::default()),
         ];
         rules.into_iter().find(|rule| rule.to_string() == name)

@@ -14,7 +14,7 @@ pub use adam_like::{AdamLike, AdamLikeMemory, AdamLikeRequest, BiasCorrection, R
 pub use euclidean_adam::{EuclideanAdam, EuclideanAdamMemory};
 pub use matrix_update::MatrixUpdate;
 pub use positive::{geodesic_step, log_step, student_t_christoffel};
-pub use printed::{BesselRatio, EntropyGradient, FisherMatrix, OnLeaving, Printed, PriorTerm};
+pub use printed::{BesselRatio, EntropyGradient, FisherMatrix, OnLeaving, Printed, PrintedStep, PriorTerm};
 pub use step_size::StepSize;
 pub use taken::Taken;
 pub use trust_region::largest_step;
@@ -57,6 +57,11 @@ pub enum Rule {
     ///
     /// Paper: §6.
     EuclideanAdam(EuclideanAdam),
+    /// Ordinary gradient ascent of the bound on the coordinates of the family's chart, halved where it leaves them
+    /// (mathematics §9.4).
+    ///
+    /// Paper: eq. (3).
+    GradientDescent,
     /// The update boxes as they are printed: the plain step of constant length with no bound, no average, no baseline
     /// and no review, as many times as [`Stop::max_steps`](crate::run::Stop) says. The result is the last state. See
     /// [`Plan::printed`](crate::Plan::printed) for the rest of what a box says.
@@ -69,7 +74,7 @@ impl Rule {
         match *self {
             Rule::NaturalGradient | Rule::Retraction => None,
             Rule::NaturalMomentum { gamma } => Some(1.0 - gamma),
-            Rule::AdamLike(_) => Some(1e-3),
+            Rule::AdamLike(_) | Rule::GradientDescent => Some(1e-3),
             // The paper states none.
             Rule::EuclideanAdam(_) | Rule::Printed(_) => Some(1e-2),
         }
@@ -83,10 +88,24 @@ impl Rule {
         }
     }
 
+    /// The Adam-like rule, where it is the rule or the step of `printed`.
+    pub(crate) fn adam_like(&self) -> Option<AdamLike> {
+        match self {
+            Rule::AdamLike(rule) => Some(*rule),
+            Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. }) => Some(*rule),
+            _ => None,
+        }
+    }
+
+    /// Whether it moves the coordinates of the family's chart by the ordinary gradient.
+    pub(crate) fn is_euclidean(&self) -> bool {
+        matches!(self, Rule::EuclideanAdam(_) | Rule::GradientDescent)
+    }
+
     /// Whether steps have the size of the coordinates rather than of the gap that is left, so that many of them are
     /// needed.
     pub(crate) fn is_unhurried(&self) -> bool {
-        matches!(self, Rule::AdamLike(_) | Rule::EuclideanAdam(_))
+        matches!(self, Rule::AdamLike(_) | Rule::EuclideanAdam(_) | Rule::GradientDescent)
     }
 
     /// Whether every constant lies in its domain.
@@ -95,7 +114,8 @@ impl Rule {
     /// [`Error::Domain`] naming the one that does not.
     pub fn check(&self) -> Result<(), Error> {
         match self {
-            Rule::NaturalGradient | Rule::Retraction | Rule::Printed(_) => Ok(()),
+            Rule::NaturalGradient | Rule::Retraction | Rule::GradientDescent => Ok(()),
+            Rule::Printed(options) => options.step.check(),
             Rule::NaturalMomentum { gamma } => check_rate(
                 "gamma",
                 *gamma,
@@ -120,6 +140,7 @@ impl std::fmt::Display for Rule {
             Rule::NaturalMomentum { .. } => "natural_momentum",
             Rule::AdamLike(_) => "adam_like",
             Rule::EuclideanAdam(_) => "euclidean_adam",
+            Rule::GradientDescent => "gradient_descent",
             Rule::Printed(_) => "printed",
         })
     }
@@ -138,6 +159,7 @@ mod tests {
             Rule::AdamLike(AdamLike { root: Root::Newton, ..AdamLike::default() }),
             Rule::EuclideanAdam(EuclideanAdam { beta1: 0.5, ..EuclideanAdam::default() }),
             Rule::Printed(Printed { on_leaving: OnLeaving::Halve, ..Printed::default() }),
+            Rule::GradientDescent,
         ];
         for rule in rules {
             let text = serde_json::to_string(&rule).unwrap();

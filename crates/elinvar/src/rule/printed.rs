@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{AdamLike, Rule};
+use crate::Error;
+
 /// What becomes of a step that would leave the domain, on which the paper says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,8 +65,46 @@ pub enum FisherMatrix {
     /// The closed form.
     #[default]
     Exact,
-    /// E\[∂z/∂η t′(z)ᵀ\] over the draws of the step, symmetrised.
+    /// E\[∂z/∂η t′(z)ᵀ\] over the draws of the step, as it comes: not symmetric, and of rank one for a single draw. The
+    /// Birnbaum–Saunders law with a learned p keeps the closed form.
     Sampled,
+}
+
+/// Which update is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PrintedStep {
+    /// The natural-gradient step of the boxes of §2 to §5 and App. B to App. H.
+    #[default]
+    Natural,
+    /// The same with γ times the last displacement (App. J), 0 ≤ γ < 1.
+    Momentum {
+        /// γ = m/(1 − m) in the paper's m.
+        gamma: f64,
+    },
+    /// The Adam boxes of App. J, for diagonal scale matrices.
+    AdamLike(AdamLike),
+}
+
+impl PrintedStep {
+    /// The step of this name with its usual constants.
+    pub fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "natural" => Some(Self::Natural),
+            "momentum" => Some(Self::Momentum { gamma: 0.5 }),
+            "adam_like" => Some(Self::AdamLike(AdamLike::default())),
+            _ => None,
+        }
+    }
+
+    /// Whether every constant lies in its domain.
+    pub(super) fn check(self) -> Result<(), Error> {
+        match self {
+            Self::Natural => Ok(()),
+            Self::Momentum { gamma } => Rule::NaturalMomentum { gamma }.check(),
+            Self::AdamLike(rule) => Rule::AdamLike(rule).check(),
+        }
+    }
 }
 
 /// The options of [`Rule::Printed`](super::Rule::Printed); the defaults are the boxes.
@@ -76,9 +117,11 @@ pub enum FisherMatrix {
 /// let plan = Plan { rule: halving, ..Plan::printed(10, 0.01, 1_000) };
 /// assert_eq!((plan.n_draws, plan.max_kl, plan.average), (10, None, false));
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Printed {
+    /// Which update is taken.
+    pub step: PrintedStep,
     /// What becomes of a step that would leave the domain.
     pub on_leaving: OnLeaving,
     /// Where the gradient of the entropy of a `skew` or `emg` comes from.

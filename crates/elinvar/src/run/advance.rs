@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Plan, Run};
 use crate::Error;
 use crate::family::{Approximation, Left, StepRequest, Taken};
-use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Rule};
+use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Printed, PrintedStep, Rule};
 use crate::target::Prior;
 
 /// What a rule remembers.
@@ -45,12 +45,14 @@ impl Memory {
         };
         match plan.rule {
             Rule::NaturalGradient | Rule::Retraction => Ok(Self::None),
-            Rule::Printed(_) => {
+            Rule::Printed(Printed { step: PrintedStep::Natural, .. }) => {
                 start.take_printed_update();
                 Ok(Self::Printed(Box::new(start.clone())))
             }
-            Rule::NaturalMomentum { .. } => Ok(Self::Momentum { before: start.clone(), known: false }),
-            Rule::AdamLike(rule) => {
+            Rule::NaturalMomentum { .. } | Rule::Printed(Printed { step: PrintedStep::Momentum { .. }, .. }) => {
+                Ok(Self::Momentum { before: start.clone(), known: false })
+            }
+            Rule::AdamLike(rule) | Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. }) => {
                 let memory = start.adam_like_memory().ok_or_else(|| {
                     missing("it needs a diagonal scale matrix and one component; use `euclidean_adam` elsewhere")
                 })?;
@@ -65,7 +67,7 @@ impl Memory {
                 }
                 Ok(Self::AdamLike(memory))
             }
-            Rule::EuclideanAdam(_) => {
+            Rule::EuclideanAdam(_) | Rule::GradientDescent => {
                 let mut coordinates = vec![0.0; start.chart_len()];
                 start.chart(&mut coordinates);
                 EuclideanAdamMemory::new(coordinates)
@@ -127,6 +129,8 @@ impl Run<'_> {
     /// [`Error::LeftDomain`].
     pub(super) fn advance(&mut self, request: StepRequest) -> Result<Taken, Error> {
         let (q, gradient, scratch) = (&mut self.q, &mut self.gradient, &mut self.scratch);
+        let step = self.pace.step();
+        let left = |Left { what, value }| Error::LeftDomain { step, what, value };
         Ok(match (request.rule, &mut self.memory) {
             (Rule::NaturalMomentum { gamma }, Memory::Momentum { before, known }) => {
                 if *known {
@@ -136,7 +140,10 @@ impl Run<'_> {
                 *known = true;
                 q.advance(gradient, request, scratch)
             }
-            (Rule::AdamLike(rule), Memory::AdamLike(memory)) => {
+            (
+                Rule::AdamLike(rule) | Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. }),
+                Memory::AdamLike(memory),
+            ) => {
                 let n_items = self.evaluator.about().n_rows.unwrap_or(1).max(1) as f64;
                 let request = AdamLikeRequest { rule, beta: request.beta, n_items };
                 q.adam_like_step(gradient, &self.evaluator.about().prior, request, memory, scratch)
@@ -145,9 +152,20 @@ impl Run<'_> {
                 q.chart_gradient(gradient, scratch, memory.gradient_mut());
                 Taken::by_one(memory.step(rule, request.beta, |coordinates| q.set_chart(coordinates, scratch)))
             }
+            (Rule::GradientDescent, Memory::EuclideanAdam(memory)) => {
+                q.chart_gradient(gradient, scratch, memory.gradient_mut());
+                Taken::by_one(memory.plain_step(request.beta, |coordinates| q.set_chart(coordinates, scratch)))
+            }
+            (
+                Rule::Printed(Printed { step: PrintedStep::Momentum { gamma }, on_leaving, .. }),
+                Memory::Momentum { before, known },
+            ) => {
+                if std::mem::replace(known, true) {
+                    q.add_momentum(before, gamma / request.beta, scratch, gradient);
+                }
+                q.printed_step(gradient, request, on_leaving, before, scratch).map_err(left)?
+            }
             (Rule::Printed(options), Memory::Printed(before)) => {
-                let step = self.pace.step();
-                let left = |Left { what, value }| Error::LeftDomain { step, what, value };
                 q.printed_step(gradient, request, options.on_leaving, before, scratch).map_err(left)?
             }
             _ => q.advance(gradient, request, scratch),

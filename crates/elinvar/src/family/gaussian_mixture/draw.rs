@@ -31,6 +31,8 @@ pub struct GaussianMixtureEstimator {
     pub(super) score: Vec<f64>,
     pub(super) gram_weight: Vec<f64>,
     pub(super) residual: Vec<f64>,
+    /// ∇log p − ∇log q at each draw, where log q is differentiated along the draws.
+    pub(super) slopes: Vec<f64>,
     pub(super) spare: Vec<f64>,
     pub(super) gram: Vec<f64>,
     logs: Vec<f64>,
@@ -59,6 +61,7 @@ impl GaussianMixtureEstimator {
             score: Vec::new(),
             gram_weight: Vec::new(),
             residual: Vec::new(),
+            slopes: Vec::new(),
             spare: Vec::new(),
             gram: Vec::new(),
             logs: vec![0.0; k],
@@ -85,6 +88,7 @@ impl GaussianMixtureEstimator {
             (&mut self.gram_weight, n),
             (&mut self.h, n),
             (&mut self.residual, d * n),
+            (&mut self.slopes, if self.plan.pathwise { d * n } else { 0 }),
             (&mut self.spare, d * n),
             (&mut self.gram, d * n.min(GRAM_BLOCK)),
         ] {

@@ -10,12 +10,12 @@ use elinvar::target::{Pointwise, PointwiseTarget, Shape, Support, TargetError};
 
 use super::*;
 
-const K: usize = 3;
-const WEIGHTS: [f64; K] = [0.5, 0.2, 0.3];
+pub(super) const K: usize = 3;
+pub(super) const WEIGHTS: [f64; K] = [0.5, 0.2, 0.3];
 /// The block of a stream from which labels are drawn.
 const LABELS: u32 = 1 << 20;
 
-fn start() -> Approximation {
+pub(super) fn start() -> Approximation {
     let block = |c: usize| {
         let scale = Scale::from_precision(Shape::Full(DIM), precision(c).entries).unwrap();
         Location::new(location(c), scale).unwrap()
@@ -25,7 +25,7 @@ fn start() -> Approximation {
 }
 
 /// S draws of the mixture as a whole.
-fn draws(n: usize) -> Vec<Vec<f64>> {
+pub(super) fn draws(n: usize) -> Vec<Vec<f64>> {
     let mut source = NoiseSource::new(Noise::Independent, DIM, n);
     source.begin(SEED, Purpose::Draws, 0, 0);
     let mut eps = vec![0.0; DIM * n];
@@ -53,7 +53,7 @@ fn densities(z: &[f64]) -> Vec<f64> {
 }
 
 /// h, ∇h, ∇²h and δ_c at z.
-fn at(items: &Items, z: &[f64]) -> (f64, Vec<f64>, Matrix, Vec<f64>) {
+pub(super) fn at(items: &Items, z: &[f64]) -> (f64, Vec<f64>, Matrix, Vec<f64>) {
     let parts = densities(z);
     let q: f64 = parts.iter().zip(WEIGHTS).map(|(part, weight)| weight * part).sum();
     let delta: Vec<f64> = parts.iter().map(|part| part / q).collect();
@@ -132,7 +132,7 @@ fn target() -> Pointwise<Gamma> {
     Pointwise(Gamma)
 }
 
-fn given_draws(start: &Approximation, n: usize) -> Vec<f64> {
+pub(super) fn given_draws(start: &Approximation, n: usize) -> Vec<f64> {
     let mut drawn = EfMixtureEstimator::new(start, &Plan::printed(n, BETA, 1).draw_plan(n));
     let mut batch = drawn.batch(start);
     drawn.draw(start, NoiseKey { seed: SEED, purpose: Purpose::Draws, step: 0 }, &mut batch);

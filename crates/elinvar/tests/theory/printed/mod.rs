@@ -1,10 +1,13 @@
 //! One step of the rule `printed` against its box, evaluated here: from the same random numbers, by plain dense algebra
 //! and quadrature, with nothing of the library between the draws and the new parameters.
 
+mod adam;
+mod descent;
 mod leaving;
 mod mean_mixtures;
 mod mixtures;
 mod options;
+mod rows;
 mod scale_mixtures;
 
 use elinvar::Plan;

@@ -1,11 +1,12 @@
 //! What the paper names beside its boxes: the entropy along the draws, the prior in closed form or at the draws.
 
 use elinvar::Family;
-use elinvar::block::{Location, Scale};
+use elinvar::block::{Location, LogWeights, Scale};
+use elinvar::component::{Component, Normal};
 use elinvar::estimate::MixingWeights;
 use elinvar::family::Approximation;
 use elinvar::law::{Exponential, HalfNormal, Law};
-use elinvar::rule::{BesselRatio, EntropyGradient, Printed, PriorTerm, Rule};
+use elinvar::rule::{BesselRatio, EntropyGradient, FisherMatrix, Printed, PriorTerm, Rule};
 use elinvar::target::Shape;
 
 use super::*;
@@ -88,4 +89,32 @@ fn a_prior_at_the_draws_is_part_of_the_target() {
     let direction = g.iter().map(|v| -v).collect();
     check_location("prior at the draws", &sampled, &p_new, &[(location(0), direction)]);
     assert!(difference(sampled.locations()[0].b(), closed.locations()[0].b()).iter().any(|off| off.abs() > 1e-3));
+}
+
+/// App. B.5 with both factors over the draws: one normal law in η = (μ/σ², −1/(2σ²)), whose ∂z/∂η is explicit.
+#[test]
+fn the_fisher_matrix_over_the_draws() {
+    let (mean, sd, n) = (0.4, 0.8, 5);
+    let target = elinvar::model::Gaussian::new(vec![-0.3], vec![2.5]).unwrap();
+    let member = Component::Normal(Normal::new(mean, sd).unwrap());
+    let start = Approximation::ef_mixture(LogWeights::uniform(1), vec![member]).unwrap();
+    let points = mixtures::given_draws(&start, n);
+    let plan = Plan { n_draws: n, ..with(|options| options.fisher = FisherMatrix::Sampled) };
+    let after = one_step(&target, &start, &plan);
+    let (mut fisher, mut gradient, variance) = ([[0.0; 2]; 2], [0.0; 2], sd * sd);
+    for z in points {
+        let slope = -(z - mean) / variance + 2.5 * (z + 0.3);
+        let path = [variance, 2.0 * mean * variance + (z - mean) * variance];
+        for i in 0..2 {
+            gradient[i] -= slope * path[i] / n as f64;
+            fisher[i][0] += path[i] / n as f64;
+            fisher[i][1] += path[i] * 2.0 * z / n as f64;
+        }
+    }
+    let det = fisher[0][0] * fisher[1][1] - fisher[0][1] * fisher[1][0];
+    let moved = [
+        mean / variance + BETA * (fisher[1][1] * gradient[0] - fisher[0][1] * gradient[1]) / det,
+        -0.5 / variance + BETA * (fisher[0][0] * gradient[1] - fisher[1][0] * gradient[0]) / det,
+    ];
+    same("η", &after.naturals()[0].coordinates()[0].natural()[..2], &moved);
 }
