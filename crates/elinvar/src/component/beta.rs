@@ -75,14 +75,9 @@ impl ExponentialFamily for Beta {
     const NAME: &'static str = "beta";
     const SUPPORT: Support = Support::Unit;
     const PARAMETERS: &'static [&'static str] = &["a", "b"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(2.0, 2.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {
@@ -207,14 +202,6 @@ impl ExponentialFamily for Beta {
         let largest = mean * (1.0 - mean);
         let sum = largest / variance.min(0.99 * largest) - 1.0;
         Self::new(mean * sum, (1.0 - mean) * sum)
-    }
-
-    fn chart(&self) -> Parameters {
-        [self.a.ln(), self.b.ln(), 0.0]
-    }
-
-    fn with_chart(&self, coordinates: Parameters) -> Option<Self> {
-        Self::new(coordinates[0].exp(), coordinates[1].exp())
     }
 
     fn chart_jacobian(&self) -> ParameterMatrix {

@@ -50,14 +50,9 @@ impl ExponentialFamily for BirnbaumSaundersLearned {
     const NAME: &'static str = "birnbaum_saunders_learned";
     const SUPPORT: Support = Support::Positive;
     const PARAMETERS: &'static [&'static str] = &["mu", "v", "log_odds"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(1.0, 1.0, 0.5)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {

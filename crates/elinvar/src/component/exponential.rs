@@ -28,14 +28,9 @@ impl ExponentialFamily for Exponential {
     const NAME: &'static str = "exponential";
     const SUPPORT: Support = Support::Positive;
     const PARAMETERS: &'static [&'static str] = &["rate"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(1.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {
@@ -106,14 +101,6 @@ impl ExponentialFamily for Exponential {
 
     fn with_moments(&self, mean: f64, _variance: f64) -> Option<Self> {
         Self::new(1.0 / mean)
-    }
-
-    fn chart(&self) -> Parameters {
-        [self.rate.ln(), 0.0, 0.0]
-    }
-
-    fn with_chart(&self, coordinates: Parameters) -> Option<Self> {
-        Self::new(coordinates[0].exp())
     }
 
     fn chart_jacobian(&self) -> ParameterMatrix {

@@ -28,14 +28,9 @@ impl ExponentialFamily for LogNormal {
     const NAME: &'static str = "log_normal";
     const SUPPORT: Support = Support::Positive;
     const PARAMETERS: &'static [&'static str] = &["log_mean", "log_sd"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(0.0, 1.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {

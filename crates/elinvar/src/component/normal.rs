@@ -39,14 +39,9 @@ impl ExponentialFamily for Normal {
     const NAME: &'static str = "normal";
     const SUPPORT: Support = Support::Real;
     const PARAMETERS: &'static [&'static str] = &["mean", "sd"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(0.0, 1.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {

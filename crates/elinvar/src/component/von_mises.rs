@@ -105,14 +105,9 @@ impl ExponentialFamily for VonMises {
     const NAME: &'static str = "von_mises";
     const SUPPORT: Support = Support::Circle;
     const PARAMETERS: &'static [&'static str] = &["direction", "kappa"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(0.0, 1.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {

@@ -127,14 +127,6 @@ impl ExponentialFamily for Weibull {
         self.with_rate((k * (ln_gamma(1.0 + 1.0 / k) - mean.ln())).exp())
     }
 
-    fn chart(&self) -> Parameters {
-        [self.rate.ln(), 0.0, 0.0]
-    }
-
-    fn with_chart(&self, coordinates: Parameters) -> Option<Self> {
-        self.with_rate(coordinates[0].exp())
-    }
-
     fn chart_jacobian(&self) -> ParameterMatrix {
         [[-self.rate, 0.0, 0.0], [0.0; 3], [0.0; 3]]
     }
