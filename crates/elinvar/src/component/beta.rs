@@ -22,14 +22,9 @@ pub struct Beta {
 
 impl Beta {
     /// The distribution with these shapes, if both are positive and finite.
-    pub fn new(a: f64, b: f64) -> Option<Self> {
+    pub(crate) fn new(a: f64, b: f64) -> Option<Self> {
         let valid = a > 0.0 && b > 0.0 && (a + b).is_finite();
         valid.then(|| Self { a, b, expectation: expectation(a, b), log_peak: log_peak(a, b) })
-    }
-
-    /// The two shapes.
-    pub fn shapes(&self) -> (f64, f64) {
-        (self.a, self.b)
     }
 }
 

@@ -14,13 +14,8 @@ pub struct Exponential {
 
 impl Exponential {
     /// The distribution with this rate, if it is positive and finite.
-    pub fn new(rate: f64) -> Option<Self> {
+    pub(crate) fn new(rate: f64) -> Option<Self> {
         (rate > 0.0 && rate.is_finite()).then_some(Self { rate })
-    }
-
-    /// ρ.
-    pub fn rate(&self) -> f64 {
-        self.rate
     }
 }
 

@@ -24,19 +24,9 @@ pub struct Gamma {
 
 impl Gamma {
     /// The distribution with this shape and rate, if both are positive and finite.
-    pub fn new(shape: f64, rate: f64) -> Option<Self> {
+    pub(crate) fn new(shape: f64, rate: f64) -> Option<Self> {
         let valid = shape > 0.0 && shape.is_finite() && rate > 0.0 && rate.is_finite();
         valid.then(|| Self { shape, rate, log_peak: log_peak(shape) })
-    }
-
-    /// a.
-    pub fn shape(&self) -> f64 {
-        self.shape
-    }
-
-    /// ρ.
-    pub fn rate(&self) -> f64 {
-        self.rate
     }
 }
 

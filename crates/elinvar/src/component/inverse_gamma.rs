@@ -23,19 +23,9 @@ pub struct InverseGamma {
 
 impl InverseGamma {
     /// The distribution with this shape and scale, if both are positive and finite.
-    pub fn new(shape: f64, scale: f64) -> Option<Self> {
+    pub(crate) fn new(shape: f64, scale: f64) -> Option<Self> {
         let valid = shape > 0.0 && shape.is_finite() && scale > 0.0 && scale.is_finite();
         valid.then(|| Self { shape, scale, log_peak: log_peak(shape) })
-    }
-
-    /// a.
-    pub fn shape(&self) -> f64 {
-        self.shape
-    }
-
-    /// b.
-    pub fn scale(&self) -> f64 {
-        self.scale
     }
 }
 

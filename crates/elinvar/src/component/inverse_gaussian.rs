@@ -19,18 +19,18 @@ pub struct InverseGaussian {
 
 impl InverseGaussian {
     /// The distribution with mean μ and shape v, if both are positive and finite.
-    pub fn new(mean: f64, shape: f64) -> Option<Self> {
+    pub(crate) fn new(mean: f64, shape: f64) -> Option<Self> {
         let valid = mean > 0.0 && mean.is_finite() && shape > 0.0 && shape.is_finite();
         valid.then_some(Self { mean, shape })
     }
 
     /// μ.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.mean
     }
 
     /// v.
-    pub fn shape(&self) -> f64 {
+    pub(crate) fn shape(&self) -> f64 {
         self.shape
     }
 }

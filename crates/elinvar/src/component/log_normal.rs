@@ -14,13 +14,8 @@ pub struct LogNormal {
 
 impl LogNormal {
     /// The distribution whose logarithm has this mean and standard deviation, if they are in their domain.
-    pub fn new(mean: f64, sd: f64) -> Option<Self> {
+    pub(crate) fn new(mean: f64, sd: f64) -> Option<Self> {
         Some(Self { log: Normal::new(mean, sd)? })
-    }
-
-    /// The law of log z.
-    pub fn log(&self) -> Normal {
-        self.log
     }
 }
 

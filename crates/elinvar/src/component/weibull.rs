@@ -17,7 +17,7 @@ pub struct Weibull {
 
 impl Weibull {
     /// The distribution of (E/ρ)^{1/k}, E exponential, if k and ρ are positive and finite.
-    pub fn new(shape: f64, rate: f64) -> Option<Self> {
+    pub(crate) fn new(shape: f64, rate: f64) -> Option<Self> {
         let valid = shape > 0.0 && shape.is_finite() && rate > 0.0 && rate.is_finite();
         valid.then_some(Self { shape, rate })
     }

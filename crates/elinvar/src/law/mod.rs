@@ -18,17 +18,17 @@ pub(crate) mod variance_gamma;
 
 pub use registered::Law;
 
-pub use exponential::Exponential;
-pub use generalised_hyperbolic::GeneralisedHyperbolic;
-pub use half_normal::HalfNormal;
-pub use inverse_gamma::InverseGamma;
-pub use inverse_gaussian::InverseGaussian;
+pub(crate) use exponential::Exponential;
+pub(crate) use generalised_hyperbolic::GeneralisedHyperbolic;
+pub(crate) use half_normal::HalfNormal;
+pub(crate) use inverse_gamma::InverseGamma;
+pub(crate) use inverse_gaussian::InverseGaussian;
 pub(crate) use inverse_gaussian::sample_inverse_gaussian;
-pub use logistic::Logistic;
-pub use mixing_law::{Conditional, Entropy, Forms, MixingLaw, Moments, ShapeSlopes, SkewnessOfShift, TwoPoint};
-pub use point_mass::PointMass;
-pub use reciprocal_inverse_gaussian::ReciprocalInverseGaussian;
-pub use variance_gamma::VarianceGamma;
+pub(crate) use logistic::Logistic;
+pub(crate) use mixing_law::{Conditional, Entropy, Forms, MixingLaw, Moments, ShapeSlopes, SkewnessOfShift, TwoPoint};
+pub(crate) use point_mass::PointMass;
+pub(crate) use reciprocal_inverse_gaussian::ReciprocalInverseGaussian;
+pub(crate) use variance_gamma::VarianceGamma;
 
-pub use crate::random::MixingNoise;
+pub(crate) use crate::random::MixingNoise;
 use mixing_law::entropy_of_radius;
