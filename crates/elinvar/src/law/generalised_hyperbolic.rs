@@ -42,16 +42,6 @@ impl GeneralisedHyperbolic {
         Ok(Self { constants: Constants { p, omega }, gig, eta, sampler: Sampler::new(p.abs(), omega) })
     }
 
-    /// p.
-    pub fn index(&self) -> f64 {
-        self.constants.p
-    }
-
-    /// ω.
-    pub fn omega(&self) -> f64 {
-        self.constants.omega
-    }
-
     /// s | z ~ GIG(p − d/2, ω/η, ωη + Q).
     fn posterior(&self, forms: Forms) -> Gig {
         Gig { p: self.gig.p - 0.5 * forms.dim as f64, b: self.gig.b + forms.q, ..self.gig }

@@ -23,11 +23,6 @@ impl ReciprocalInverseGaussian {
     pub fn new(lambda: f64) -> Result<Self, Error> {
         Ok(Self { lambda: valid_lambda(lambda)? })
     }
-
-    /// λ.
-    pub fn lambda(&self) -> f64 {
-        self.lambda
-    }
 }
 
 impl MixingLaw for ReciprocalInverseGaussian {

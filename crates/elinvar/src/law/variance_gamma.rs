@@ -41,11 +41,6 @@ impl VarianceGamma {
         Ok(Self { k })
     }
 
-    /// k.
-    pub fn shape(&self) -> f64 {
-        self.k
-    }
-
     /// s | z ~ GIG(k − d/2, 2k, Q).
     fn posterior(&self, forms: Forms) -> Gig {
         Gig { p: self.k - 0.5 * forms.dim as f64, a: 2.0 * self.k, b: forms.q }

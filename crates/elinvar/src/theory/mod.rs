@@ -26,6 +26,12 @@ use crate::Error;
 use crate::family::{Approximation, Member};
 use crate::random::Stream;
 
+/// What is written for [`Approximation`] and cannot be for another type.
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Approximation {}
+}
+
 /// A minimal conditional exponential family: q(z | w) and q(w) are exponential families and the maps η → m are
 /// one-to-one (mathematics §0.4).
 ///
@@ -41,7 +47,7 @@ use crate::random::Stream;
 /// A `matrix` is none: it is [`Multilinear`], and every method but that panics for it.
 ///
 /// Paper: §3, Definition 2, Definition 3, eq. (10), eq. (11), eq. (12), eq. (13), eq. (14).
-pub trait Mcef: Sized {
+pub trait Mcef: Sized + sealed::Sealed {
     /// Number of coordinates of q(w) at the end of every vector.
     fn n_mixing(&self) -> usize;
 
