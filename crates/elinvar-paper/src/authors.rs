@@ -3,8 +3,10 @@
 use elinvar::Error;
 use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
-use elinvar::family::{
-    Approximation, Batch, DrawPlan, Estimator as _, GaussianMixtureEstimator, Scratch, Seen, StepRequest,
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{
+    Batch, DrawPlan, Estimator as _, GaussianMixtureEstimator, Scratch, Seen, StepRequest,
 };
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::Rule;

@@ -36,6 +36,8 @@
 //! [`random`] are the ground floor.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
+// What only `internals` shows; with it, as in the lints of `cargo xtask`, every public item must be reachable and used.
+#![cfg_attr(not(feature = "internals"), allow(dead_code, unreachable_pub))]
 
 pub mod block;
 pub mod component;
@@ -44,6 +46,9 @@ pub mod estimate;
 mod evaluate;
 pub mod family;
 mod file;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 pub mod law;
 mod linalg;
 pub mod model;
@@ -54,7 +59,7 @@ pub mod random;
 mod record;
 pub mod rule;
 pub mod run;
-pub mod special;
+mod special;
 pub mod target;
 #[cfg(feature = "theory")]
 pub mod theory;

@@ -130,7 +130,7 @@ impl Plan {
     }
 
     /// The part of the plan that shapes a batch of `n_draws` draws per component.
-    pub fn draw_plan(&self, n_draws: usize) -> DrawPlan {
+    pub(crate) fn draw_plan(&self, n_draws: usize) -> DrawPlan {
         DrawPlan {
             n_draws,
             noise: self.noise,

@@ -2,9 +2,9 @@
 
 use elinvar::Posterior;
 use elinvar::model::PoissonRegression;
-use elinvar::special::gamma::ln_gamma;
 use elinvar::target::{DrawBuffer, Target};
 use elinvar_data::{ColumnTransform, Link, Outcome, RegressionData, rmse};
+use libm::lgamma;
 
 use super::coefficients::{Coefficients, log_predictive, predictions};
 use super::{Columns, Entry, Model, PriorWords, UsualFamily};
@@ -61,7 +61,7 @@ impl Model for Poisson {
     }
 
     fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        let logs = log_predictive(rows, draws, |y, eta, _| y * eta - eta.exp() - ln_gamma(y + 1.0));
+        let logs = log_predictive(rows, draws, |y, eta, _| y * eta - eta.exp() - lgamma(y + 1.0));
         Ok(Scores::of_numbers(&logs, rmse(&rows.y, &predictions(rows, draws, Link::Log))))
     }
 

@@ -3,9 +3,9 @@
 
 use std::f64::consts::PI;
 
-use elinvar::special::gamma::{digamma, ln_gamma, trigamma};
-use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
-use elinvar::special::normal::{HALF_LOG_TWO_PI, inverse_mills, log_ndtr, truncated_variance};
+use elinvar::internals::special::gamma::{digamma, ln_gamma, trigamma};
+use elinvar::internals::special::logistic::{log1p_exp, logistic_variance, sigmoid};
+use elinvar::internals::special::normal::{HALF_LOG_TWO_PI, inverse_mills, log_ndtr, truncated_variance};
 use elinvar::target::{PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, TargetError};
 
 use super::linear_map::{LinearMap, congruence};

@@ -1,7 +1,7 @@
 //! Curved, hollow and sharp-edged targets.
 
+use elinvar::internals::special::normal::{TruncatedNormal, log_ndtr};
 use elinvar::model::{Banana, Funnel};
-use elinvar::special::normal::{TruncatedNormal, log_ndtr};
 use elinvar::target::{PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, TargetError};
 
 use super::grid::moments_over;

@@ -4,11 +4,11 @@ mod curvature;
 mod gradient_free;
 mod mixing_weights;
 mod sampling;
-mod shape;
+pub(crate) mod shape;
 
 pub use curvature::Curvature;
 pub(crate) use curvature::{FirstOrder, add_curvature};
 pub(crate) use gradient_free::{Baseline, FEWEST_DRAWS, ValuesOnly};
 pub use mixing_weights::MixingWeights;
 pub use sampling::Sampling;
-pub use shape::{ShapeEstimator, sampled_shape_information, shape_slope_by_traces};
+pub use shape::ShapeEstimator;

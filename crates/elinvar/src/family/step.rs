@@ -56,7 +56,7 @@ impl Approximation {
     ///
     /// # Panics
     /// If the scratch belongs to members of another shape.
-    pub fn advance(&mut self, gradient: &Gradient, request: StepRequest, scratch: &mut Scratch) -> Taken {
+    pub(crate) fn advance(&mut self, gradient: &Gradient, request: StepRequest, scratch: &mut Scratch) -> Taken {
         if !in_range(&[gradient.shape]) {
             return Taken::nowhere();
         }
@@ -133,7 +133,7 @@ impl Approximation {
 
     /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a
     /// diagonal scale matrix and a mixing law that stays as it is (mathematics §7.2).
-    pub fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
+    pub(crate) fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
         let is_product = matches!(self.family.kind, Kind::ScaleMixture { product: true, .. });
         let fits = self.family.covariance == Covariance::Diagonal
             && !self.family.is_mixture()
@@ -145,7 +145,7 @@ impl Approximation {
 
     /// Makes the precision that of the prior alone, as the Adam-like rule with bias correction starts; false, and
     /// nothing moves, if the prior leaves a coordinate free.
-    pub fn start_from_prior(&mut self, prior: &Prior) -> bool {
+    pub(crate) fn start_from_prior(&mut self, prior: &Prior) -> bool {
         let precision = prior.in_optimum(self.law().moments().s);
         match &mut self.blocks {
             Blocks::Location(blocks) if blocks.len() == 1 => blocks[0].start_from_prior(precision),
@@ -154,7 +154,7 @@ impl Approximation {
     }
 
     /// One Adam-like step; the gradient holds the curvature by squared gradients. A family without such a step stays.
-    pub fn adam_like_step(
+    pub(crate) fn adam_like_step(
         &mut self,
         gradient: &Gradient,
         prior: &Prior,

@@ -6,30 +6,28 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use super::SMALL;
 
+/// out = cAB or out += cAB.
+pub(super) fn multiply(kept: Accum, c: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>, out: &mut [f64]) {
+    let out = MatMut::from_column_major_slice_mut(out, a.nrows(), b.ncols());
+    matmul(out, kept, a, b, c, Par::Seq);
+}
+
 /// out = X Z for a row-major X (n × d) and Z (d × s); out is n × s.
 pub(crate) fn rows_times(x: &[f64], d: usize, z: &[f64], out: &mut [f64]) {
     let (n, s) = (x.len() / d, z.len() / d);
-    matmul(
-        MatMut::from_column_major_slice_mut(out, n, s),
-        Accum::Replace,
-        MatRef::from_row_major_slice(x, n, d),
-        MatRef::from_column_major_slice(z, d, s),
-        1.0,
-        Par::Seq,
-    );
+    multiply(Accum::Replace, 1.0, MatRef::from_row_major_slice(x, n, d), MatRef::from_column_major_slice(z, d, s), out);
 }
 
 /// out += Xᵀ R for a row-major X (n × d) and R (n × s); out is d × s.
 pub(crate) fn add_rows_transposed_times(x: &[f64], d: usize, r: &[f64], out: &mut [f64]) {
     let n = x.len() / d;
     let s = out.len() / d;
-    matmul(
-        MatMut::from_column_major_slice_mut(out, d, s),
+    multiply(
         Accum::Add,
+        1.0,
         MatRef::from_row_major_slice(x, n, d).transpose(),
         MatRef::from_column_major_slice(r, n, s),
-        1.0,
-        Par::Seq,
+        out,
     );
 }
 
@@ -43,14 +41,7 @@ pub(crate) fn add_product(a: &[f64], b: &[f64], m: usize, k: usize, n: usize, ou
         }
         return;
     }
-    matmul(
-        MatMut::from_column_major_slice_mut(out, m, n),
-        Accum::Add,
-        MatRef::from_column_major_slice(a, m, k),
-        MatRef::from_column_major_slice(b, k, n),
-        1.0,
-        Par::Seq,
-    );
+    multiply(Accum::Add, 1.0, MatRef::from_column_major_slice(a, m, k), MatRef::from_column_major_slice(b, k, n), out);
 }
 
 /// Number of rows that are scaled and multiplied at a time; also the scratch length in units of d.

@@ -82,6 +82,7 @@ impl Diagnostics {
 
 /// Draws with their log densities and normalised, Pareto-smoothed log importance weights.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WeightedDraws {
     /// The draws of z.
     pub draws: DrawBuffer,

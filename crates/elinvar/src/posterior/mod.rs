@@ -7,20 +7,20 @@ mod reason;
 mod shift;
 mod summary;
 mod tail_index;
-mod verdict;
+pub(crate) mod verdict;
 mod wide;
 
 pub use crate::evaluate::log_density_at;
 pub use crate::record::{Agreement, Estimate, ModeRecord, Rung};
 pub use comparison::{Comparison, compare};
 pub use diagnose::{Diagnostics, WeightedDraws};
-pub use pareto::{
-    LogMeanExp, ParetoTail, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct,
-};
+pub(crate) use pareto::log_mean_exp;
+pub use pareto::{ParetoTail, Smoothed, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
 pub use shift::Shift;
 pub use summary::ParameterSummary;
 pub use tail_index::TailIndex;
-pub use verdict::{Evidence, Judgement, Verdict, judge, limits};
+pub(crate) use verdict::{Evidence, judge, limits};
+pub use verdict::{Judgement, Verdict};
 pub use wide::{WideDraws, Widened};
 
 use std::path::Path;
@@ -171,7 +171,7 @@ impl Posterior {
     }
 
     /// Records what several starts said; a verdict that did not know it is forgotten.
-    pub fn set_agreement(&mut self, agreement: Agreement) {
+    pub(crate) fn set_agreement(&mut self, agreement: Agreement) {
         self.record.agreement = agreement;
         self.record.judgement = None;
     }
@@ -182,7 +182,7 @@ impl Posterior {
     }
 
     /// Records the families that were tried.
-    pub fn set_rungs(&mut self, rungs: Vec<Rung>) {
+    pub(crate) fn set_rungs(&mut self, rungs: Vec<Rung>) {
         self.record.rungs = rungs;
     }
 

@@ -28,6 +28,7 @@ const BLOCK: u32 = 1 << 19;
 
 /// What the draws of q and the wide ones are worth together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WideDraws {
     /// Number of wide draws, in addition to those of q.
     pub n_draws: usize,
@@ -37,6 +38,7 @@ pub struct WideDraws {
 
 /// The draws of q, and then as many wide ones, with weights that turn all of them into draws of p.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Widened {
     /// The draws of z.
     pub draws: DrawBuffer,

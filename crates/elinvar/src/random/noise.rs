@@ -15,6 +15,7 @@ use crate::special::normal_quantile::normal_quantile;
 /// How the draws of a batch depend on each other; each single draw has the same law under all three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Noise {
     /// Independent draws.
     Independent,

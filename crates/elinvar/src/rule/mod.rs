@@ -1,22 +1,23 @@
 //! How a gradient becomes a step.
 
-mod adam_like;
+pub(crate) mod adam_like;
 mod euclidean_adam;
 mod matrix_update;
-mod positive;
+pub(crate) mod positive;
 pub(crate) mod retraction;
 mod step_size;
-mod taken;
-mod trust_region;
+pub(crate) mod taken;
+pub(crate) mod trust_region;
 
-pub use adam_like::{AdamLike, AdamLikeMemory, AdamLikeRequest, BiasCorrection, Root};
-pub use euclidean_adam::{EuclideanAdam, EuclideanAdamMemory};
+pub use adam_like::{AdamLike, BiasCorrection, Root};
+pub(crate) use adam_like::{AdamLikeMemory, AdamLikeRequest};
+pub use euclidean_adam::EuclideanAdam;
+pub(crate) use euclidean_adam::EuclideanAdamMemory;
 pub use matrix_update::MatrixUpdate;
-pub use positive::{geodesic_step, log_step, student_t_christoffel};
+pub(crate) use positive::log_step;
 pub use step_size::StepSize;
-pub use taken::Taken;
-pub use trust_region::largest_step;
-pub(crate) use trust_region::take;
+pub(crate) use taken::Taken;
+pub(crate) use trust_region::{largest_step, take};
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +60,7 @@ pub enum Rule {
 
 impl Rule {
     /// The step size that `auto` stands for; `None` if a run learns it.
-    pub fn auto_step_size(&self) -> Option<f64> {
+    pub(crate) fn auto_step_size(&self) -> Option<f64> {
         match *self {
             Rule::NaturalGradient | Rule::Retraction => None,
             Rule::NaturalMomentum { gamma } => Some(1.0 - gamma),

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Plan, Run};
 use crate::Error;
-use crate::family::{Approximation, StepRequest, Taken};
-use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Rule};
+use crate::family::{Approximation, StepRequest};
+use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Rule, Taken};
 use crate::target::Prior;
 
 /// What a rule remembers.

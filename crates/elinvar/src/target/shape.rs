@@ -5,6 +5,7 @@ use crate::linalg::{axpy, products};
 
 /// The shape of a symmetric matrix of dimension d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// All d² entries, column-major.
     Full(usize),

@@ -13,7 +13,7 @@ use crate::family::Gradient;
 /// sum of products.
 ///
 /// Paper: §5, eq. (25), eq. (26), eq. (27), App. I.
-pub trait Multilinear: Sized {
+pub trait Multilinear: Sized + super::sealed::Sealed {
     /// K.
     fn n_natural_blocks(&self) -> usize;
 

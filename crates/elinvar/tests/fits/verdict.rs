@@ -1,5 +1,6 @@
 //! What fits of known targets are worth, and that the verdict says it.
 
+use elinvar::internals::Recording;
 use std::ops::ControlFlow;
 
 use crate::state::{BlockState, State, Stated};

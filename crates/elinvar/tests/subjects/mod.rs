@@ -2,7 +2,7 @@
 #![allow(dead_code, unused_imports, reason = "each test program uses a part")]
 
 use elinvar::family::{Approximation, Family};
-use elinvar::law::{Logistic, VarianceGamma};
+use elinvar::internals::law::{Logistic, VarianceGamma};
 use elinvar::model::{DesignMatrix, LogisticRegression};
 use elinvar::target::{Covariance, PointwiseHessian, PointwiseTarget, Support, TargetError};
 

@@ -34,6 +34,7 @@ pub(super) use store::Store;
 pub const MOST_COMPONENTS: usize = 40;
 /// What one round of a growing mixture came to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Round {
     /// Number of components that were fitted.
     pub components: usize,
@@ -49,6 +50,7 @@ pub struct Round {
 
 /// A mixture that has stopped growing.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Grown {
     /// The mixture.
     pub q: Approximation,
