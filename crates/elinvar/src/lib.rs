@@ -43,7 +43,7 @@ mod error;
 pub mod estimate;
 mod evaluate;
 pub mod family;
-mod file;
+pub mod file;
 pub mod law;
 mod linalg;
 pub mod model;
