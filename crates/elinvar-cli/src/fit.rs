@@ -76,7 +76,7 @@ pub(crate) fn outcome(fitted: &Analysis) -> Outcome {
 }
 
 fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Analysis, Failure> {
-    let checkpoints = run_folder.map(RunFolder::checkpoints).transpose()?.map(Checkpoints::new);
+    let checkpoints = run_folder.map(|folder| folder.checkpoints(job)).transpose()?.map(Checkpoints::new);
     let asked = Interrupt::new(quiet);
     let interrupt = move || asked.is_asked();
     let kept = Kept { journal: checkpoints.as_ref().map(|kept| kept as &dyn Journal), interrupt: Some(&interrupt) };

@@ -45,7 +45,7 @@ mod error;
 pub mod estimate;
 mod evaluate;
 pub mod family;
-mod file;
+pub mod file;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals;

@@ -37,6 +37,15 @@ impl Settings {
     pub fn text(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }
+
+    /// Model, prior and data in words of the settings, wherever the data are: what a fit under way may not change.
+    ///
+    /// # Errors
+    /// Those of TOML.
+    pub(crate) fn subject(&self) -> Result<String, toml::ser::Error> {
+        let data = DataSettings { file: None, test_rows: None, train_rows: None, ..self.data.clone() };
+        Ok(toml::to_string(&data)? + &toml::to_string(&self.model)?)
+    }
 }
 
 impl DataSettings {

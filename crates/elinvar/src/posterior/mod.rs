@@ -70,7 +70,7 @@ struct Record {
 }
 
 impl Posterior {
-    const FORMAT: Format = Format { name: "elinvar-fit", oldest: 0, newest: 1 };
+    const FORMAT: Format = Format { name: "elinvar-fit", oldest: 0, newest: 2, sealed: 2 };
 
     /// What a run has reached, and what it found to be left to gain; its record comes later.
     pub(crate) fn of_run(

@@ -259,6 +259,7 @@ fn judgement_agreement_and_rungs_are_saved_and_older_files_are_read() {
     for key in ["shifts", "counts"] {
         value["diagnostics"].as_object_mut().unwrap().remove(key).unwrap();
     }
+    value["schema"] = 1.into();
     std::fs::write(&path, value.to_string()).unwrap();
     let older = Posterior::load(&path).unwrap();
     assert_eq!((older.verdict(), older.rungs().len(), older.agreement()), (None, 0, &Agreement::default()));
