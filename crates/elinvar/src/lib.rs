@@ -32,8 +32,8 @@
 //!
 //! Where things are: [`fit`] and [`run`] drive a fit; [`Family`] and [`family`] are the approximations, made of
 //! [`law`]s, [`component`]s and [`block`]s; [`target`] is what users implement and [`model`] what is ready;
-//! [`posterior`] is the result. `estimate` and [`rule`] hold the closed choices of a [`Plan`]; [`special`] and
-//! [`random`] are the ground floor.
+//! [`posterior`] is the result. [`estimate`] and [`rule`] hold the closed choices of a [`Plan`], [`random`] its noise.
+//! The parts of a step, for loops of one's own, are in `theory`, behind the feature of that name.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 // What only `internals` shows; with it, as in the lints of `cargo xtask`, every public item must be reachable and used.
