@@ -8,6 +8,7 @@
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, TAU};
 
 use super::normal::{HALF_LOG_TWO_PI, TruncatedNormal, inverse_mills, log_ndtr, normal_density};
+#[cfg(any(test, feature = "theory"))]
 use super::quadrature::Rule;
 
 /// E(κ) and its slope.
@@ -123,6 +124,7 @@ fn emg_wide(kappa: f64) -> MeanMixtureEntropy {
 /// about 1e−16/κ² for small κ, where its terms cancel. Pass 30-point Gauss–Laguerre and Gauss–Hermite rules.
 ///
 /// Paper: App. F (with log Φ and Σ⁻¹ where it prints log φ and Σ).
+#[cfg(any(test, feature = "theory"))]
 pub fn emg_paper(kappa: f64, laguerre: &Rule, hermite: &Rule) -> MeanMixtureEntropy {
     let s = kappa.sqrt();
     let (mut log_mean, mut rho_mean) = (0.0, 0.0);

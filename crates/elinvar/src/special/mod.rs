@@ -14,6 +14,7 @@ pub mod logistic;
 pub mod mean_mixture_entropy;
 pub mod normal;
 pub mod normal_quantile;
+#[cfg(any(test, feature = "theory"))]
 pub mod quadrature;
 pub mod radial;
 pub(crate) mod simd;
