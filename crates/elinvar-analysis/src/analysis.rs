@@ -37,7 +37,8 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// A fit with its verdict: the one that it has, if that rests on as many draws as the job asks for.
+    /// A fit with its verdict: the one that it has, if that rests on as many draws as the job asks for; else one on
+    /// its draws and on as many more as that takes.
     ///
     /// # Errors
     /// Those of the model.
@@ -45,7 +46,7 @@ impl Analysis {
         let mut weighted = None;
         let n_judged = posterior.judgement().and(posterior.diagnostics()).map_or(0, |known| known.n_draws);
         if n_judged < job.diagnostic_draws {
-            let judged = posterior.judge_with_draws(job.target(), job.diagnostic_draws, job.plan.seed);
+            let judged = posterior.judge_further(job.target(), job.diagnostic_draws, job.plan.seed);
             weighted = Some(judged.map_err(Error::of_fit)?.1);
         }
         Self::judged(job, posterior, weighted)
@@ -113,8 +114,9 @@ impl Analysis {
         match &self.weighted {
             Some(weighted) => report::content(job, self, weighted, command),
             None => {
-                // The same seed makes the same draws.
-                let seed = if self.is_of_ladder() { self.posterior.plan().seed } else { job.plan.seed };
+                // The same seed makes the same draws; those of a ladder begin with the draws that a rung was kept for.
+                let is_ladder = !self.posterior.rungs().is_empty();
+                let seed = if is_ladder { self.posterior.plan().seed } else { job.plan.seed };
                 let again = self.posterior.importance_widened(job.target(), self.diagnostics.n_draws, seed);
                 report::content(job, self, &again.map_err(Error::of_fit)?, command)
             }
@@ -178,8 +180,15 @@ mod tests {
         assert_eq!(again.unwrap().diagnostics.elbo, few.diagnostics.elbo);
         assert_eq!(content.headline.n_draws, few.diagnostics.n_draws as u64);
 
+        // More draws are added to those of the ladder, and say what as many fresh ones with its seed say.
         let (job, many) = analysis(100_000);
-        assert!(many.diagnostics.n_draws >= 100_000 && !many.is_of_ladder());
+        assert!(many.diagnostics.n_draws == 100_000 && !many.is_of_ladder());
         assert!(many.page(&job).contains(" more for the verdict\n"));
+        let mut afresh = many.posterior.clone();
+        afresh.judge(job.target(), 100_000, many.posterior.plan().seed).unwrap();
+        let mut afresh = afresh.diagnostics().unwrap().clone();
+        assert_eq!(afresh.counts.log_density - many.diagnostics.counts.log_density, 2 * 4_096);
+        afresh.counts = many.diagnostics.counts;
+        assert_eq!(many.posterior.diagnostics(), Some(&afresh));
     }
 }

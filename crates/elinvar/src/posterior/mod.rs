@@ -2,6 +2,7 @@
 
 mod comparison;
 mod diagnose;
+mod importance;
 mod pareto;
 mod reason;
 mod shift;
@@ -13,7 +14,9 @@ mod wide;
 pub use crate::evaluate::log_density_at;
 pub use crate::record::{Agreement, Estimate, ModeRecord, Rung};
 pub use comparison::{Comparison, compare};
+use diagnose::Looked;
 pub use diagnose::{Diagnostics, WeightedDraws};
+pub(crate) use importance::Importance;
 pub(crate) use pareto::log_mean_exp;
 pub use pareto::{ParetoTail, Smoothed, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
 pub use shift::Shift;
@@ -40,6 +43,8 @@ use crate::target::{About, DrawBuffer, Transforms};
 #[derive(Clone, Debug)]
 pub struct Posterior {
     record: Record,
+    /// What the last verdict has looked at; files do not hold it.
+    looked: Option<Looked>,
 }
 
 /// What a fit file holds.
@@ -97,7 +102,7 @@ impl Posterior {
             rungs: Vec::new(),
             trace: Vec::new(),
         };
-        Self { record }
+        Self { record, looked: None }
     }
 
     /// The family.
@@ -275,6 +280,6 @@ impl Posterior {
         if names != parameters {
             return Err(file::damaged(path, &format!("it has {parameters} parameters and {names} names for them")));
         }
-        Ok(Self { record })
+        Ok(Self { record, looked: None })
     }
 }

@@ -69,11 +69,6 @@ impl Shape {
         }
     }
 
-    /// acc += c I.
-    pub(crate) fn add_identity(self, c: f64, acc: &mut [f64]) {
-        acc.iter_mut().step_by(self.stride()).for_each(|entry| *entry += c);
-    }
-
     /// acc += Σ_s w_s r_s r_sᵀ; only the lower triangle is written until [`Shape::complete`].
     pub(crate) fn add_weighted_gram(self, r: &[f64], w: &[f64], scratch: &mut [f64], acc: &mut [f64]) {
         match self {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::state::{BlockState, State, Stated};
 use elinvar::family::Approximation;
 use elinvar::model::{BetaBinomial, DesignMatrix, Funnel, Gaussian, GaussianMixture, LogisticRegression};
-use elinvar::posterior::{Agreement, Estimate, ModeRecord, Rung, Verdict};
+use elinvar::posterior::{Agreement, Diagnostics, Estimate, ModeRecord, Rung, Verdict};
 use elinvar::run::{Counts, Stop};
 use elinvar::target::{Covariance, PointwiseTarget, Target, Transform, from_fn};
 use elinvar::{Family, Plan, Posterior};
@@ -226,6 +226,31 @@ fn draws_are_added_while_noise_decides() {
     let diagnostics = posterior.diagnostics().unwrap();
     assert!(diagnostics.n_draws > 100 && diagnostics.n_draws <= 1_600, "{}", diagnostics.n_draws);
     assert!(diagnostics.counts.log_density > diagnostics.n_draws as u64);
+}
+
+/// However many draws there were before, the verdict is that of all of them at once, and none is evaluated twice.
+#[test]
+fn draws_that_were_evaluated_are_not_evaluated_again() {
+    let target = BetaBinomial::cancer_mortality();
+    let uncounted = |diagnostics: &Diagnostics| Diagnostics { counts: Counts::default(), ..diagnostics.clone() };
+    let at_once = |q: &Posterior, n| uncounted(&q.importance_widened(&target, n, 1).unwrap().diagnostics);
+    // Noise decides, of 500 draws and of 2 000; of the latter one block of 1 024 is known.
+    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    posterior.judge(&target, 500, 1).unwrap();
+    let found = posterior.diagnostics().unwrap();
+    assert_eq!((found.n_draws, found.counts.log_density), (8_000, 2 * (500 + 2_000 + 8_000 - 1_024)));
+    assert_eq!(uncounted(found), at_once(&posterior, 8_000));
+
+    posterior.judge_further(&target, 20_000, 2).unwrap();
+    let found = posterior.diagnostics().unwrap();
+    assert_eq!((found.n_draws, found.counts.log_density), (20_000, 2 * (20_000 - 7 * 1_024)));
+    assert_eq!(uncounted(found), at_once(&posterior, 20_000));
+    // A verdict that has to be made anew on the same draws asks for nothing.
+    let judgement = posterior.judgement().cloned();
+    posterior.set_agreement(posterior.agreement().clone());
+    assert_eq!(posterior.judgement(), None);
+    assert_eq!(Some(posterior.judge_further(&target, 100, 2).unwrap().0), judgement);
+    assert_eq!(posterior.diagnostics().unwrap().counts, Counts::default());
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! A mixture whose number of components is found: rounds of fitting, removing what is not needed and adding where the
 //! target is missed.
 
-mod ascent;
 mod birth;
 mod fit;
 mod judge;

@@ -1,7 +1,6 @@
 //! A climb for targets that have gradients only, or too many coordinates for a dense Hessian.
 
-use super::Mode;
-use super::climb::{Climb, End, RUNAWAY, Waypoint, is_spike, keep_better, predicted};
+use super::climb::{Climb, End, Known, RUNAWAY, Waypoint, is_spike, keep_better, predicted};
 use super::lbfgs::{Ascent, Reached, ascend};
 use super::metric::Metric;
 use super::newton;
@@ -15,7 +14,7 @@ use crate::tuning;
 pub(super) fn climb(
     probe: &mut Probe<'_>,
     start: Point,
-    known: &[Mode],
+    known: Known<'_>,
     covariance: Covariance,
 ) -> Result<Climb, Error> {
     let d = probe.dim();

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Mode;
-use super::climb::{RUNAWAY, is_known};
+use super::climb::{Known, RUNAWAY};
 use super::metric::Metric;
 use super::probe::Probe;
 use crate::Error;
@@ -155,15 +154,20 @@ impl Pairs {
     }
 }
 
-/// Climbs from `start` in at most `iterations` steps; the curvature of a known mode is the first guess.
-pub(super) fn ascend(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterations: usize) -> Result<Ascent, Error> {
-    let mut pairs = Pairs::new(probe.dim(), known.first().map(|mode| mode.metric.clone()));
+/// Climbs from `start` in at most `iterations` steps; the curvature of what is known is the first guess.
+pub(super) fn ascend(
+    probe: &mut Probe<'_>,
+    start: Point,
+    known: Known<'_>,
+    iterations: usize,
+) -> Result<Ascent, Error> {
+    let mut pairs = Pairs::new(probe.dim(), known.metric(&start));
     let mut point = start;
     let mut path = vec![point.clone()];
     let mut reached = Reached::Limit;
     let mut small = 0;
     for _ in 0..iterations {
-        if is_known(&point, known) {
+        if known.covers(&point) {
             reached = Reached::Known;
             break;
         }

@@ -6,14 +6,14 @@ use crate::linalg::products;
 use crate::target::Covariance;
 
 /// The target and how far apart differences are taken.
-pub(super) struct Probe<'t> {
-    pub(super) evaluator: Evaluator<'t>,
+pub(crate) struct Probe<'t> {
+    pub(crate) evaluator: Evaluator<'t>,
     /// Conditional standard deviations: differences of gradients are taken over a small part of them.
     pub(super) widths: Vec<f64>,
 }
 
 impl<'t> Probe<'t> {
-    pub(super) fn new(evaluator: Evaluator<'t>) -> Self {
+    pub(crate) fn new(evaluator: Evaluator<'t>) -> Self {
         Self { widths: vec![1.0; evaluator.dim()], evaluator }
     }
 
