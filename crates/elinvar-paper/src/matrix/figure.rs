@@ -12,10 +12,10 @@ fn look(name: &str) -> (Colour, Dash) {
     match name {
         "elinvar, joint" => (Colour::Blue, Dash::Solid),
         "elinvar, blockwise" => (Colour::Sky, Dash::Dashed),
-        "as printed, β₁ = 1e-3, β₂ = 1e-6" => (Colour::Vermilion, Dash::Solid),
-        "as printed, β₁ = 1e-3, β₂ = 1e-6, one draw" => (Colour::Orange, Dash::Dashed),
-        "as printed, β₁ = 1e-3, β₂ = 1e-5" => (Colour::Purple, Dash::Dashed),
-        "as printed, β₁ = β₂ = 1e-3" => (Colour::Purple, Dash::Dotted),
+        "as printed, β₁ = 3e-4, β₂ = 1e-6" => (Colour::Vermilion, Dash::Solid),
+        "as printed, β₁ = 3e-4, β₂ = 1e-6, one draw" => (Colour::Orange, Dash::Dashed),
+        "as printed, β₁ = 3e-4, β₂ = 1e-5" => (Colour::Purple, Dash::Dashed),
+        "as printed, β₁ = β₂ = 3e-4" => (Colour::Purple, Dash::Dotted),
         _ => (Colour::Green, Dash::Solid),
     }
 }
@@ -38,7 +38,7 @@ fn known(curves: &[Curves], best_diagonal: f64) -> Panel {
         .x(Axis::log("steps"))
         .y(Axis::log("KL(q‖p), nats").range(1e-3, 1e4))
         .add(Rule::horizontal(best_diagonal, "best diagonal"));
-    for curve in curves {
+    for curve in curves.iter().filter(|curve| curve.is_drawn) {
         let (colour, dash) = look(curve.name);
         let points = curve.mean().into_iter().skip(1);
         panel = panel.add(Line::with_band(points).colour(colour).dash(dash).key(curve.name));

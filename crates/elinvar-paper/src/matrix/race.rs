@@ -7,7 +7,7 @@ use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Run, Stop};
 use elinvar::{Family, Plan};
 
-use super::regression::{FEATURES, MatrixRegression, RESPONSES};
+use super::regression::{FEATURES, MatrixRegression, RESPONSES, SHARED};
 use crate::findings::{mean_and_range, mean_and_sd};
 use crate::{Error, Findings};
 
@@ -33,6 +33,8 @@ pub(super) struct Way {
     pub(super) name: &'static str,
     pub(super) family: Family,
     pub(super) how: How,
+    /// What the features of the regression have in common.
+    pub(super) shared: f64,
     pub(super) steps: u64,
 }
 
@@ -40,23 +42,28 @@ pub(super) fn matrix() -> Result<Family, Error> {
     Ok(Family::matrix(FEATURES, RESPONSES)?)
 }
 
-/// All that are compared.
-pub(super) fn ways(quick: bool) -> Result<[Way; 7], Error> {
+/// All that are compared: those of the figure on the regression with correlated features, and some on the one with
+/// independent features.
+pub(super) fn ways(quick: bool) -> Result<Vec<Way>, Error> {
     let matrix = matrix()?;
     let (own, printed, long) = if quick { (1_000, 1_000, 1_000) } else { (3_000, 30_000, 300_000) };
-    let elinvar = |name, family| Way { name, family, how: How::Elinvar, steps: own };
+    let elinvar = |name, family| Way { name, family, how: How::Elinvar, shared: SHARED, steps: own };
     let as_printed = |name, beta_1, beta_2, n_draws, steps| {
         let how = How::Printed { beta_1, beta_2, n_draws };
-        Way { name, family: matrix, how, steps }
+        Way { name, family: matrix, how, shared: SHARED, steps }
     };
-    Ok([
+    let independent = |name, beta_2, n_draws| Way { shared: 0.0, ..as_printed(name, 1e-3, beta_2, n_draws, printed) };
+    Ok(vec![
         elinvar(JOINT, matrix),
         elinvar("elinvar, blockwise", matrix.with_update(MatrixUpdate::Blockwise)),
         elinvar("elinvar, diagonal", Family::gaussian().diagonal()),
-        as_printed("as printed, β₁ = 1e-3, β₂ = 1e-6", 1e-3, 1e-6, N_DRAWS, long),
-        as_printed("as printed, β₁ = 1e-3, β₂ = 1e-6, one draw", 1e-3, 1e-6, 1, long),
-        as_printed("as printed, β₁ = 1e-3, β₂ = 1e-5", 1e-3, 1e-5, N_DRAWS, printed),
-        as_printed("as printed, β₁ = β₂ = 1e-3", 1e-3, 1e-3, N_DRAWS, printed),
+        as_printed("as printed, β₁ = 3e-4, β₂ = 1e-6", 3e-4, 1e-6, N_DRAWS, long),
+        as_printed("as printed, β₁ = 3e-4, β₂ = 1e-6, one draw", 3e-4, 1e-6, 1, long),
+        as_printed("as printed, β₁ = 3e-4, β₂ = 1e-5", 3e-4, 1e-5, N_DRAWS, printed),
+        as_printed("as printed, β₁ = β₂ = 3e-4", 3e-4, 3e-4, N_DRAWS, printed),
+        independent("as printed, β₁ = 1e-3, β₂ = 1e-6, independent features", 1e-6, N_DRAWS),
+        independent("as printed, β₁ = 1e-3, β₂ = 1e-6, one draw, independent features", 1e-6, 1),
+        independent("as printed, β₁ = β₂ = 1e-3, independent features", 1e-3, N_DRAWS),
     ])
 }
 
@@ -116,7 +123,9 @@ fn is_looked_at(step: u64, last_look: u64, steps: u64) -> bool {
     step <= 50 || step as f64 >= 1.1 * last_look as f64 || LOOKS.contains(&step) || step == steps
 }
 
-pub(super) fn race(regression: &MatrixRegression, way: &Way, seeds: std::ops::Range<u64>) -> Result<Curves, Error> {
+/// Runs of a way, one for each seed, on the regression of the first seed.
+pub(super) fn race(way: &Way, seeds: std::ops::Range<u64>) -> Result<Curves, Error> {
+    let regression = MatrixRegression::generated(seeds.start, way.shared)?;
     let one = |seed: u64| -> Result<Vec<(u64, f64)>, Error> {
         let start = standard(way.how.update(way.family))?;
         let mut curve = vec![(0, regression.divergence(&start))];
@@ -129,16 +138,23 @@ pub(super) fn race(regression: &MatrixRegression, way: &Way, seeds: std::ops::Ra
         }
         Ok(curve)
     };
-    Ok(Curves { name: way.name, runs: seeds.map(one).collect::<Result<_, _>>()? })
+    Ok(Curves { name: way.name, is_drawn: way.shared == SHARED, runs: seeds.map(one).collect::<Result<_, _>>()? })
 }
 
 /// KL against steps, one curve per repetition.
 pub(super) struct Curves {
     pub(super) name: &'static str,
+    /// Whether the figure has it: it shows one regression.
+    pub(super) is_drawn: bool,
     pub(super) runs: Vec<Vec<(u64, f64)>>,
 }
 
 impl Curves {
+    /// The KL of the start.
+    pub(super) fn start(&self) -> f64 {
+        self.runs[0][0].1
+    }
+
     /// The last KL of each repetition.
     pub(super) fn last(&self) -> Vec<f64> {
         self.runs.iter().map(|run| run.last().map_or(f64::NAN, |(_, kl)| *kl)).collect()

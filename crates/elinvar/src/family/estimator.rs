@@ -44,6 +44,8 @@ pub trait Estimator: Send {
     /// The weighted sums of Hessians that [`Estimator::gradient`] needs.
     fn contraction(&self) -> Contraction<'_>;
     /// ELBO of the batch with its Monte Carlo standard error; `log_p` is log p without the declared prior.
+    ///
+    /// Paper: §2, eq. (2).
     fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64);
     /// The gradient of the bound; false if it is not finite.
     ///
