@@ -6,12 +6,12 @@ use clap::Args;
 use elinvar::Plan;
 use elinvar::estimate::Curvature;
 use elinvar::model::Activation;
-use elinvar::rule::Rule;
+use elinvar::rule::{MatrixUpdate, Rule};
 use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
     activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
-    diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, missing, model_name, positive,
-    precision, rule, scale, seed, shape, split_seed, standard_deviation,
+    diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, matrix_update, missing, model_name,
+    positive, precision, rule, scale, seed, shape, split_seed, standard_deviation,
 };
 use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use elinvar_data::{Categorical, Missing};
@@ -166,6 +166,9 @@ pub(crate) struct FitArgs {
     /// How the parameters are cut into matrices or tensors, for matrix
     #[arg(long, value_name = "3x4,2x2,…", value_parser = dims, help_heading = "Approximation")]
     pub(crate) dims: Option<Dims>,
+    /// How the precisions of a matrix move: joint, blockwise, or paper_literal with --mixing-step-size [default: joint]
+    #[arg(long, value_name = "WORD", value_parser = matrix_update, help_heading = "Approximation")]
+    pub(crate) update: Option<MatrixUpdate>,
     /// Scale matrix, full or diagonal [default: full; diagonal for rank_k and for network]
     #[arg(long, value_name = "WORD", value_parser = covariance, help_heading = "Approximation")]
     pub(crate) covariance: Option<Covariance>,
@@ -211,6 +214,10 @@ pub(crate) struct FitArgs {
     /// A fixed step size [default: found by the run]
     #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) step_size: Option<f64>,
+    /// Another for the weights of a mixture, a learned shape, or the precisions of a matrix by paper_literal [default:
+    /// that of --step-size]
+    #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) mixing_step_size: Option<f64>,
     /// Where second derivatives come from: hessian, gauss_newton, item_gradients, gradient_outer_product or stein
     /// [default: the best that the model has]
     #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Run")]

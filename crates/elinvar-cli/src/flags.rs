@@ -44,6 +44,9 @@ fn over_plan(plan: &mut Plan, args: &FitArgs) {
         plan.step_size = StepSize::Constant(beta);
         plan.mixing_step_size = StepSize::Constant(beta);
     }
+    if let Some(beta) = args.mixing_step_size {
+        plan.mixing_step_size = StepSize::Constant(beta);
+    }
     plan.stop.max_steps = args.max_steps.map_or(plan.stop.max_steps, |n| n as u64);
     plan.stop.max_evaluations = args.max_evals.unwrap_or(plan.stop.max_evaluations);
     plan.stop.max_seconds = args.max_seconds.or(plan.stop.max_seconds);
@@ -111,6 +114,7 @@ fn over_family(family: &mut FamilySettings, args: &FitArgs) {
     set(&mut family.component, &args.component);
     set(&mut family.law, &args.law);
     set(&mut family.dims, &args.dims);
+    set(&mut family.update, &args.update);
     if args.product {
         family.product = Some(true);
     }
@@ -167,6 +171,7 @@ mod tests {
             ("constant", "a=2"),
             ("product", ""),
             ("dims", "2x3"),
+            ("update", "paper_literal"),
             ("covariance", "diagonal"),
             ("seed", "5"),
             ("draws-per-step", "7"),
@@ -178,6 +183,7 @@ mod tests {
             ("minibatch", "8"),
             ("rule", "natural_gradient"),
             ("step-size", "0.3"),
+            ("mixing-step-size", "0.1"),
             ("curvature", "stein"),
             ("diagnostic-draws", "500"),
             ("out", "d"),

@@ -85,7 +85,8 @@ pub struct Plan {
     /// Step size of locations and precisions; `auto` is learned under `natural_gradient` and `retraction`, and a
     /// constant of the rule under the others ([`Rule::auto_step_size`]).
     pub step_size: StepSize,
-    /// Step size of mixture weights; that of the components under rules with a memory.
+    /// Step size of mixture weights and of a learned shape; that of the components under rules with a memory. Of a
+    /// matrix by `paper_literal` it is β₂, that of the precisions, with `auto` for the same as `step_size`.
     pub mixing_step_size: StepSize,
     /// Bound on the KL divergence, in nats, between a block before and after a step; at first, if the step size is
     /// learned. The two rules named after Adam know no such bound.
@@ -156,6 +157,13 @@ impl Plan {
         }
         self.mixing_step_size = self.step_size;
         Ok(())
+    }
+
+    /// What a member of `paper_literal` takes for its second step size where none is given.
+    pub(crate) fn resolve_literal(&mut self) {
+        if self.mixing_step_size == StepSize::Auto {
+            self.mixing_step_size = self.step_size;
+        }
     }
 
     /// What follows for the curvature from a target without a gradient, and for the rest of the plan from such a

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use elinvar::Plan;
 use elinvar::model::Activation;
+use elinvar::rule::MatrixUpdate;
 use elinvar::target::Covariance;
 use elinvar_data::{Categorical, Missing, Scaling};
 use serde::{Deserialize, Serialize};
@@ -192,6 +193,9 @@ pub struct FamilySettings {
     /// How parameters are cut into matrices or tensors.
     #[serde(deserialize_with = "key::dims")]
     pub dims: Option<Dims>,
+    /// How the factors of a matrix move.
+    #[serde(deserialize_with = "key::matrix_update")]
+    pub update: Option<MatrixUpdate>,
     /// Constants of a component or law, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub constant: BTreeMap<String, f64>,

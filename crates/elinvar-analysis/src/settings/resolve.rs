@@ -99,9 +99,10 @@ impl FamilySettings {
                 constant: law.constants().map(|(name, value)| (name.into(), value)).collect(),
                 ..plain
             },
-            Kind::Matrix { layout, .. } => {
+            Kind::Matrix { layout, update } => {
                 let group = |lengths: &[u32]| lengths.iter().map(|n| *n as usize).collect();
-                Self { dims: Some(Dims(layout.groups().map(group).collect())), ..plain }
+                let dims = Dims(layout.groups().map(group).collect());
+                Self { dims: Some(dims), update: Some(update), ..plain }
             }
             Kind::EfMixture { component, components } => {
                 let is_named = family.name() == component.name();

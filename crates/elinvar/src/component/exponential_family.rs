@@ -12,6 +12,8 @@ pub(crate) type ParameterMatrix = [[f64; 3]; 3];
 /// A univariate minimal exponential family with its parameters.
 ///
 /// Constants that are not learned (a fixed shape, say) belong to the value; every `with_…` keeps them.
+///
+/// Paper: §2, Definition 1, Theorem 1, eq. (1), eq. (5).
 pub trait ExponentialFamily: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     /// The word for it in files, commands and plots.
     const NAME: &'static str;

@@ -46,6 +46,8 @@ pub trait Estimator: Send {
     fn contraction(&self) -> Contraction<'_>;
     /// ELBO of the batch with its Monte Carlo standard error, that of independent draws by default; `log_p` is log p
     /// without the declared prior.
+    ///
+    /// Paper: §2, eq. (2).
     fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
         mean_difference(log_p, prior, batch, 0..batch.n)
     }

@@ -17,7 +17,10 @@ pub struct StepRequest {
     pub rule: Rule,
     /// β of the blocks.
     pub beta: f64,
-    /// β of the mixture weights.
+    /// β of what is mixed over: the weights of a mixture, a learned shape. Under [`MatrixUpdate::PaperLiteral`] it is β₂,
+    /// that of the precisions.
+    ///
+    /// [`MatrixUpdate::PaperLiteral`]: crate::rule::MatrixUpdate::PaperLiteral
     pub mixing_beta: f64,
     /// Bound on the KL divergence of each block's step.
     pub max_kl: Option<f64>,
@@ -85,7 +88,7 @@ impl Approximation {
                 let Kind::Matrix { update, .. } = self.family.kind else { unreachable!("tensors belong to `matrix`") };
                 for ((block, gradient), scratch) in blocks.iter_mut().zip(gradient.moved_by()).zip(scratch) {
                     // All groups belong to the one component.
-                    and(block.advance(gradient, update, wanted, scratch), 0);
+                    and(block.advance(gradient, update, wanted, request.mixing_beta, scratch), 0);
                 }
             }
             _ => unreachable!("the scratch was made for members of this shape"),

@@ -30,7 +30,7 @@ use crate::Error;
 pub enum Rule {
     /// P⁺ = P − 2β∇_ΣL, B⁺ = B + βΣ⁺(∇_B L)Ω⁻¹, halved as a whole until P⁺ keeps a share of P (mathematics §0.5).
     ///
-    /// Paper: §3, Theorem 3.
+    /// Paper: §2, §3, Theorem 3, eq. (4), eq. (6).
     NaturalGradient,
     /// P⁺ = P + βG + ½β²GΣG with G = −2∇_ΣL, B⁺ = B + βΣ(∇_B L)Ω⁻¹: positive definite for every β (mathematics §10.1).
     ///
@@ -54,7 +54,7 @@ pub enum Rule {
     AdamLike(AdamLike),
     /// Adam on the coordinates of the family's chart: the black-box baseline (mathematics §9.4).
     ///
-    /// Paper: §6.
+    /// Paper: §6, eq. (3).
     EuclideanAdam(EuclideanAdam),
 }
 

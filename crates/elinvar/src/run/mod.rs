@@ -48,6 +48,7 @@ use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Batch, Estimator, Gradient, Scratch};
 use crate::posterior::Posterior;
 use crate::random::Purpose;
+use crate::rule::MatrixUpdate;
 use crate::target::Target;
 use crate::tuning::pace::REVIEW_BATCHES;
 
@@ -87,6 +88,9 @@ impl<'t> Run<'t> {
         let mut plan = plan.resolve(target)?;
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
+        }
+        if start.update() == MatrixUpdate::PaperLiteral {
+            plan.resolve_literal();
         }
         check_support(start.family(), start.support(), about.support)?;
         check_values(&about, &start, plan.curvature)?;

@@ -46,7 +46,8 @@ mod sealed {
 ///
 /// A `matrix` is none: it is [`Multilinear`], and every method but that panics for it.
 ///
-/// Paper: §3, Definition 2, Definition 3, eq. (10), eq. (11), eq. (12), eq. (13), eq. (14).
+/// Paper: §3, Definition 2, Definition 3, Theorem 2.
+/// Paper: eq. (7), eq. (8), eq. (9), eq. (10), eq. (11), eq. (12), eq. (13), eq. (14).
 pub trait Mcef: Sized + sealed::Sealed {
     /// Number of coordinates of q(w) at the end of every vector.
     fn n_mixing(&self) -> usize;

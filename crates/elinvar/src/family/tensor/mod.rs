@@ -21,7 +21,7 @@ use crate::target::Contraction;
 ///
 /// The factors of a group are determined up to numbers whose product is one.
 ///
-/// Paper: §5, eq. (28), App. I.
+/// Paper: §5, App. I.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TensorProduct<'q> {
     pub(crate) groups: &'q [Tensor],
