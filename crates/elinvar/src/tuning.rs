@@ -67,8 +67,8 @@ pub(crate) mod least_change {
     pub(crate) const FEW_COORDINATES: usize = 32;
     /// Beyond them the first steps have a pair for so many coordinates: enough to place the mean.
     pub(crate) const FIRST_SHARE: usize = 8;
-    /// Factor by which the draws of a step grow, at most.
-    pub(crate) const LARGEST_GROWTH: f64 = 4.0;
+    /// Factors between which the draws of a step grow, if they do.
+    pub(crate) const GROWTH: (f64, f64) = (1.25, 4.0);
     /// Part of an estimate that is taken however much of it is noise. With 0.15 and with 0.3 about the same.
     pub(crate) const SMALLEST_SHARE: f64 = 0.2;
     /// Cosine of successive gradients beyond which they turn round, or go on. Not tuned.
@@ -237,6 +237,8 @@ pub(crate) mod search {
 pub(crate) mod scout {
     /// Steps of an ascent before the curvature is measured, and half as many more as there are coordinates.
     pub(crate) const LBFGS_STEPS: usize = 60;
+    /// Predicted gain, in nats, below which a point is the mode: the steps that follow place the mean.
+    pub(crate) const MODE_NATS: f64 = 0.03;
     /// Steps after which a way that has passed its peak ends, and one more for every four coordinates.
     pub(crate) const STEPS_PAST_A_PEAK: usize = 15;
     /// Nats by which log p + ½ log |C| must have fallen since, and a quarter more for every coordinate.

@@ -203,7 +203,7 @@ impl Pace {
         }
         let goal = found.remaining().max(0.25 * self.tolerance(plan));
         if found.noise() > goal {
-            let factor = (found.noise() / goal).clamp(2.0, tuned::LARGEST_GROWTH);
+            let factor = (found.noise() / goal).clamp(tuned::GROWTH.0, tuned::GROWTH.1);
             self.n_pairs = ((factor * self.n_pairs as f64) as usize).min(self.most_pairs(plan));
         }
     }

@@ -52,6 +52,11 @@ pub(super) trait Height {
     fn has_spikes(&self) -> bool {
         false
     }
+
+    /// Predicted gain, in nats, below which a point is the top.
+    fn top_nats(&self) -> f64 {
+        tuning::search::MODE_NATS
+    }
 }
 
 impl Height for Probe<'_> {
@@ -65,6 +70,10 @@ impl Height for Probe<'_> {
 
     fn has_spikes(&self) -> bool {
         self.is_scouting
+    }
+
+    fn top_nats(&self) -> f64 {
+        if self.is_scouting { tuning::scout::MODE_NATS } else { tuning::search::MODE_NATS }
     }
 }
 
@@ -233,7 +242,7 @@ pub(super) fn ascend<H: Height>(
             }
         }
         // Twice in a row, for a first pair may mistake a narrow valley for the whole.
-        small = if (!pairs.pairs.is_empty() || pairs.base.is_some()) && 0.5 * slope < 0.1 * tuning::search::MODE_NATS {
+        small = if (!pairs.pairs.is_empty() || pairs.base.is_some()) && 0.5 * slope < 0.1 * probe.top_nats() {
             small + 1
         } else {
             0

@@ -7,6 +7,7 @@
 use super::Mode;
 use super::bent::Bent;
 use super::climb::{Climb, End, RUNAWAY, Waypoint, is_known, is_spike, keep_better, predicted};
+use super::lbfgs::Height;
 use super::metric::Metric;
 use super::probe::Probe;
 use crate::Error;
@@ -58,7 +59,7 @@ pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterati
             let mut step = point.gradient.clone();
             metric.solve(&mut step);
             // Below the rounding of log p nothing can be climbed.
-            if predicted(&point.gradient, &step) < tuning::search::MODE_NATS.max(1e-14 * point.log_p.abs()) {
+            if predicted(&point.gradient, &step) < probe.top_nats().max(1e-14 * point.log_p.abs()) {
                 keep_better(&mut waypoint, here);
                 end = Some(End::Mode);
                 break;

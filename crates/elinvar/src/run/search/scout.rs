@@ -27,6 +27,7 @@ pub(crate) struct Place {
 
 /// What scouting has found.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(test), allow(dead_code, reason = "for chains, which begin at places and correct what does not fit"))]
 pub(crate) struct Scouted {
     /// The best place.
     pub(crate) approximation: Approximation,
