@@ -115,6 +115,15 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |_| vec![check("affine", &[])],
     },
     Task {
+        name: "evaluations",
+        argument: Some("[DIR]"),
+        about: "what a Gaussian costs with and without Hessians, on the posteriordb of DIR too; writes docs/evaluations.md",
+        commands: |rest| {
+            let folder = rest.first().map(|path| ["--posteriordb", path.as_str()]);
+            vec![check("evaluations", folder.as_ref().map_or(&[], |folder| &folder[..]))]
+        },
+    },
+    Task {
         name: "scaling",
         argument: None,
         about: "how fits grow with N, d and K; writes docs/scaling.md",

@@ -18,6 +18,7 @@ const GENERATED: &[&str] = &[
     "docs/verdict.md",
     "docs/affine.md",
     "docs/defaults.md",
+    "docs/evaluations.md",
     "docs/families.md",
     "docs/posteriordb.md",
     "docs/scaling.md",

@@ -5,6 +5,7 @@ mod arguments;
 mod bits;
 mod calibrate;
 mod defaults;
+mod evaluations;
 mod families;
 mod models;
 mod moved;
@@ -30,6 +31,11 @@ const CHECKS: &[Check] = &[
     Check { name: "defaults", about: "the default plan on problems whose KL divergence is known", run: defaults::run },
     Check { name: "calibrate", about: "whether the verdict of a fit agrees with the truth", run: calibrate::run },
     Check { name: "affine", about: "whether a fit depends on the coordinates of its target", run: affine::run },
+    Check {
+        name: "evaluations",
+        about: "what a Gaussian costs with Hessians and with gradients only: [--posteriordb DIR]",
+        run: evaluations::run,
+    },
     Check {
         name: "scaling",
         about: "how a fit grows with the data, the dimension and the components",

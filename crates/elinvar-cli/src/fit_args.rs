@@ -218,7 +218,8 @@ pub(crate) struct FitArgs {
     /// that of --step-size]
     #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) mixing_step_size: Option<f64>,
-    /// Where second derivatives come from: hessian, gauss_newton, item_gradients, gradient_outer_product or stein
+    /// Where second derivatives come from: hessian, gauss_newton, item_gradients, gradient_outer_product,
+    /// least_change or stein
     /// [default: the best that the model has]
     #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Run")]
     pub(crate) curvature: Option<Curvature>,

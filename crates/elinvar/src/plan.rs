@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::estimate::{Curvature, FEWEST_DRAWS, MixingWeights, Sampling, ShapeEstimator};
-use crate::family::DrawPlan;
+use crate::family::{DrawPlan, Family, Kind};
 use crate::random::Noise;
 use crate::rule::{Rule, StepSize};
-use crate::target::{About, Offers, Target};
+use crate::target::{About, Covariance, Offers, Target};
 
 /// Largest number of draws of a step and component.
 pub(crate) const MOST_DRAWS: usize = 1 << 20;
@@ -17,7 +17,7 @@ pub(crate) const MOST_DRAWS: usize = 1 << 20;
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to
-    /// spare.
+    /// spare; under `least_change`, when twice the gain and its error are below this for every ten coordinates.
     pub remaining_nats: f64,
     /// At most this many steps.
     pub max_steps: u64,
@@ -197,6 +197,49 @@ impl Plan {
         // The identities hold for each w, not on average over w given z.
         self.weights = MixingWeights::Sampled;
         Ok(())
+    }
+
+    /// Whether a fit of `family` goes by least change: because the plan says so, or because it leaves curvature, rule
+    /// and step sizes to the library and the target has gradients but no Hessian.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the plan says so and it is not possible.
+    pub(crate) fn is_by_least_change(&self, target: &dyn Target, family: Family) -> Result<bool, Error> {
+        let offers = target.about().offers;
+        let is_gaussian = family.kind == Kind::Gaussian && family.covariance == Covariance::Full;
+        let is_free = self.rule == Plan::default().rule
+            && self.step_size == StepSize::Auto
+            && self.max_kl.is_some()
+            && self.minibatch.is_none();
+        if self.curvature != Curvature::LeastChange {
+            let is_auto = self.curvature == Curvature::Auto && is_free;
+            return Ok(is_auto && is_gaussian && offers.gradient && !offers.hessian);
+        }
+        let refuse = |wanted: String, instead: &str| Err(Error::Unsupported { wanted, instead: instead.into() });
+        if !is_gaussian {
+            return refuse(format!("curvature `least_change` for `{family}`"), "fit a full `gaussian`, or use `stein`");
+        }
+        if !offers.gradient {
+            return refuse(
+                "curvature `least_change` for a target without a gradient".into(),
+                "use `auto` or `gradient_free`, which need the log density only",
+            );
+        }
+        if !is_free {
+            return refuse(
+                "curvature `least_change` with a rule, step size, KL bound or mini-batch of one's own".into(),
+                "leave these at their defaults: it chooses its own steps",
+            );
+        }
+        Ok(true)
+    }
+
+    /// [`Plan::resolve`] for a run by least change.
+    ///
+    /// # Errors
+    /// As [`Plan::resolve`].
+    pub(crate) fn resolve_by_least_change(&self, target: &dyn Target) -> Result<Plan, Error> {
+        Plan { curvature: Curvature::LeastChange, ..self.clone() }.resolve(target)
     }
 
     /// The plan with every automatic choice made for this target, checked.

@@ -56,6 +56,36 @@ pub(crate) mod pace {
     pub(crate) const WILD_SCALE: f64 = 1e8;
 }
 
+/// Steps by residual scores and least change.
+///
+/// Measured, unless said otherwise, on logistic regressions with N = 5 d rows (d = 10, 50, 200, 500), banana, eight
+/// schools, and products of log-gamma and t densities, a few seeds each.
+pub(crate) mod least_change {
+    /// Pairs of mirrored draws of a step, at least.
+    pub(crate) const FEWEST_PAIRS: usize = 8;
+    /// Up to this many coordinates there is a pair for each from the first step on.
+    pub(crate) const FEW_COORDINATES: usize = 32;
+    /// Beyond them the first steps have a pair for so many coordinates: enough to place the mean.
+    pub(crate) const FIRST_SHARE: usize = 8;
+    /// Factors between which the draws of a step grow, if they do.
+    pub(crate) const GROWTH: (f64, f64) = (1.25, 4.0);
+    /// Part of an estimate that is taken however much of it is noise. With 0.15 and with 0.3 about the same.
+    pub(crate) const SMALLEST_SHARE: f64 = 0.2;
+    /// Cosine of successive gradients beyond which they turn round, or go on. Not tuned.
+    pub(crate) const TURNED: f64 = 0.3;
+    /// Strongest damping.
+    pub(crate) const SMALLEST_BETA: f64 = 0.3;
+    /// Bounds of the relative change of the precision in any direction: to a fifth, to six times. Not tuned.
+    pub(crate) const LOWEST_EIGENVALUE: f64 = -0.8;
+    /// The upper one.
+    pub(crate) const HIGHEST_EIGENVALUE: f64 = 5.0;
+    /// Draws by which a state must have been judged good, in steps one after the other, before it is believed.
+    pub(crate) const DRAWS_TO_BELIEVE: usize = 64;
+    /// With as many draws as there may be, a step pays if what is left falls to this share of the least so far. Not
+    /// tuned.
+    pub(crate) const PAYING_SHARE: f64 = 0.9;
+}
+
 /// The rounds of a mixture that grows. No measurement of these is on record.
 pub(crate) mod growth {
     /// Rounds before the last, at most.
@@ -201,6 +231,41 @@ pub(crate) mod search {
     pub(crate) const IDLE_CLIMBS: usize = 24;
     /// Halvings of the way to a start at which there is no density.
     pub(crate) const START_HALVINGS: usize = 8;
+}
+
+/// The start of a Gaussian by gradients. Chosen on 27 posteriors of posteriordb, not tuned one by one.
+pub(crate) mod scout {
+    /// Steps of an ascent before the curvature is measured, and half as many more as there are coordinates.
+    pub(crate) const LBFGS_STEPS: usize = 60;
+    /// Predicted gain, in nats, below which a point is the mode: the steps that follow place the mean.
+    pub(crate) const MODE_NATS: f64 = 0.03;
+    /// Steps after which a way that has passed its peak ends, and one more for every four coordinates.
+    pub(crate) const STEPS_PAST_A_PEAK: usize = 15;
+    /// Nats by which log p + ½ log |C| must have fallen since, and a quarter more for every coordinate.
+    pub(crate) const MASS_LOST: f64 = 5.0;
+    /// Nats by which log p must have risen since.
+    pub(crate) const HEIGHT_GAINED: f64 = 10.0;
+    /// Mirrored pairs of draws by which a Gaussian is judged.
+    pub(crate) const JUDGING_PAIRS: usize = 3;
+    /// Places on a way that are judged.
+    pub(crate) const PLACES_ON_A_WAY: usize = 8;
+    /// Modes that are judged.
+    pub(crate) const JUDGED_MODES: usize = 3;
+    /// A mode fits if its draws lie d/2 below it, within so many nats and `FIT_PER_COORDINATE` for every coordinate.
+    pub(crate) const FIT_NATS: f64 = 2.0;
+    /// The second of the two.
+    pub(crate) const FIT_PER_COORDINATE: f64 = 0.2;
+    /// Nats below the best place up to which a mode that fits is as good.
+    pub(crate) const AS_GOOD_NATS: f64 = 3.0;
+    /// Ways from which a Gaussian with independent coordinates is climbed to where no mode fits.
+    pub(crate) const SPREAD_CLIMBS: usize = 2;
+    /// Steps of such a climb.
+    pub(crate) const SPREAD_STEPS: usize = 100;
+    /// Smallest eigenvalue of a covariance, in units of each coordinate's own standard deviation, as a share of the
+    /// largest.
+    pub(crate) const EIGENVALUE_FLOOR: f64 = 1e-13;
+    /// Pairs of a way that shape its inverse curvature.
+    pub(crate) const PAIRS_OF_A_WAY: usize = 30;
 }
 
 /// The first member of a family. No measurement of these is on record.

@@ -5,6 +5,7 @@ mod subjects;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 use elinvar::Plan;
 use elinvar::block::LogWeights;
@@ -14,10 +15,10 @@ use elinvar::family::{Approximation, Family, Kind, MatrixUpdate};
 use elinvar::model::{Activation, Architecture, Banana, BetaBinomial, DesignMatrix, NeuralNetwork};
 use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule};
-use elinvar::run::{Run, start, start_at_guess};
+use elinvar::run::{Run, Stop, fit_observed, start, start_at_guess};
 use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Target, Want, from_fn, from_values};
 
-use subjects::{families, label, logistic, numbers};
+use subjects::{GradientsOnly, families, label, logistic, numbers};
 
 thread_local! {
     /// Allocations of this thread; tests that run beside this one have their own count.
@@ -334,6 +335,36 @@ fn steps_of_mixtures_of_exponential_families_allocate_nothing() {
                 ];
                 own.iter().for_each(|rule| check(name, &target, family, &Plan { rule: *rule, ..plan.clone() }, &start));
             }
+        }
+    }
+}
+
+/// The allocations of each step of a fit by least change after the third, as its observer sees them: none, but for the
+/// list of steps, which doubles.
+#[test]
+fn steps_by_least_change_do_not_allocate() {
+    warm_the_thread();
+    let few = from_fn(5, |z, grad| {
+        grad.iter_mut().zip(z).for_each(|(g, z)| *g = -2.0 * z);
+        -z.iter().map(|z| z * z).sum::<f64>()
+    });
+    let target = logistic(120, 40);
+    let many = GradientsOnly(&target);
+    for target in [&few as &dyn Target, &many] {
+        // It never converges, and draws no more than at first.
+        let stop = Stop { remaining_nats: 0.0, max_steps: 24, ..Stop::default() };
+        let plan = Plan { n_draws: 82, max_draws: 82, stop, ..Plan::default() };
+        let (mut seen, mut last) = (Vec::with_capacity(64), 0);
+        let mut n_draws = 0;
+        let posterior = fit_observed(target, Family::gaussian(), &plan, &mut |step| {
+            seen.push((step.index, step.n_draws == n_draws, ALLOCATIONS.get() - last));
+            (n_draws, last) = (step.n_draws, ALLOCATIONS.get());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(posterior.unwrap().plan().curvature, Curvature::LeastChange);
+        for (index, same, allocations) in seen.into_iter().skip(3) {
+            let doubled = index.is_power_of_two();
+            assert!(!same || allocations <= u64::from(doubled), "{allocations} allocations in step {index}");
         }
     }
 }

@@ -113,9 +113,10 @@ pub fn curvature(text: &str) -> Result<Curvature, String> {
         Curvature::GaussNewton,
         Curvature::ItemGradients,
         Curvature::GradientOuterProduct,
+        Curvature::LeastChange,
         Curvature::Stein { control_variate: true },
     ];
-    let words = ["hessian", "gauss_newton", "item_gradients", "gradient_outer_product", "stein"];
+    let words = ["hessian", "gauss_newton", "item_gradients", "gradient_outer_product", "least_change", "stein"];
     let word = one_of(text, "kinds of curvature", &words)?;
     kinds.into_iter().find(|kind| kind.to_string() == word).ok_or_else(String::new)
 }

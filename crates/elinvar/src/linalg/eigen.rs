@@ -5,20 +5,42 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{MatMut, MatRef, Par, Spec};
 
+/// Scratch memory for [`decompose`] at dimensions up to one.
+pub(crate) struct Workspace {
+    memory: MemBuffer,
+}
+
+impl Workspace {
+    /// Memory for matrices of dimension up to `d`.
+    pub(crate) fn new(d: usize) -> Self {
+        let request = self_adjoint_evd_scratch::<f64>(d, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
+        Self { memory: MemBuffer::new(request) }
+    }
+}
+
 /// The eigenvalues, smallest first, and the matrix with the eigenvectors as columns; nothing if the iteration fails.
 pub(crate) fn symmetric(d: usize, matrix: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
     let (mut values, mut vectors) = (vec![0.0; d], vec![0.0; d * d]);
-    let request = self_adjoint_evd_scratch::<f64>(d, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
-    self_adjoint_evd(
+    decompose(d, matrix, &mut values, &mut vectors, &mut Workspace::new(d)).then_some((values, vectors))
+}
+
+/// Writes the eigenvalues, smallest first, and the eigenvectors as columns; false if the iteration fails.
+pub(crate) fn decompose(
+    d: usize,
+    matrix: &[f64],
+    values: &mut [f64],
+    vectors: &mut [f64],
+    workspace: &mut Workspace,
+) -> bool {
+    let done = self_adjoint_evd(
         MatRef::from_column_major_slice(matrix, d, d),
-        DiagMut::from_slice_mut(&mut values),
-        Some(MatMut::from_column_major_slice_mut(&mut vectors, d, d)),
+        DiagMut::from_slice_mut(values),
+        Some(MatMut::from_column_major_slice_mut(vectors, d, d)),
         Par::Seq,
-        MemStack::new(&mut MemBuffer::new(request)),
+        MemStack::new(&mut workspace.memory),
         Spec::default(),
-    )
-    .ok()?;
-    values.iter().chain(&vectors).all(|v| v.is_finite()).then_some((values, vectors))
+    );
+    done.is_ok() && values.iter().chain(vectors.iter()).all(|v| v.is_finite())
 }
 
 #[cfg(test)]

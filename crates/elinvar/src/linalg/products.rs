@@ -44,6 +44,27 @@ pub(crate) fn add_product(a: &[f64], b: &[f64], m: usize, k: usize, n: usize, ou
     multiply(Accum::Add, 1.0, MatRef::from_column_major_slice(a, m, k), MatRef::from_column_major_slice(b, k, n), out);
 }
 
+/// out += Aᵀ B, where A is d × m and B is d × n.
+pub(crate) fn add_transposed_product(a: &[f64], b: &[f64], d: usize, out: &mut [f64]) {
+    let (m, n) = (a.len() / d, b.len() / d);
+    if d <= SMALL && m <= SMALL {
+        for (b_column, out_column) in b.chunks_exact(d).zip(out.chunks_exact_mut(m)) {
+            for (entry, a_column) in out_column.iter_mut().zip(a.chunks_exact(d)) {
+                *entry += super::dot(a_column, b_column);
+            }
+        }
+        return;
+    }
+    matmul(
+        MatMut::from_column_major_slice_mut(out, m, n),
+        Accum::Add,
+        MatRef::from_column_major_slice(a, d, m).transpose(),
+        MatRef::from_column_major_slice(b, d, n),
+        1.0,
+        Par::Seq,
+    );
+}
+
 /// Number of rows that are scaled and multiplied at a time; also the scratch length in units of d.
 pub(crate) const GRAM_BLOCK: usize = 256;
 
@@ -184,6 +205,10 @@ mod tests {
                     .map(|(j, k)| (0..n).map(|i| x[i * d + j] * r[k * n + i]).sum())
                     .collect();
                 assert_close(&xr, &expected);
+
+                let mut across = vec![0.0; n * s];
+                add_transposed_product(&x, &z, d, &mut across);
+                assert_close(&across, &xz);
 
                 let (mut gram, mut sym) = (vec![0.0; d * d], vec![0.0; d * d]);
                 let mut scratch = vec![0.0; GRAM_BLOCK * d];

@@ -10,6 +10,7 @@ mod fit;
 mod fitting;
 pub mod journal;
 mod ladder;
+mod least_change;
 mod pace;
 mod prior;
 mod restarts;
@@ -86,6 +87,12 @@ impl<'t> Run<'t> {
     pub fn new(target: &'t dyn Target, start: Approximation, plan: &Plan) -> Result<Self, Error> {
         let about = target.about();
         let mut plan = plan.resolve(target)?;
+        if plan.curvature == Curvature::LeastChange {
+            return Err(Error::Unsupported {
+                wanted: "a `Run` with curvature `least_change`".into(),
+                instead: "call `fit` or `fit_from`, which take its steps".into(),
+            });
+        }
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
         }
@@ -244,10 +251,7 @@ impl<'t> Run<'t> {
 
     fn bad_start(&self, bad: usize) -> Error {
         let s = self.batch.kept.iter().position(|kept| !kept).unwrap_or(0);
-        let z = self.batch.draws.get(s);
-        let shown: Vec<String> = z.iter().take(6).map(|v| format!("{v:.4}")).collect();
-        let more = if z.len() > 6 { ", …" } else { "" };
-        Error::BadStart { bad, total: self.batch.n, example: format!("({}{more})", shown.join(", ")) }
+        Error::bad_start(bad, self.batch.n, self.batch.draws.get(s))
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use elinvar::component::ComponentKind;
+use elinvar::estimate::Curvature;
 use elinvar::family::Family;
 use elinvar::model::{Banana, BetaBinomial, GaussianMixture, PoissonRate};
 use elinvar::posterior::Rung;
@@ -17,7 +18,7 @@ use elinvar::target::Target;
 use elinvar::{Error, Plan, Posterior, fit};
 
 use crate::counting::Counting;
-use crate::subjects::{self, families, label, logistic};
+use crate::subjects::{self, GradientsOnly, families, label, logistic};
 
 /// A journal in memory, through text as files are, that ends a fit when its patience is at an end.
 #[derive(Default)]
@@ -168,6 +169,18 @@ fn every_family_is_continued() {
     for family in families() {
         check_interrupted(&banana, family, &capped(120), 17);
         check_killed(&regression, family, &capped(60), 11);
+    }
+}
+
+/// The banana and a regression by their gradients alone.
+#[test]
+fn fits_by_least_change_are_continued() {
+    let (banana, regression) = (Banana::default(), logistic(60, 40));
+    let plan = endless(30);
+    for target in [GradientsOnly(&banana), GradientsOnly(&regression)] {
+        assert_eq!(fit(&target, Family::gaussian(), &plan).unwrap().plan().curvature, Curvature::LeastChange);
+        check_interrupted(&target, Family::gaussian(), &plan, 17);
+        check_killed(&target, Family::gaussian(), &plan, 3);
     }
 }
 

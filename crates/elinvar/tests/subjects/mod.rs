@@ -4,7 +4,23 @@
 use elinvar::family::{Approximation, Family};
 use elinvar::internals::law::{Logistic, VarianceGamma};
 use elinvar::model::{DesignMatrix, LogisticRegression};
-use elinvar::target::{Covariance, PointwiseHessian, PointwiseTarget, Support, TargetError};
+use elinvar::target::{
+    About, Answer, Ask, Covariance, Offers, PointwiseHessian, PointwiseTarget, Support, Target, TargetError,
+};
+
+/// Another target with its Hessian hidden.
+pub(crate) struct GradientsOnly<'a>(pub(crate) &'a dyn Target);
+
+impl Target for GradientsOnly<'_> {
+    fn about(&self) -> About {
+        let about = self.0.about();
+        About { offers: Offers { hessian: false, gauss_newton: false, ..about.offers }, ..about }
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        self.0.evaluate(ask, answer)
+    }
+}
 
 /// Every family, each with a full and a diagonal scale matrix.
 pub(crate) fn families() -> Vec<Family> {

@@ -8,14 +8,18 @@ mod metric;
 mod newton;
 mod probe;
 mod region;
+mod scout;
+mod spread;
 mod starts;
 #[cfg(test)]
 mod tests;
+mod way;
 
 pub(crate) use climb::{Known, climb_to_mode};
 pub(crate) use metric::Metric;
 pub(crate) use probe::Probe;
 pub(crate) use region::Region;
+pub(crate) use scout::{Scouted, scout};
 
 use climb::{Climb, End, Waypoint};
 
@@ -65,6 +69,8 @@ struct Search<'t> {
     searches: usize,
     unfinished: usize,
     rising: usize,
+    /// The ways of all climbs, where somebody wants them.
+    ways: Option<Vec<Vec<Point>>>,
 }
 
 /// [`search_kept`] that nobody interrupts.
@@ -115,6 +121,7 @@ impl<'t> Search<'t> {
             searches: 0,
             unfinished: 0,
             rising: 0,
+            ways: None,
         }
     }
 
@@ -127,6 +134,9 @@ impl<'t> Search<'t> {
 
     fn record(&mut self, climb: Climb) -> bool {
         let Climb { end, point, metric, waypoint, path } = climb;
+        if let Some(ways) = self.ways.as_mut().filter(|_| path.len() > 1) {
+            ways.push(path.clone());
+        }
         if self.searches == 1 {
             self.path = path;
         }

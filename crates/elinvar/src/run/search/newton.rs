@@ -6,6 +6,7 @@
 
 use super::bent::Bent;
 use super::climb::{Climb, End, Known, RUNAWAY, Waypoint, is_spike, keep_better, predicted};
+use super::lbfgs::Height;
 use super::metric::Metric;
 use super::probe::Probe;
 use crate::Error;
@@ -57,7 +58,7 @@ pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: Known<'_>, itera
             let mut step = point.gradient.clone();
             metric.solve(&mut step);
             // Below the rounding of log p nothing can be climbed.
-            if predicted(&point.gradient, &step) < tuning::search::MODE_NATS.max(1e-14 * point.log_p.abs()) {
+            if predicted(&point.gradient, &step) < probe.top_nats().max(1e-14 * point.log_p.abs()) {
                 keep_better(&mut waypoint, here);
                 end = Some(End::Mode);
                 break;

@@ -388,3 +388,40 @@ fn targets_with_one_mode_have_one() {
         }
     }
 }
+
+/// The centred funnel: its mode is a spike at z₁ = −4.5 (d − 1) that holds none of the mass.
+#[test]
+fn an_ascent_ends_in_the_spike_of_a_funnel() {
+    let funnel = Pointwise(Funnel::new(10).unwrap());
+    let start = |probe: &mut Probe<'_>| probe.point(vec![1.0; 10]).unwrap().unwrap();
+    let mut probe = Probe::new(Evaluator::new(&funnel, None));
+    probe.is_scouting = true;
+    let begun = start(&mut probe);
+    let ascent = lbfgs::ascend(&mut probe, begun, Known::Modes(&[]), 400).unwrap();
+    assert_eq!(ascent.reached, lbfgs::Reached::Spike);
+    assert!(ascent.point.z[0] < -10.0, "{:?}", ascent.point.z);
+    // A Gaussian has none.
+    let smooth = logistic(80, 10, 1.0, 3);
+    let mut probe = Probe::new(Evaluator::new(&smooth, None));
+    probe.is_scouting = true;
+    let begun = start(&mut probe);
+    assert_eq!(lbfgs::ascend(&mut probe, begun, Known::Modes(&[]), 400).unwrap().reached, lbfgs::Reached::Top);
+}
+
+#[test]
+fn scouting_finds_the_mass_of_a_funnel_and_the_mode_of_a_regression() {
+    let funnel = Pointwise(Funnel::new(10).unwrap());
+    let scouted = scout(&funnel, 4, None).unwrap();
+    assert!(!scouted.fits);
+    // The Gaussian at the mode has a bound of about −55 nats; that of the best Gaussian is about −3.
+    assert!(scouted.places[0].elbo > -8.0, "{:?}", scouted.places.iter().map(|p| p.elbo).collect::<Vec<_>>());
+    assert!(scouted.approximation.mean()[0] > -8.0, "{:?}", scouted.approximation.mean());
+    assert!(scouted.places.windows(2).all(|pair| pair[0].elbo >= pair[1].elbo));
+
+    let regression = logistic(80, 10, 1.0, 3);
+    let (scouted, found) = (scout(&regression, 4, None).unwrap(), search(&regression, Covariance::Full, 4).unwrap());
+    assert!(scouted.fits && scouted.places.len() == 1);
+    let (mean, mode) = (scouted.approximation.mean(), &found.modes[0]);
+    // What is left to climb there is half of this.
+    assert!(0.5 * mode.metric.square_distance(&mean, &mode.centre) < 1.1 * crate::tuning::scout::MODE_NATS);
+}
