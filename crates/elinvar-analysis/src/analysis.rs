@@ -72,7 +72,7 @@ impl Analysis {
         let test = job.held_out.as_ref().map(|rows| held_out::test(rows, &*job.model, &posterior, seed)).transpose()?;
         Ok(Self {
             parameters: posterior.summary(n, seed),
-            warnings: job.model.conflicts(&posterior),
+            warnings: job.notes.iter().cloned().chain(job.model.conflicts(&posterior)).collect(),
             seconds: posterior.seconds(),
             run_folder: None,
             posterior,

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use elinvar::family::{Approximation, Kind};
+use elinvar::rule::{AdamLike, BiasCorrection, Printed, PrintedStep, Rule};
 use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::run::{Kept, Step, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
@@ -15,6 +16,7 @@ use crate::family::family;
 use crate::models::{Model, ModelName, UsualFamily, check_owners};
 use crate::rows::{self, Loaded, Rows};
 use crate::settings::{Components, Settings};
+use crate::start;
 
 /// Draws times parameters that are held in memory at once: 2 GiB.
 const MOST_NUMBERS: usize = 1 << 28;
@@ -32,6 +34,8 @@ pub struct Job {
     pub(crate) diagnostic_draws: usize,
     /// Where the fit begins, if not where a search leads.
     start: Option<Approximation>,
+    /// Choices that were made and are worth a sentence.
+    pub(crate) notes: Vec<String>,
     settings: Settings,
 }
 
@@ -50,15 +54,22 @@ impl Job {
         check_owners(settings, name)?;
         let Loaded { rows, train, test } = rows::load(settings, name)?;
         let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::Model)?;
-        let family = family(&settings.family, entry, model.layers().as_ref())?;
-        let plan = settings.plan.clone();
+        let mut family = family(&settings.family, entry, model.layers().as_ref())?;
+        let mut plan = settings.plan.clone();
+        let notes = choose_bias_correction(&mut plan, model.target()).into_iter().collect();
         check_size(settings, &family, model.target().dim(), rows.n_rows)?;
         family.check().map_err(Error::Refused)?;
         let resolved_plan = plan.resolve(model.target()).map_err(Error::Refused)?;
-        let start = model.start(family, plan.seed).map_err(Error::Refused)?;
+        let start = match start::named(settings, model.target(), family)? {
+            Some(start) => Some(start),
+            None => model.start(family, plan.seed).map_err(Error::Refused)?,
+        };
+        if let Some(start) = &start {
+            family = start.family();
+        }
         let resolved = settings.resolved(name, &rows, &*model, &family, &resolved_plan);
         let diagnostic_draws = settings.diagnostic_draws();
-        Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, start, settings: resolved })
+        Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, start, notes, settings: resolved })
     }
 
     /// What is fitted.
@@ -96,6 +107,25 @@ impl Job {
             None => fit_journaled(target, self.family, plan, observe, kept),
         };
         Analysis::new(self, fitted.map_err(Error::of_fit)?)
+    }
+}
+
+/// Has the Adam-like rule start s at the precision of the start where the boxes cannot start it at zero: they take the
+/// precision of the prior alone, which some coordinates of the target do not have. Returns a sentence about it.
+fn choose_bias_correction(plan: &mut Plan, target: &dyn Target) -> Option<String> {
+    let about = target.about();
+    let flat = (0..about.dim).find(|i| about.prior.precision(*i) == 0.0)?;
+    match &mut plan.rule {
+        Rule::AdamLike(rule) | Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. })
+            if *rule == AdamLike::default() =>
+        {
+            rule.bias_correction = BiasCorrection::MomentumOnly;
+            let name = about.names.get(flat).map_or(String::new(), |name| format!(" ({name})"));
+            Some(format!(
+                "rule adam_like: a parameter{name} has no Gaussian prior from which its precision could start, so the running                  mean of squared gradients starts at the precision of the start and is not bias-corrected (bias_correction =                  momentum_only)"
+            ))
+        }
+        _ => None,
     }
 }
 

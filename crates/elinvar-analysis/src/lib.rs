@@ -29,6 +29,7 @@ mod run_folder;
 pub mod settings;
 pub mod shell;
 pub mod stan;
+mod start;
 mod table;
 mod words;
 

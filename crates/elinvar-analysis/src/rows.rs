@@ -99,7 +99,7 @@ pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Erro
 }
 
 /// The file under its name, or under that name beside the file with the settings.
-fn find(settings: &Settings, name: &str) -> PathBuf {
+pub(crate) fn find(settings: &Settings, name: &str) -> PathBuf {
     let plain = PathBuf::from(name);
     if plain.exists() {
         return plain;

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 use elinvar::Plan;
-use elinvar::estimate::Curvature;
+use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use elinvar::model::Activation;
+use elinvar::random::Noise;
 use elinvar::rule::{MatrixUpdate, Rule};
 use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
-    activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
+    StartAt, activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
     diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, matrix_update, missing, model_name,
-    positive, precision, rule, scale, seed, shape, split_seed, standard_deviation,
+    momentum, noise, positive, precision, printed_option, rule, sampling, scale, seed, shape, shape_estimator,
+    split_seed, standard_deviation, start_at, weights,
 };
 use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use elinvar_data::{Categorical, Missing};
@@ -208,9 +210,17 @@ pub(crate) struct FitArgs {
     /// Rows of each step [default: all]
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) minibatch: Option<usize>,
-    /// How a gradient becomes a step: retraction, natural_gradient, natural_momentum, adam_like or euclidean_adam
+    /// How a gradient becomes a step: retraction, natural_gradient, natural_momentum, adam_like, euclidean_adam or
+    /// gradient_descent; or printed, the updates as the paper prints them, with its plain draws, constant steps and no search
+    /// (docs/printed.md)
     #[arg(long, value_name = "WORD", value_parser = rule, help_heading = "Run")]
     pub(crate) rule: Option<Rule>,
+    /// Option of --rule printed, such as on_leaving=halve; may be given again for another
+    #[arg(long, value_name = "NAME=WORD", value_parser = printed_option, help_heading = "Run")]
+    pub(crate) printed: Vec<(String, String)>,
+    /// Share γ of the last step that natural_momentum takes [default: 0.5]
+    #[arg(long, value_name = "G", value_parser = momentum, allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) momentum: Option<f64>,
     /// A fixed step size [default: found by the run]
     #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) step_size: Option<f64>,
@@ -218,11 +228,42 @@ pub(crate) struct FitArgs {
     /// that of --step-size]
     #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) mixing_step_size: Option<f64>,
-    /// Where second derivatives come from: hessian, gauss_newton, item_gradients, gradient_outer_product,
-    /// least_change or stein
-    /// [default: the best that the model has]
+    /// Bound on the KL divergence of a step, or none [default: learned, 1 at first; none for printed]
+    #[arg(long, value_name = "NATS", value_parser = max_kl, allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) max_kl: Option<Bound>,
+    /// The last state, not the average of the last steps
+    #[arg(long, help_heading = "Run")]
+    pub(crate) no_average: bool,
+    /// Where second derivatives come from: hessian, gauss_newton, item_gradients, squared_mean, gradient_outer_product,
+    /// least_change, stein or stein_plain [default: the best that the model has]
     #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Run")]
     pub(crate) curvature: Option<Curvature>,
+    /// What weighs the gradient of a draw: sampled (option I), marginal (II) or conditional (III) [default: conditional;
+    /// sampled for printed]
+    #[arg(long, value_name = "WORD", value_parser = weights, help_heading = "Run")]
+    pub(crate) weights: Option<MixingWeights>,
+    /// How the draws of a step depend on each other: independent, antithetic or quasi_monte_carlo [default:
+    /// quasi_monte_carlo; independent for printed]
+    #[arg(long, value_name = "WORD", value_parser = noise, help_heading = "Run")]
+    pub(crate) noise: Option<Noise>,
+    /// Where the draws of a mixture come from: mixture, whole (the mixture, so many in all), stratified or own_draws
+    /// [default: own_draws; whole for printed]
+    #[arg(long, value_name = "WORD", value_parser = sampling, help_heading = "Run")]
+    pub(crate) sampling: Option<Sampling>,
+    /// How the slope in a learned shape is estimated: exact, ratio or paper_literal [default: exact; paper_literal for
+    /// printed]
+    #[arg(long, value_name = "WORD", value_parser = shape_estimator, help_heading = "Run")]
+    pub(crate) shape_estimator: Option<ShapeEstimator>,
+    /// Start where this says, without a search: normal(m, s) for locations drawn from N(m, s²), a number for all of
+    /// them, or a run folder, fit file or file with a state
+    #[arg(long, value_name = "WHERE", value_parser = start_at, allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) start: Option<StartAt>,
+    /// Start with this variance in every direction, without a search [default: 1]
+    #[arg(long, value_name = "V", value_parser = scale, allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) start_covariance: Option<f64>,
+    /// Start at N(0, I), or at the guess of a network, without a search
+    #[arg(long, help_heading = "Run")]
+    pub(crate) no_search: bool,
     /// Fresh draws for the table, the ELBO, k̂ and the verdict; up to 16 times as many where noise would decide
     /// [default: 10000]
     #[arg(
@@ -239,6 +280,14 @@ pub(crate) struct FitArgs {
     /// Show no progress
     #[arg(long, help_heading = "Output")]
     pub(crate) quiet: bool,
+}
+
+/// A bound on a step, or none: an option of its own for the parser, which reads two nested ones otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound(pub(crate) Option<f64>);
+
+fn max_kl(text: &str) -> Result<Bound, String> {
+    elinvar_analysis::settings::value::max_kl(text).map(Bound)
 }
 
 /// A line of help for a setting whose default is the plan's.

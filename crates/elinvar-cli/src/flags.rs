@@ -2,8 +2,9 @@
 
 use crate::error::Failure;
 use elinvar::Plan;
-use elinvar::rule::StepSize;
-use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, read};
+use elinvar::rule::{Printed, PrintedStep, Rule, StepSize};
+use elinvar_analysis::settings::value::with_option;
+use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, StartSettings, read};
 use elinvar_data::Scaling;
 
 use crate::fit_args::FitArgs;
@@ -25,6 +26,7 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     }
     over_family(&mut settings.family, args);
     over_plan(&mut settings.plan, args);
+    over_start(&mut settings.start, args);
     set(&mut settings.diagnostic_draws, &args.diagnostic_draws);
     let out = args.out.as_ref().map(|path| path.display().to_string());
     set(&mut settings.output.out, &out);
@@ -33,13 +35,49 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
+/// The rule with what was said about it; `printed` brings the rest of its preset.
+fn over_rule(plan: &mut Plan, args: &FitArgs) {
+    if let Some(rule) = args.rule {
+        if rule.printed().is_none() {
+            plan.rule = rule;
+        } else if plan.rule.printed().is_none() {
+            *plan = plan.as_printed();
+        }
+    }
+    if let Rule::Printed(options) = &mut plan.rule {
+        for option in &args.printed {
+            // It was tried when it was read.
+            *options = with_option(*options, option).unwrap_or(*options);
+        }
+    }
+    match (&mut plan.rule, args.momentum) {
+        (Rule::NaturalMomentum { gamma }, Some(given))
+        | (Rule::Printed(Printed { step: PrintedStep::Momentum { gamma }, .. }), Some(given)) => *gamma = given,
+        _ => {}
+    }
+}
+
+fn over_start(start: &mut StartSettings, args: &FitArgs) {
+    set(&mut start.at, &args.start);
+    set(&mut start.covariance, &args.start_covariance);
+    if args.no_search {
+        start.search = Some(false);
+    }
+}
+
 fn over_plan(plan: &mut Plan, args: &FitArgs) {
+    over_rule(plan, args);
     plan.seed = args.seed.unwrap_or(plan.seed);
     plan.n_draws = args.draws_per_step.unwrap_or(plan.n_draws);
     plan.restarts = args.restarts.unwrap_or(plan.restarts);
     plan.minibatch = args.minibatch.or(plan.minibatch);
-    plan.rule = args.rule.unwrap_or(plan.rule);
     plan.curvature = args.curvature.unwrap_or(plan.curvature);
+    plan.weights = args.weights.unwrap_or(plan.weights);
+    plan.noise = args.noise.unwrap_or(plan.noise);
+    plan.sampling = args.sampling.unwrap_or(plan.sampling);
+    plan.shape = args.shape_estimator.unwrap_or(plan.shape);
+    plan.max_kl = args.max_kl.map_or(plan.max_kl, |bound| bound.0);
+    plan.average &= !args.no_average;
     if let Some(beta) = args.step_size {
         plan.step_size = StepSize::Constant(beta);
         plan.mixing_step_size = StepSize::Constant(beta);
@@ -185,6 +223,16 @@ mod tests {
             ("step-size", "0.3"),
             ("mixing-step-size", "0.1"),
             ("curvature", "stein"),
+            ("mixing-step-size", "0.2"),
+            ("max-kl", "none"),
+            ("no-average", ""),
+            ("weights", "sampled"),
+            ("noise", "independent"),
+            ("sampling", "whole"),
+            ("shape-estimator", "ratio"),
+            ("start", "normal(0, 10)"),
+            ("start-covariance", "100"),
+            ("no-search", ""),
             ("diagnostic-draws", "500"),
             ("out", "d"),
             ("json", ""),
@@ -204,8 +252,26 @@ mod tests {
         let command = Cli::command();
         let fit = command.find_subcommand("fit").unwrap();
         let flags = fit.get_arguments().filter_map(|arg| arg.get_long());
-        let known: Vec<&str> = values.iter().map(|(flag, _)| *flag).chain(["config", "help"]).collect();
+        // Those of one rule need the rule: `rules_have_flags_of_their_own`.
+        let of_rules = ["momentum", "printed"];
+        let known: Vec<&str> = values.iter().map(|(flag, _)| *flag).chain(["config", "help"]).chain(of_rules).collect();
         flags.for_each(|flag| assert!(known.contains(&flag), "--{flag} is not tested here"));
+    }
+
+    #[test]
+    fn rules_have_flags_of_their_own() {
+        let momentum = settings(&["--rule", "natural_momentum", "--momentum", "0.25"]).plan;
+        assert_eq!(momentum.rule, Rule::NaturalMomentum { gamma: 0.25 });
+        let words =
+            ["--rule", "printed", "--printed", "on_leaving=halve", "--step-size", "0.02", "--weights", "marginal"];
+        let printed = settings(&words);
+        let options = printed.plan.rule.printed().unwrap();
+        assert_eq!(options.on_leaving, elinvar::rule::OnLeaving::Halve);
+        assert_eq!((printed.plan.n_draws, printed.plan.max_kl, printed.plan.average), (10, None, false));
+        assert_eq!(printed.plan.weights, elinvar::estimate::MixingWeights::Marginal);
+        assert_eq!(printed.plan.mixing_step_size, StepSize::Constant(0.02));
+        let text = printed.text().unwrap();
+        assert_eq!(toml::from_str::<Settings>(&text).unwrap(), printed, "{text}");
     }
 
     #[test]

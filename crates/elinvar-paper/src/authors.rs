@@ -58,6 +58,8 @@ impl Program {
             curvature: Curvature::Hessian,
             weights: MixingWeights::Conditional,
             shape: ShapeEstimator::Exact,
+            printed: None,
+            pathwise: false,
         };
         let mut estimator = GaussianMixtureEstimator::new(&q, &plan);
         let (mut scratch, mut batch) = (Scratch::new(&q), Batch::new(d, self.draws, 0, 0));

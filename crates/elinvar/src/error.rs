@@ -67,6 +67,18 @@ pub enum Error {
         /// One such draw.
         example: String,
     },
+    /// A step of the rule `printed` leads out of the domain of the parameters.
+    #[error(
+        "step {step} leaves the domain: {what} would be {value:.5e}; take shorter steps or more draws, or have such steps halved (on_leaving = halve)"
+    )]
+    LeftDomain {
+        /// Index of the step, as in the trace.
+        step: u64,
+        /// The quantity that has no such value.
+        what: String,
+        /// Its value: for a precision the smallest eigenvalue.
+        value: f64,
+    },
     /// A fit that is kept in a journal was asked to end before its time; the journal has what it had reached.
     #[error("the fit was interrupted; its journal has what it had reached")]
     Interrupted,

@@ -73,3 +73,7 @@ pub use run::{Plan, fit, fit_from, fit_journaled, fit_observed};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadMe;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/printed.md")]
+struct AsPrinted;

@@ -1,12 +1,14 @@
 //! Everything a fit can be told, as plain data.
 
+mod written;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::estimate::{Curvature, FEWEST_DRAWS, MixingWeights, Sampling, ShapeEstimator};
 use crate::family::{DrawPlan, Family, Kind};
 use crate::random::Noise;
-use crate::rule::{Rule, StepSize};
+use crate::rule::{Printed, Rule, StepSize};
 use crate::target::{About, Covariance, Offers, Target};
 
 /// Largest number of draws of a step and component.
@@ -61,8 +63,7 @@ impl Stop {
 /// let text = serde_json::to_string(&plan).unwrap();
 /// assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
     /// Draws per step and component at first.
     pub n_draws: usize,
@@ -90,6 +91,7 @@ pub struct Plan {
     pub mixing_step_size: StepSize,
     /// Bound on the KL divergence, in nats, between a block before and after a step; at first, if the step size is
     /// learned. The two rules named after Adam know no such bound.
+    #[serde(serialize_with = "written::write_max_kl")]
     pub max_kl: Option<f64>,
     /// Whether the result is the average of the last steps, in natural parameters.
     pub average: bool,
@@ -130,6 +132,44 @@ impl Plan {
         Self { stop: Stop { remaining_nats: 1e-3, ..Stop::default() }, ..Self::default() }
     }
 
+    /// The update boxes of the paper as they are printed: `n_draws` independent draws of q in all, of a mixture as a
+    /// whole; the constant step size β; no bound on a step, no baseline, no average, no growing number of draws; so many
+    /// steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II), that
+    /// in a learned shape of the Student-t the factor of eq. (21).
+    ///
+    /// The boxes say nothing about where to start: [`fit`](crate::fit) starts at N(0, I) without a search, the components
+    /// of a mixture around points drawn from it, and [`fit_from`](crate::fit_from) anywhere
+    /// ([`start_around`](crate::run::start_around)).
+    ///
+    /// ```
+    /// use elinvar::model::Banana;
+    /// use elinvar::run::{Placement, start_around};
+    /// use elinvar::{Family, Plan, fit_from};
+    ///
+    /// let start = start_around(Family::mog(3), 2, Placement { mean: 0.0, sd: 1.0, variance: 1.0 }, 1)?;
+    /// let plan = Plan::printed(10, 0.01, 50);
+    /// let last = fit_from(&Banana::default(), start, &plan, &mut |_| std::ops::ControlFlow::Continue(()))?;
+    /// assert_eq!(last.trace().len(), 50);
+    /// # Ok::<(), elinvar::Error>(())
+    /// ```
+    pub fn printed(n_draws: usize, step_size: f64, steps: u64) -> Self {
+        Self {
+            n_draws,
+            max_draws: n_draws,
+            noise: Noise::Independent,
+            sampling: Sampling::Whole,
+            weights: MixingWeights::Sampled,
+            shape: ShapeEstimator::PaperLiteral,
+            rule: Rule::Printed(Printed::default()),
+            step_size: StepSize::Constant(step_size),
+            mixing_step_size: StepSize::Constant(step_size),
+            max_kl: None,
+            average: false,
+            stop: Stop { max_steps: steps, max_evaluations: u64::MAX >> 11, ..Stop::default() },
+            ..Self::default()
+        }
+    }
+
     /// The part of the plan that shapes a batch of `n_draws` draws per component.
     pub(crate) fn draw_plan(&self, n_draws: usize) -> DrawPlan {
         DrawPlan {
@@ -139,6 +179,8 @@ impl Plan {
             curvature: self.curvature,
             weights: self.weights,
             shape: self.shape,
+            printed: self.rule.printed(),
+            pathwise: self.rule.is_euclidean() && self.curvature == Curvature::Stein { control_variate: false },
         }
     }
 
@@ -148,6 +190,14 @@ impl Plan {
         let Some(beta) = self.rule.auto_step_size() else { return Ok(()) };
         if self.step_size == StepSize::Auto {
             self.step_size = StepSize::Constant(beta);
+        }
+        if self.rule.printed().is_some() {
+            // What the rule does without: said here, so that the resolved plan tells the truth.
+            (self.max_kl, self.average, self.max_draws) = (None, false, self.n_draws);
+            if self.mixing_step_size == StepSize::Auto {
+                self.mixing_step_size = self.step_size;
+            }
+            return Ok(());
         }
         if self.mixing_step_size != StepSize::Auto && self.mixing_step_size != self.step_size {
             return Err(Error::Unsupported {
@@ -181,7 +231,7 @@ impl Plan {
         if self.curvature != Curvature::GradientFree {
             return Ok(());
         }
-        if matches!(self.rule, Rule::AdamLike(_)) {
+        if self.rule.adam_like().is_some() {
             return Err(Error::Unsupported {
                 wanted: format!("the rule `{}` with curvature `gradient_free`", self.rule),
                 instead: "its curvature is made of squared gradients: use `retraction`, `natural_gradient` or `euclidean_adam`".into(),
@@ -276,11 +326,15 @@ impl Plan {
         let About { offers, n_rows, .. } = target.about();
         plan.resolve_without_gradient(offers)?;
         match plan.curvature {
-            Curvature::Auto if matches!(plan.rule, Rule::AdamLike(_)) => {
+            Curvature::Auto if plan.rule.adam_like().is_some() => {
                 let has_items = offers.item_gradients && n_rows.is_some();
                 plan.curvature = if has_items { Curvature::ItemGradients } else { Curvature::SquaredMean };
             }
             Curvature::Auto if offers.hessian => plan.curvature = Curvature::Hessian,
+            // The reparameterisation gradient.
+            Curvature::Auto if plan.rule.printed().is_some() => {
+                plan.curvature = Curvature::Stein { control_variate: false };
+            }
             Curvature::Auto => plan.curvature = Curvature::Stein { control_variate: true },
             Curvature::Hessian if !offers.hessian => {
                 return Err(Error::Unsupported {

@@ -8,7 +8,7 @@ use elinvar::target::Covariance;
 use elinvar_data::{Categorical, Missing, Scaling};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
-use super::value;
+use super::value::{self, StartAt};
 use super::{Components, Dims, Likelihood, ModelName, Shape};
 
 /// A value as it would be typed after a flag.
@@ -63,5 +63,6 @@ keys! {
     scaling: Scaling;
     shape: Shape;
     split_seed: u32;
+    start_at: StartAt;
     standard_deviation: f64;
 }

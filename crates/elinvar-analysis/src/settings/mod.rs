@@ -1,6 +1,7 @@
 //! What a fit is told, as plain data: every flag has a key in a file, and a run keeps all of them.
 
 mod key;
+mod plan_value;
 mod read;
 mod resolve;
 pub mod value;
@@ -47,6 +48,9 @@ pub struct Settings {
     pub family: FamilySettings,
     /// How it is fitted.
     pub plan: Plan,
+    /// Where it begins.
+    #[serde(skip_serializing_if = "StartSettings::is_searched_for")]
+    pub start: StartSettings,
     /// Where the result goes.
     #[serde(skip_serializing_if = "OutputSettings::is_plain")]
     pub output: OutputSettings,
@@ -199,6 +203,26 @@ pub struct FamilySettings {
     /// Constants of a component or law, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub constant: BTreeMap<String, f64>,
+}
+
+/// Where a fit begins; without a word about it a start is searched for, but under the rule `printed`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StartSettings {
+    /// A law of the locations, a number, or a file with a fit.
+    #[serde(deserialize_with = "key::start_at")]
+    pub at: Option<value::StartAt>,
+    /// The variance in Σ = variance · I.
+    #[serde(deserialize_with = "key::scale")]
+    pub covariance: Option<f64>,
+    /// Whether a start is searched for.
+    pub search: Option<bool>,
+}
+
+impl StartSettings {
+    fn is_searched_for(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Where the result goes; not part of what makes its bits, and so not kept with a run.

@@ -25,6 +25,7 @@ impl Settings {
             model: ModelSettings { name: Some(name), ..model.settings() },
             family: FamilySettings::of(family),
             plan: plan.clone(),
+            start: self.start.clone(),
             output: OutputSettings::default(),
             base: self.base.clone(),
         }

@@ -4,13 +4,16 @@
 
 use elinvar::Family;
 use elinvar::component::ComponentKind;
-use elinvar::estimate::Curvature;
 use elinvar::law::Law;
 use elinvar::model::Activation;
-use elinvar::rule::{AdamLike, EuclideanAdam, MatrixUpdate, Rule};
+use elinvar::rule::MatrixUpdate;
 use elinvar::target::Covariance;
 use elinvar_data::{Categorical, Missing, Scaling, nearest};
 
+pub use super::plan_value::{
+    StartAt, curvature, max_kl, momentum, noise, printed_option, rule, sampling, shape_estimator, start_at, weights,
+    with_option,
+};
 use super::{Components, Dims, EXAMPLE, Likelihood, ModelName, Shape};
 use crate::family::AUTO;
 
@@ -29,7 +32,7 @@ pub fn family_name(text: &str) -> Result<&'static str, String> {
 }
 
 /// One of `words`, or the nearest one as advice.
-fn one_of(text: &str, what: &str, words: &[&'static str]) -> Result<&'static str, String> {
+pub(super) fn one_of(text: &str, what: &str, words: &[&'static str]) -> Result<&'static str, String> {
     if let Some(name) = words.iter().find(|name| **name == text) {
         return Ok(name);
     }
@@ -38,7 +41,7 @@ fn one_of(text: &str, what: &str, words: &[&'static str]) -> Result<&'static str
 }
 
 /// The meaning of one of some words, or the nearest one as advice.
-fn meaning<T: Copy>(text: &str, what: &str, words: &[(&'static str, T)]) -> Result<T, String> {
+pub(super) fn meaning<T: Copy>(text: &str, what: &str, words: &[(&'static str, T)]) -> Result<T, String> {
     let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
     let word = one_of(text, what, &names)?;
     words.iter().find(|(name, _)| *name == word).map(|(_, meaning)| *meaning).ok_or_else(String::new)
@@ -92,33 +95,6 @@ pub fn law_name(text: &str) -> Result<&'static str, String> {
         return Ok("laplace");
     }
     one_of(text, "laws", &Law::scale_names().collect::<Vec<_>>())
-}
-
-/// A rule of updating by its name.
-pub fn rule(text: &str) -> Result<Rule, String> {
-    let rules = [
-        ("retraction", Rule::Retraction),
-        ("natural_gradient", Rule::NaturalGradient),
-        ("natural_momentum", Rule::NaturalMomentum { gamma: 0.5 }),
-        ("adam_like", Rule::AdamLike(AdamLike::default())),
-        ("euclidean_adam", Rule::EuclideanAdam(EuclideanAdam::default())),
-    ];
-    meaning(text, "rules", &rules)
-}
-
-/// Where second derivatives come from.
-pub fn curvature(text: &str) -> Result<Curvature, String> {
-    let kinds = [
-        Curvature::Hessian,
-        Curvature::GaussNewton,
-        Curvature::ItemGradients,
-        Curvature::GradientOuterProduct,
-        Curvature::LeastChange,
-        Curvature::Stein { control_variate: true },
-    ];
-    let words = ["hessian", "gauss_newton", "item_gradients", "gradient_outer_product", "least_change", "stein"];
-    let word = one_of(text, "kinds of curvature", &words)?;
-    kinds.into_iter().find(|kind| kind.to_string() == word).ok_or_else(String::new)
 }
 
 /// A name and a number.

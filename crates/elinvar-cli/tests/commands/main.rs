@@ -13,6 +13,7 @@ mod data_in;
 mod families;
 mod folders;
 mod ladder;
+mod printed;
 mod priors;
 mod report;
 mod reproduce;

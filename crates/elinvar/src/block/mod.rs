@@ -8,6 +8,7 @@ mod location;
 mod log_weights;
 mod momentum;
 mod natural;
+mod printed;
 mod scale;
 mod tensor;
 
@@ -17,6 +18,7 @@ pub(crate) use location::{LocationScratch, Move};
 pub use log_weights::LogWeights;
 pub use natural::Natural;
 pub(crate) use natural::NaturalScratch;
+pub(crate) use printed::Outside;
 pub use scale::Scale;
 pub(crate) use scale::in_range;
 pub use tensor::Tensor;

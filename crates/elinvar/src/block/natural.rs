@@ -43,7 +43,7 @@ fn divergence(old: &Component, new: &Component) -> Option<f64> {
 /// One member of an exponential family for each coordinate, all of one family.
 #[derive(Debug, PartialEq)]
 pub struct Natural {
-    coordinates: Vec<Component>,
+    pub(super) coordinates: Vec<Component>,
     /// Whether η = −ρ with F ∝ 1/ρ², so that the step of a positive rate applies.
     is_rate: bool,
 }
@@ -64,9 +64,9 @@ impl Clone for Natural {
 #[derive(Debug)]
 pub(crate) struct NaturalScratch {
     /// F⁻¹g.
-    direction: Vec<f64>,
+    pub(super) direction: Vec<f64>,
     /// The members after a step.
-    moved: Vec<Component>,
+    pub(super) moved: Vec<Component>,
 }
 
 impl NaturalScratch {
@@ -109,11 +109,7 @@ impl Natural {
     ///
     /// Paper: §4.1, App. B.5, App. C.
     pub(crate) fn advance(&mut self, gradient: &BlockGradient, wanted: Move, scratch: &mut NaturalScratch) -> Taken {
-        let f = self.n_free();
-        for (i, member) in self.coordinates.iter().enumerate() {
-            let delta = member.natural_gradient(self.coordinate_of(gradient, i));
-            scratch.direction[i * f..(i + 1) * f].copy_from_slice(&delta[..f]);
-        }
+        self.raise(gradient, scratch);
         if !scratch.direction.iter().all(|v| v.is_finite()) {
             return Taken::nowhere();
         }
@@ -121,6 +117,15 @@ impl Natural {
         let Some((beta, kl)) = taken else { return Taken::nowhere() };
         self.coordinates.copy_from_slice(&scratch.moved);
         Taken { kl: Some(kl), ..Taken::by_one(beta) }
+    }
+
+    /// Writes F⁻¹g to the scratch.
+    pub(super) fn raise(&self, gradient: &BlockGradient, scratch: &mut NaturalScratch) {
+        let f = self.n_free();
+        for (i, member) in self.coordinates.iter().enumerate() {
+            let delta = member.natural_gradient(self.coordinate_of(gradient, i));
+            scratch.direction[i * f..(i + 1) * f].copy_from_slice(&delta[..f]);
+        }
     }
 
     /// Writes the members after a step β; their KL divergence from the present ones, if they exist and are not absurd.

@@ -139,6 +139,10 @@ impl ExponentialFamily for Beta {
         [z.ln(), (-z).ln_1p(), 0.0]
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        Some([1.0 / z, -1.0 / (1.0 - z), 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         if z > 0.0 && z < 1.0 {
             let (sum, rest) = (self.a + self.b, 1.0 - z);

@@ -139,6 +139,10 @@ impl ExponentialFamily for BirnbaumSaunders {
         self.base.statistics(z)
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        self.base.statistics_slope(z)
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         if z > 0.0 { self.base.log_density(z) + self.tilt(z).ln() } else { f64::NEG_INFINITY }
     }

@@ -64,6 +64,10 @@ impl ExponentialFamily for Exponential {
         [z, 0.0, 0.0]
     }
 
+    fn statistics_slope(&self, _z: f64) -> Option<Parameters> {
+        Some([1.0, 0.0, 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         if z > 0.0 { self.rate.ln() - self.rate * z } else { f64::NEG_INFINITY }
     }

@@ -58,6 +58,11 @@ pub trait ExponentialFamily: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     fn log_partition(&self) -> f64;
     /// t(z).
     fn statistics(&self, z: f64) -> Parameters;
+    /// t′(z), by which F = E[∂z/∂η t′(z)ᵀ] can be averaged over draws; `None` where t depends on η, too.
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        let _ = z;
+        None
+    }
 
     /// log q(z).
     fn log_density(&self, z: f64) -> f64;

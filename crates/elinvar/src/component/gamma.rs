@@ -91,6 +91,10 @@ impl ExponentialFamily for Gamma {
         [z.ln(), z, 0.0]
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        Some([1.0 / z, 1.0, 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         if z > 0.0 {
             self.log_peak - z.ln() + self.shape * log_minus_excess(self.rate / self.shape * z)

@@ -102,6 +102,10 @@ impl<E: HoldsShape> ExponentialFamily for Held<E> {
         [self.law.statistics(z)[1], 0.0, 0.0]
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        self.law.statistics_slope(z).map(|slope| [slope[1], 0.0, 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         self.law.log_density(z)
     }

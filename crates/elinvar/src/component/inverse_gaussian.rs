@@ -90,6 +90,10 @@ impl ExponentialFamily for InverseGaussian {
         [z, 1.0 / z, 0.0]
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        Some([1.0, -1.0 / (z * z), 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         if z > 0.0 { inverse_gaussian_log_density(self.mean, self.shape, z) } else { f64::NEG_INFINITY }
     }

@@ -206,6 +206,8 @@ forward! {
     log_partition() -> f64;
     /// t(z).
     statistics(z: f64) -> Parameters;
+    /// t′(z); `None` where t depends on η, too.
+    statistics_slope(z: f64) -> Option<Parameters>;
     /// log q(z).
     log_density(z: f64) -> f64;
     /// d log q/dz.

@@ -68,6 +68,10 @@ impl ExponentialFamily for LogNormal {
         self.log.statistics(z.ln())
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        Some([1.0 / z, 2.0 * z.ln() / z, 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         if z > 0.0 {
             let y = z.ln();

@@ -92,6 +92,10 @@ impl ExponentialFamily for Normal {
         [z, z * z, 0.0]
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        Some([1.0, 2.0 * z, 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         let x = self.standardised(z);
         -0.5 * x * x - self.sd.ln() - HALF_LOG_TWO_PI

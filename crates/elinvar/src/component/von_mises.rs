@@ -154,6 +154,10 @@ impl ExponentialFamily for VonMises {
         [z.cos(), z.sin(), 0.0]
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        Some([-z.sin(), z.cos(), 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         let half = (0.5 * (z - self.direction)).sin();
         -2.0 * self.kappa * half * half - LOG_TWO_PI - self.bessel.log_scaled

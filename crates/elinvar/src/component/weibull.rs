@@ -83,6 +83,10 @@ impl ExponentialFamily for Weibull {
         [z.powf(self.shape), 0.0, 0.0]
     }
 
+    fn statistics_slope(&self, z: f64) -> Option<Parameters> {
+        Some([self.shape * z.powf(self.shape - 1.0), 0.0, 0.0])
+    }
+
     fn log_density(&self, z: f64) -> f64 {
         if z > 0.0 {
             let log_z = z.ln();

@@ -11,6 +11,10 @@ pub enum Sampling {
     ///
     /// Paper: §4.1, App. B.
     Mixture,
+    /// Scheme M with `n_draws` draws in all: of the mixture as a whole, also fewer than it has components.
+    ///
+    /// Paper: §4.1, App. B.
+    Whole,
     /// Scheme D: the same number of draws from each component, shared with deterministic-mixture weights.
     Stratified,
     /// Scheme C: each component is moved by its own draws only.
@@ -18,10 +22,23 @@ pub enum Sampling {
     OwnDraws,
 }
 
+impl Sampling {
+    /// Whether draws come from the mixture, with components at random.
+    pub(crate) fn is_of_mixture(self) -> bool {
+        matches!(self, Sampling::Mixture | Sampling::Whole)
+    }
+
+    /// Number of draws of a batch for `components` components.
+    pub(crate) fn n_in_all(self, n_draws: usize, components: usize) -> usize {
+        if self == Sampling::Whole { n_draws } else { components * n_draws }
+    }
+}
+
 impl std::fmt::Display for Sampling {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Sampling::Mixture => "mixture",
+            Sampling::Whole => "whole",
             Sampling::Stratified => "stratified",
             Sampling::OwnDraws => "own_draws",
         })

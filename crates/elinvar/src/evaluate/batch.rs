@@ -5,7 +5,7 @@ use crate::Error;
 use crate::estimate::Curvature;
 use crate::family::{Approximation, Batch, Estimator};
 use crate::random::Purpose;
-use crate::target::{Answer, Ask, Contraction, Draws, Parts, Rows, Want};
+use crate::target::{Answer, Ask, Contraction, Draws, Parts, Rows, Shape, Want};
 
 /// What came of evaluating one batch.
 pub(crate) enum Asked {
@@ -34,11 +34,11 @@ impl Evaluator<'_> {
     }
 
     /// Room for the batches of `q`.
-    pub(crate) fn make_room(&mut self, q: &Approximation, batch: &Batch) {
+    pub(crate) fn make_room(&mut self, q: &Approximation, by: &dyn Estimator, batch: &Batch) {
         self.answer = Answer::new(q.dim(), batch.draws.len());
         match self.curvature {
             Curvature::Hessian | Curvature::GaussNewton => {
-                self.answer.set_curvature(q.family().covariance, q.n_components());
+                self.answer.set_curvature(q.family().covariance, by.n_sums(q));
                 // For draws without a Hessian, which are looked for one by one.
                 self.single.set_curvature(self.answer.covariance(), 1);
                 self.single.scratch_mut().take(q.dim() * q.dim());
@@ -93,6 +93,7 @@ impl Evaluator<'_> {
             replace_bad(batch);
         }
         self.scale_minibatch();
+        self.add_prior(by, batch);
         Ok(Asked::Good)
     }
 
@@ -141,6 +142,28 @@ impl Evaluator<'_> {
             batch.kept[s] = self.single.curvature().iter().all(|v| v.is_finite());
         }
         Ok(batch.n - batch.n_kept())
+    }
+
+    /// Adds the prior to the answer, where it is taken at the draws.
+    fn add_prior(&mut self, by: &dyn Estimator, batch: &Batch) {
+        let prior = &self.about.prior;
+        if self.prior_of_batches == *prior {
+            return;
+        }
+        let (d, draws) = (self.about.dim, batch.draws.view());
+        let shape = Shape::new(self.answer.covariance(), d);
+        let Parts { log_p, grad, mut curvature, .. } = self.answer.parts_mut();
+        for (s, z) in draws.iter().enumerate() {
+            log_p[s] += prior.log_density(z);
+            prior.add_score(z, &mut grad[s * d..(s + 1) * d]);
+        }
+        if matches!(self.curvature, Curvature::Hessian | Curvature::GaussNewton) {
+            for s in 0..batch.n {
+                for (k, weight) in by.contraction().of_draw(s) {
+                    prior.add_precision(-weight, shape, curvature.entries_mut(k));
+                }
+            }
+        }
     }
 
     /// Multiplies the sums over a mini-batch by N/M: the one place that does.

@@ -34,6 +34,8 @@ pub(crate) struct Evaluator<'t> {
     /// How the batches of a run get their curvature, and which items they see.
     curvature: Curvature,
     minibatch: Option<Minibatch>,
+    /// What is left of the declared prior once a batch is evaluated: nothing, where it is taken at the draws.
+    prior_of_batches: Prior,
     rows: Vec<u32>,
     items: Items,
     /// Sums of squared gradients, in the form of the family.
@@ -49,6 +51,7 @@ impl<'t> Evaluator<'t> {
         Self {
             asker: Asker { target, offers: about.offers, counts: Counts::default(), interrupt },
             prior_of_points: about.prior.without_mixing(about.dim),
+            prior_of_batches: about.prior.clone(),
             answer: Answer::new(about.dim, 0),
             single: Answer::new(about.dim, 1),
             about,
@@ -67,6 +70,16 @@ impl<'t> Evaluator<'t> {
         let minibatch = minibatch.zip(new.about.n_rows).map(|(size, n_rows)| Minibatch::new(n_rows, size));
         let rows = vec![0; minibatch.as_ref().map_or(0, Minibatch::size)];
         Self { curvature, minibatch, rows, items: Items::new(curvature, new.about.dim), ..new }
+    }
+
+    /// Has the prior evaluated at the draws of every batch, like the rest of the density.
+    pub(crate) fn take_prior_at_draws(&mut self) {
+        self.prior_of_batches = Prior::None;
+    }
+
+    /// The prior that is not in the answers to batches.
+    pub(crate) fn prior(&self) -> &Prior {
+        &self.prior_of_batches
     }
 
     /// The target itself.

@@ -2,12 +2,13 @@
 
 use crate::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use crate::random::Noise;
+use crate::rule::Printed;
 use crate::target::{DrawBuffer, Prior};
 
 /// The choices that shape a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawPlan {
-    /// Draws per component.
+    /// Draws per component; in all, where the mixture is drawn as a whole.
     pub n_draws: usize,
     /// Where normals come from.
     pub noise: Noise,
@@ -19,6 +20,10 @@ pub struct DrawPlan {
     pub weights: MixingWeights,
     /// How the slope in a learned shape is estimated.
     pub shape: ShapeEstimator,
+    /// The options of the rule `printed`, where that is the rule.
+    pub printed: Option<Printed>,
+    /// Whether log q is differentiated along the draws, like the target, where it could be by its Hessian.
+    pub pathwise: bool,
 }
 
 impl DrawPlan {
@@ -31,6 +36,8 @@ impl DrawPlan {
             curvature: Curvature::Hessian,
             weights: MixingWeights::Sampled,
             shape: ShapeEstimator::Exact,
+            printed: None,
+            pathwise: false,
         }
     }
 }

@@ -44,6 +44,10 @@ pub trait Estimator: Send {
     fn weigh(&mut self, q: &Approximation, batch: &Batch) -> bool;
     /// The weighted sums of Hessians that [`Estimator::gradient`] needs.
     fn contraction(&self) -> Contraction<'_>;
+    /// Number of these sums.
+    fn n_sums(&self, q: &Approximation) -> usize {
+        q.n_components()
+    }
     /// ELBO of the batch with its Monte Carlo standard error, that of independent draws by default; `log_p` is log p
     /// without the declared prior.
     ///

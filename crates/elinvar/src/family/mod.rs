@@ -15,6 +15,7 @@ mod layout;
 pub(crate) mod mean_variance;
 mod metric;
 mod natural;
+mod printed;
 pub(crate) mod product;
 mod registry;
 pub(crate) mod step;
@@ -42,6 +43,7 @@ pub use layout::Layout;
 pub(crate) use mean_variance::MeanVariance;
 #[cfg(feature = "theory")]
 pub(crate) use metric::Omega;
+pub(crate) use printed::Left;
 #[cfg(feature = "theory")]
 pub(crate) use product::Product;
 #[cfg(feature = "theory")]

@@ -31,7 +31,7 @@ pub struct StepRequest {
 pub struct Scratch {
     pub(super) blocks: BlockScratch,
     pub(super) omega: Omega,
-    next_weights: Vec<f64>,
+    pub(super) next_weights: Vec<f64>,
 }
 
 /// That of its blocks: location blocks share one, each of the others has its own.
@@ -99,7 +99,7 @@ impl Approximation {
     }
 
     /// Moves the weights of a mixture; returns KL(π_new ‖ π).
-    fn advance_weights(&mut self, gradient: &Gradient, request: StepRequest, next: &mut [f64]) -> f64 {
+    pub(super) fn advance_weights(&mut self, gradient: &Gradient, request: StepRequest, next: &mut [f64]) -> f64 {
         if gradient.expected_h.is_empty() {
             return 0.0;
         }
@@ -135,13 +135,10 @@ impl Approximation {
     }
 
     /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a
-    /// diagonal scale matrix and a mixing law that stays as it is (mathematics §7.2).
+    /// diagonal scale matrix (mathematics §7.2).
     pub(crate) fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
         let is_product = matches!(self.family.kind, Kind::ScaleMixture { product: true, .. });
-        let fits = self.family.covariance == Covariance::Diagonal
-            && !self.family.is_mixture()
-            && !is_product
-            && !self.law().is_learned();
+        let fits = self.family.covariance == Covariance::Diagonal && !self.family.is_mixture() && !is_product;
         let block = self.locations().first().filter(|_| fits)?;
         Some(AdamLikeMemory::new(block.b().len()))
     }
@@ -157,6 +154,8 @@ impl Approximation {
     }
 
     /// One Adam-like step; the gradient holds the curvature by squared gradients. A family without such a step stays.
+    ///
+    /// A learned shape takes its natural-gradient step of the same β: its box has no running means.
     pub(crate) fn adam_like_step(
         &mut self,
         gradient: &Gradient,
@@ -165,6 +164,9 @@ impl Approximation {
         memory: &mut AdamLikeMemory,
         scratch: &mut Scratch,
     ) -> Taken {
+        let shaped =
+            StepRequest { rule: Rule::NaturalGradient, beta: request.beta, mixing_beta: request.beta, max_kl: None };
+        let law = self.law_after(gradient, shaped);
         let prior = prior.in_optimum(self.law().moments().s);
         let (Blocks::Location(blocks), BlockScratch::Location(location)) = (&mut self.blocks, &mut scratch.blocks)
         else {
@@ -172,7 +174,11 @@ impl Approximation {
         };
         let (_, omega_inv) = scratch.omega.updated(&self.family);
         let block = &mut blocks[0];
-        Taken::by_one(block.advance_adam_like(&gradient.blocks[0], omega_inv, prior, request, memory, location))
+        let taken = block.advance_adam_like(&gradient.blocks[0], omega_inv, prior, request, memory, location);
+        if let Some(law) = law {
+            self.set_law(&law.law);
+        }
+        Taken::by_one(taken)
     }
 }
 

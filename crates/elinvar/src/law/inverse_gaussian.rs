@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, SkewnessOfShift};
 use crate::Error;
-use crate::special::bessel_k::bessel_k;
+use crate::special::bessel_k::{bessel_k, paper_ratio};
 use crate::special::implicit::inverse_gaussian_log_density;
 use crate::special::normal::HALF_LOG_TWO_PI;
 
@@ -23,6 +23,35 @@ impl InverseGaussian {
     /// [`Error::Domain`] unless λ is finite and positive.
     pub fn new(lambda: f64) -> Result<Self, Error> {
         Ok(Self { lambda: valid_lambda(lambda)? })
+    }
+
+    fn conditional_of(a: f64, b: f64, k: Ratios) -> Conditional {
+        let mean = (b / a).sqrt() * k.lower;
+        Conditional {
+            u: mean,
+            s: mean,
+            inv_s: (a / b).sqrt() * k.upper,
+            u_inv_s: 1.0,
+            var_inv_s: a / b * k.turan,
+            ..Conditional::default()
+        }
+    }
+}
+
+/// K_{v−1}/K_v, K_{v+1}/K_v and K_{v+2}/K_v − (K_{v+1}/K_v)².
+#[derive(Clone, Copy)]
+pub(super) struct Ratios {
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+    pub(super) turan: f64,
+}
+
+impl Ratios {
+    /// The first by the mean of the paper's bounds, which hold for v ≥ ½, the others from it by the recurrence.
+    pub(super) fn by_bounds(v: f64, x: f64) -> Self {
+        let lower = paper_ratio(v, x);
+        let upper = lower + 2.0 * v / x;
+        Self { lower, upper, turan: 1.0 + 2.0 * (v + 1.0) / x * upper - upper * upper }
     }
 }
 
@@ -61,15 +90,12 @@ impl MixingLaw for InverseGaussian {
     fn conditional(&self, forms: Forms) -> Conditional {
         let (a, b) = (forms.kappa + self.lambda, forms.q + self.lambda);
         let k = bessel_k(0.5 * (forms.dim as f64 + 1.0), (a * b).sqrt());
-        let mean = (b / a).sqrt() * k.ratio;
-        Conditional {
-            u: mean,
-            s: mean,
-            inv_s: (a / b).sqrt() * k.upper_ratio,
-            u_inv_s: 1.0,
-            var_inv_s: a / b * k.turan(),
-            ..Conditional::default()
-        }
+        Self::conditional_of(a, b, Ratios { lower: k.ratio, upper: k.upper_ratio, turan: k.turan() })
+    }
+
+    fn conditional_by_bounds(&self, forms: Forms) -> Conditional {
+        let (a, b) = (forms.kappa + self.lambda, forms.q + self.lambda);
+        Self::conditional_of(a, b, Ratios::by_bounds(0.5 * (forms.dim as f64 + 1.0), (a * b).sqrt()))
     }
 
     fn log_marginal(&self, forms: Forms) -> f64 {

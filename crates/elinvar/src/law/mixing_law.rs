@@ -161,6 +161,10 @@ pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     fn moments(&self) -> Moments;
     /// Moments of w given z.
     fn conditional(&self, forms: Forms) -> Conditional;
+    /// The same with ratios of Bessel functions by the mean of the paper's bounds, where the law has such ratios.
+    fn conditional_by_bounds(&self, forms: Forms) -> Conditional {
+        self.conditional(forms)
+    }
     /// The paper's two-point form of g_α, where it differs from E[u | z].
     fn two_point(&self, forms: Forms) -> Option<TwoPoint> {
         let _ = forms;

@@ -1,6 +1,6 @@
 //! Reciprocal inverse-Gaussian scale mixing: the symmetric normal inverse-Gaussian law of the paper (mathematics §4.2).
 
-use super::inverse_gaussian::{sample_inverse_gaussian, valid_lambda};
+use super::inverse_gaussian::{Ratios, sample_inverse_gaussian, valid_lambda};
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
 use crate::Error;
 use crate::special::bessel_k::bessel_k;
@@ -22,6 +22,15 @@ impl ReciprocalInverseGaussian {
     /// [`Error::Domain`] unless λ is finite and positive.
     pub fn new(lambda: f64) -> Result<Self, Error> {
         Ok(Self { lambda: valid_lambda(lambda)? })
+    }
+
+    fn conditional_of(&self, b: f64, k: Ratios) -> Conditional {
+        Conditional {
+            s: (b / self.lambda).sqrt() * k.lower,
+            inv_s: (self.lambda / b).sqrt() * k.upper,
+            var_inv_s: self.lambda / b * k.turan,
+            ..Conditional::default()
+        }
     }
 }
 
@@ -53,8 +62,15 @@ impl MixingLaw for ReciprocalInverseGaussian {
     fn conditional(&self, forms: Forms) -> Conditional {
         let b = forms.q + self.lambda;
         let k = bessel_k(0.5 * (forms.dim as f64 - 1.0), (self.lambda * b).sqrt());
-        let (shrink, stretch) = ((self.lambda / b).sqrt(), (b / self.lambda).sqrt());
-        Conditional::of_scale(stretch * k.ratio, shrink * k.upper_ratio, self.lambda / b * k.turan())
+        self.conditional_of(b, Ratios { lower: k.ratio, upper: k.upper_ratio, turan: k.turan() })
+    }
+
+    fn conditional_by_bounds(&self, forms: Forms) -> Conditional {
+        if forms.dim == 1 {
+            return self.conditional(forms);
+        }
+        let b = forms.q + self.lambda;
+        self.conditional_of(b, Ratios::by_bounds(0.5 * (forms.dim as f64 - 1.0), (self.lambda * b).sqrt()))
     }
 
     fn log_marginal(&self, forms: Forms) -> f64 {

@@ -177,6 +177,8 @@ forward! {
     pub(crate) fn moments() -> Moments;
     /// Moments of w given z.
     pub(crate) fn conditional(forms: Forms) -> Conditional;
+    /// The same with ratios of Bessel functions by the mean of the paper's bounds.
+    pub(crate) fn conditional_by_bounds(forms: Forms) -> Conditional;
     /// The paper's two-point form of g_α, where it differs from E[u | z].
     pub(crate) fn two_point(forms: Forms) -> Option<TwoPoint>;
     /// log q(z) − ½ log|P|.

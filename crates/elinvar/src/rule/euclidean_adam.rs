@@ -8,8 +8,10 @@ use crate::Error;
 /// The constants of Adam.
 ///
 /// Kingma & Ba 2015. The coordinates are locations, a Cholesky factor of Σ with logarithms on its diagonal and soft-max
-/// logits; the gradient is the ordinary one. With curvature `stein_plain` it is the reparameterisation gradient, with
-/// `hessian` that of the same mean by Price's identity.
+/// logits; the gradient is the ordinary one. With curvature `stein_plain` it is the reparameterisation gradient, in a
+/// mixture along the draws of each component, log q included; with `hessian` it has the same mean by Price's identity.
+/// The logits of a mixture move by the score function, −h times the responsibility less the weight, summed over the
+/// label: no estimator of them is pathwise here.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EuclideanAdam {
@@ -83,6 +85,21 @@ impl EuclideanAdamMemory {
         &mut self.gradient
     }
 
+    /// One step of plain ascent, x + βg; returns the β taken, halved as in [`EuclideanAdamMemory::step`].
+    pub(crate) fn plain_step(&mut self, beta: f64, mut accept: impl FnMut(&[f64]) -> bool) -> f64 {
+        if !in_range(&self.gradient) {
+            return 0.0;
+        }
+        let Self { at, gradient, next, .. } = self;
+        let taken = take(beta, None, |taken| {
+            next.iter_mut().zip(&*at).zip(&*gradient).for_each(|((next, at), g)| *next = at + taken * g);
+            accept(next).then_some(0.0)
+        });
+        let Some((taken, _)) = taken else { return 0.0 };
+        std::mem::swap(at, next);
+        taken
+    }
+
     /// One step of ascent of length `beta` along the gradient; returns the length taken, halved until `accept` takes
     /// the new coordinates, 0 if it takes none or the gradient is not finite.
     pub(crate) fn step(&mut self, rule: EuclideanAdam, beta: f64, mut accept: impl FnMut(&[f64]) -> bool) -> f64 {
@@ -135,6 +152,16 @@ mod tests {
         assert_eq!(memory.at, asked[2]);
         memory.gradient_mut()[1] = f64::NAN;
         assert_eq!(memory.step(rule, 0.5, |_| true), 0.0);
+    }
+
+    #[test]
+    fn a_plain_step_follows_the_gradient_and_is_halved_where_it_is_refused() {
+        let mut memory = EuclideanAdamMemory::new(vec![1.0, -2.0]).unwrap();
+        memory.gradient_mut().copy_from_slice(&[4.0, -8.0]);
+        assert_eq!(memory.plain_step(0.5, |x| x[0] < 2.5), 0.25);
+        assert_eq!(memory.at, [2.0, -4.0]);
+        assert_eq!(memory.plain_step(0.5, |_| false), 0.0);
+        assert_eq!(memory.at, [2.0, -4.0]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub(crate) mod adam_like;
 mod euclidean_adam;
 mod matrix_update;
 pub(crate) mod positive;
+mod printed;
 pub(crate) mod retraction;
 mod step_size;
 pub(crate) mod taken;
@@ -15,6 +16,7 @@ pub use euclidean_adam::EuclideanAdam;
 pub(crate) use euclidean_adam::EuclideanAdamMemory;
 pub use matrix_update::MatrixUpdate;
 pub(crate) use positive::log_step;
+pub use printed::{BesselRatio, EntropyGradient, FisherMatrix, OnLeaving, Printed, PrintedStep, PriorTerm};
 pub use step_size::StepSize;
 pub(crate) use taken::Taken;
 pub(crate) use trust_region::{largest_step, take};
@@ -56,6 +58,15 @@ pub enum Rule {
     ///
     /// Paper: §6, eq. (3).
     EuclideanAdam(EuclideanAdam),
+    /// Ordinary gradient ascent of the bound on the coordinates of the family's chart, halved where it leaves them
+    /// (mathematics §9.4).
+    ///
+    /// Paper: eq. (3).
+    GradientDescent,
+    /// The update boxes as they are printed: the plain step of constant length with no bound, no average, no baseline
+    /// and no review, as many times as [`Stop::max_steps`](crate::run::Stop) says. The result is the last state. See
+    /// [`Plan::printed`](crate::Plan::printed) for the rest of what a box says.
+    Printed(Printed),
 }
 
 impl Rule {
@@ -64,15 +75,38 @@ impl Rule {
         match *self {
             Rule::NaturalGradient | Rule::Retraction => None,
             Rule::NaturalMomentum { gamma } => Some(1.0 - gamma),
-            Rule::AdamLike(_) => Some(1e-3),
-            Rule::EuclideanAdam(_) => Some(1e-2),
+            Rule::AdamLike(_) | Rule::GradientDescent => Some(1e-3),
+            // The paper states none.
+            Rule::EuclideanAdam(_) | Rule::Printed(_) => Some(1e-2),
         }
+    }
+
+    /// The options of the rule `printed`, where that is the rule.
+    pub fn printed(&self) -> Option<Printed> {
+        match self {
+            Rule::Printed(options) => Some(*options),
+            _ => None,
+        }
+    }
+
+    /// The Adam-like rule, where it is the rule or the step of `printed`.
+    pub(crate) fn adam_like(&self) -> Option<AdamLike> {
+        match self {
+            Rule::AdamLike(rule) => Some(*rule),
+            Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. }) => Some(*rule),
+            _ => None,
+        }
+    }
+
+    /// Whether it moves the coordinates of the family's chart by the ordinary gradient.
+    pub(crate) fn is_euclidean(&self) -> bool {
+        matches!(self, Rule::EuclideanAdam(_) | Rule::GradientDescent)
     }
 
     /// Whether steps have the size of the coordinates rather than of the gap that is left, so that many of them are
     /// needed.
     pub(crate) fn is_unhurried(&self) -> bool {
-        matches!(self, Rule::AdamLike(_) | Rule::EuclideanAdam(_))
+        matches!(self, Rule::AdamLike(_) | Rule::EuclideanAdam(_) | Rule::GradientDescent)
     }
 
     /// Whether every constant lies in its domain.
@@ -81,7 +115,8 @@ impl Rule {
     /// [`Error::Domain`] naming the one that does not.
     pub fn check(&self) -> Result<(), Error> {
         match self {
-            Rule::NaturalGradient | Rule::Retraction => Ok(()),
+            Rule::NaturalGradient | Rule::Retraction | Rule::GradientDescent => Ok(()),
+            Rule::Printed(options) => options.step.check(),
             Rule::NaturalMomentum { gamma } => check_rate(
                 "gamma",
                 *gamma,
@@ -106,6 +141,8 @@ impl std::fmt::Display for Rule {
             Rule::NaturalMomentum { .. } => "natural_momentum",
             Rule::AdamLike(_) => "adam_like",
             Rule::EuclideanAdam(_) => "euclidean_adam",
+            Rule::GradientDescent => "gradient_descent",
+            Rule::Printed(_) => "printed",
         })
     }
 }
@@ -122,6 +159,8 @@ mod tests {
             Rule::NaturalMomentum { gamma: 0.25 },
             Rule::AdamLike(AdamLike { root: Root::Newton, ..AdamLike::default() }),
             Rule::EuclideanAdam(EuclideanAdam { beta1: 0.5, ..EuclideanAdam::default() }),
+            Rule::Printed(Printed { on_leaving: OnLeaving::Halve, ..Printed::default() }),
+            Rule::GradientDescent,
         ];
         for rule in rules {
             let text = serde_json::to_string(&rule).unwrap();

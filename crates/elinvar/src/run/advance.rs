@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Plan, Run};
 use crate::Error;
-use crate::family::{Approximation, StepRequest};
-use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Rule, Taken};
+use crate::family::{Approximation, Left, StepRequest};
+use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Printed, PrintedStep, Rule, Taken};
 use crate::target::Prior;
 
 /// What a rule remembers.
@@ -18,6 +18,8 @@ pub(super) enum Memory {
     },
     AdamLike(AdamLikeMemory),
     EuclideanAdam(EuclideanAdamMemory),
+    /// Room for the state before the step.
+    Printed(Box<Approximation>),
 }
 
 /// The same as plain data.
@@ -43,10 +45,16 @@ impl Memory {
         };
         match plan.rule {
             Rule::NaturalGradient | Rule::Retraction => Ok(Self::None),
-            Rule::NaturalMomentum { .. } => Ok(Self::Momentum { before: start.clone(), known: false }),
-            Rule::AdamLike(rule) => {
+            Rule::Printed(Printed { step: PrintedStep::Natural, .. }) => {
+                start.take_printed_update();
+                Ok(Self::Printed(Box::new(start.clone())))
+            }
+            Rule::NaturalMomentum { .. } | Rule::Printed(Printed { step: PrintedStep::Momentum { .. }, .. }) => {
+                Ok(Self::Momentum { before: start.clone(), known: false })
+            }
+            Rule::AdamLike(rule) | Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. }) => {
                 let memory = start.adam_like_memory().ok_or_else(|| {
-                    missing("it needs a diagonal scale matrix, one component and a fixed mixing law; use `euclidean_adam` elsewhere")
+                    missing("it needs a diagonal scale matrix and one component; use `euclidean_adam` elsewhere")
                 })?;
                 if rule.bias_correction.starts_from_the_prior() && !start.start_from_prior(prior) {
                     return Err(Error::Unsupported {
@@ -59,7 +67,7 @@ impl Memory {
                 }
                 Ok(Self::AdamLike(memory))
             }
-            Rule::EuclideanAdam(_) => {
+            Rule::EuclideanAdam(_) | Rule::GradientDescent => {
                 let mut coordinates = vec![0.0; start.chart_len()];
                 start.chart(&mut coordinates);
                 EuclideanAdamMemory::new(coordinates)
@@ -71,7 +79,7 @@ impl Memory {
 
     pub(super) fn state(&self) -> MemoryState {
         match self {
-            Self::None => MemoryState::None,
+            Self::None | Self::Printed(_) => MemoryState::None,
             Self::Momentum { before, known } => MemoryState::Momentum(known.then(|| Box::new(before.clone()))),
             Self::AdamLike(memory) => MemoryState::AdamLike(memory.clone()),
             Self::EuclideanAdam(memory) => MemoryState::EuclideanAdam(memory.clone()),
@@ -86,6 +94,7 @@ impl Memory {
         let misfit = |expected, found| Error::Shape { what: "numbers in the memory of the rule", expected, found };
         Ok(match (self, stored) {
             (Self::None, MemoryState::None) => Self::None,
+            (Self::Printed(room), MemoryState::None) => Self::Printed(room.clone()),
             (Self::Momentum { .. }, MemoryState::Momentum(None)) => Self::Momentum { before: q.clone(), known: false },
             (Self::Momentum { .. }, MemoryState::Momentum(Some(before))) => {
                 if !before.is_shaped_as(q) {
@@ -115,9 +124,14 @@ impl Memory {
 
 impl Run<'_> {
     /// Moves along the gradient of the last estimate.
-    pub(super) fn advance(&mut self, request: StepRequest) -> Taken {
+    ///
+    /// # Errors
+    /// [`Error::LeftDomain`].
+    pub(super) fn advance(&mut self, request: StepRequest) -> Result<Taken, Error> {
         let (q, gradient, scratch) = (&mut self.q, &mut self.gradient, &mut self.scratch);
-        match (request.rule, &mut self.memory) {
+        let step = self.pace.step();
+        let left = |Left { what, value }| Error::LeftDomain { step, what, value };
+        Ok(match (request.rule, &mut self.memory) {
             (Rule::NaturalMomentum { gamma }, Memory::Momentum { before, known }) => {
                 if *known {
                     q.add_momentum(before, gamma / request.beta, scratch, gradient);
@@ -126,7 +140,10 @@ impl Run<'_> {
                 *known = true;
                 q.advance(gradient, request, scratch)
             }
-            (Rule::AdamLike(rule), Memory::AdamLike(memory)) => {
+            (
+                Rule::AdamLike(rule) | Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. }),
+                Memory::AdamLike(memory),
+            ) => {
                 let n_items = self.evaluator.about().n_rows.unwrap_or(1).max(1) as f64;
                 let request = AdamLikeRequest { rule, beta: request.beta, n_items };
                 q.adam_like_step(gradient, &self.evaluator.about().prior, request, memory, scratch)
@@ -135,7 +152,23 @@ impl Run<'_> {
                 q.chart_gradient(gradient, scratch, memory.gradient_mut());
                 Taken::by_one(memory.step(rule, request.beta, |coordinates| q.set_chart(coordinates, scratch)))
             }
+            (Rule::GradientDescent, Memory::EuclideanAdam(memory)) => {
+                q.chart_gradient(gradient, scratch, memory.gradient_mut());
+                Taken::by_one(memory.plain_step(request.beta, |coordinates| q.set_chart(coordinates, scratch)))
+            }
+            (
+                Rule::Printed(Printed { step: PrintedStep::Momentum { gamma }, on_leaving, .. }),
+                Memory::Momentum { before, known },
+            ) => {
+                if std::mem::replace(known, true) {
+                    q.add_momentum(before, gamma / request.beta, scratch, gradient);
+                }
+                q.printed_step(gradient, request, on_leaving, before, scratch).map_err(left)?
+            }
+            (Rule::Printed(options), Memory::Printed(before)) => {
+                q.printed_step(gradient, request, options.on_leaving, before, scratch).map_err(left)?
+            }
             _ => q.advance(gradient, request, scratch),
-        }
+        })
     }
 }

@@ -28,7 +28,7 @@ impl Run<'_> {
             Asked::TooManyBad(bad) => return Ok(Outcome::TooManyBad(bad)),
             Asked::NotFinite => return Ok(Outcome::NotFinite),
         }
-        let (answer, prior) = (evaluator.answer(), &evaluator.about().prior);
+        let (answer, prior) = (evaluator.answer(), evaluator.prior());
         let elbo = estimator.elbo(q, answer.log_p(), prior, batch);
         let baseline = self.pace.baseline(elbo.0);
         let seen = Seen { evaluations: answer, curvature: evaluator.curvature(), prior, batch };

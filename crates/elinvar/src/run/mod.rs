@@ -12,6 +12,7 @@ pub mod journal;
 mod ladder;
 mod least_change;
 mod pace;
+mod printed;
 mod prior;
 mod restarts;
 mod review;
@@ -27,7 +28,7 @@ pub use checkpoint::Checkpoint;
 pub use fit::{fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};
 pub use fitting::Kept;
 pub use journal::Journal;
-pub use start::{Start, start, start_at_guess};
+pub use start::{Placement, Start, start, start_around, start_at_guess};
 pub(crate) use support::check_support;
 
 use std::ops::ControlFlow;
@@ -39,6 +40,7 @@ use drive::drive;
 use evaluate::Outcome;
 use fitting::{Clock, Fitting};
 use pace::Pace;
+use printed::{check_shape, takes_prior_at_draws};
 use prior::check_prior;
 use review::{Best, Closing};
 use values::check_values;
@@ -105,6 +107,7 @@ impl<'t> Run<'t> {
             return Err(Error::Shape { what: "dimension of the start", expected: about.dim, found: start.dim() });
         }
         check_prior(&start, &about.prior)?;
+        check_shape(&start, &plan)?;
         let mut start = start;
         let memory = Memory::new(&plan, &about.prior, &mut start)?;
         about.check()?;
@@ -112,7 +115,10 @@ impl<'t> Run<'t> {
         let estimator = start.estimator(&draw_plan);
         let batch = estimator.batch(&start);
         let mut evaluator = Evaluator::of_run(target, plan.curvature, plan.minibatch);
-        evaluator.make_room(&start, &batch);
+        if takes_prior_at_draws(&start, &about.prior, &plan) {
+            evaluator.take_prior_at_draws();
+        }
+        evaluator.make_room(&start, &*estimator, &batch);
         Ok(Self {
             evaluator,
             estimator,
@@ -176,14 +182,15 @@ impl<'t> Run<'t> {
         let draw_plan = self.plan.draw_plan(n_draws);
         self.estimator = self.q.estimator(&draw_plan);
         self.batch = self.estimator.batch(&self.q);
-        self.evaluator.make_room(&self.q, &self.batch);
+        self.evaluator.make_room(&self.q, &*self.estimator, &self.batch);
     }
 
     /// One iteration: draw, ask, differentiate, move; allocates nothing after the first, in which the target takes its
     /// scratch memory.
     ///
     /// # Errors
-    /// [`Error::BadStart`] if most of the very first draws cannot be evaluated; a fatal error of the target.
+    /// [`Error::BadStart`] if most of the very first draws cannot be evaluated; [`Error::LeftDomain`] if a step of the
+    /// rule `printed` leaves the domain and is not to be halved; a fatal error of the target.
     pub fn step(&mut self) -> Result<Step, Error> {
         self.closing = None;
         let (index, beta) = (self.pace.step(), self.pace.beta(&self.plan));
@@ -195,16 +202,18 @@ impl<'t> Run<'t> {
                 bound = Some(elbo).filter(|(value, _)| value.is_finite());
                 let elbo = bound.map(|(value, _)| value);
                 let wanted = self.pace.wanted(&self.plan, elbo);
-                let steps = self.advance(wanted);
+                let steps = self.advance(wanted)?;
                 (taken, kl) = (steps.smallest, steps.kl);
-                self.average.add(&self.q);
+                if !self.pace.is_plain() {
+                    self.average.add(&self.q);
+                }
                 self.pace.after_step(elbo, steps.largest);
             }
             Outcome::TooManyBad(bad) if index == 0 => return Err(self.bad_start(bad)),
             Outcome::TooManyBad(_) | Outcome::NotFinite => self.pace.skip(),
         }
         if let Some(store) = self.store.as_mut().filter(|_| !self.evaluator.has_minibatch()) {
-            store.keep(&self.batch, self.evaluator.answer().log_p(), &self.evaluator.about().prior);
+            store.keep(&self.batch, self.evaluator.answer().log_p(), self.evaluator.prior());
         }
         Ok(Step {
             index,

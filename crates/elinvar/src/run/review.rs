@@ -78,7 +78,7 @@ impl Run<'_> {
     /// Judges the unfinished window of a run that ends before its time. Nothing but [`Run::best`] changes, so that the
     /// run can still be resumed to the bits of one that was never stopped.
     pub(super) fn close(&mut self) -> Result<(), Error> {
-        if self.pace.is_round() || self.average.count() == 0 {
+        if self.pace.is_round() || self.pace.is_plain() || self.average.count() == 0 {
             return Ok(());
         }
         let mut candidate = self.candidate();

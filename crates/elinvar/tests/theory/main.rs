@@ -6,6 +6,10 @@ mod state;
 #[path = "../members/mod.rs"]
 mod members;
 
+#[allow(dead_code, reason = "the tests of vectors use the rest")]
+#[path = "../numbers/vectors/dense.rs"]
+mod dense;
+
 mod bonnet_price;
 mod charts;
 mod ef_mixture;
@@ -14,3 +18,4 @@ mod fisher;
 mod invariance;
 mod natural_gradient;
 mod paper_map;
+mod printed;

@@ -120,7 +120,7 @@ impl Diagonal {
                 // The other rules come here with a plain step.
                 _ => p + beta * gi,
             };
-            let kept = *new > if rule == Rule::Retraction { 0.0 } else { MARGIN * p };
+            let kept = *new > if matches!(rule, Rule::Retraction | Rule::Printed(_)) { 0.0 } else { MARGIN * p };
             *root = new.sqrt();
             if !(kept && *new < LARGEST && *root > 1.0 / LARGEST) {
                 return false;

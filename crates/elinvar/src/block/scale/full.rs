@@ -154,6 +154,8 @@ impl Full {
                 }
                 retraction::complete(beta, &candidate.second, &mut candidate.precision);
             }
+            // Positive definite is all that the paper asks for.
+            Rule::Printed(_) => {}
             // The other rules come here with a plain step.
             _ => {
                 candidate.spare.copy_from_slice(&candidate.precision);

@@ -30,9 +30,9 @@ impl EfMixtureEstimator {
     /// Memory for batches drawn as the plan says.
     pub fn new(q: &Approximation, plan: &DrawPlan) -> Self {
         let (d, k) = (q.dim(), q.n_components());
-        let n = k * plan.n_draws;
+        let n = plan.sampling.n_in_all(plan.n_draws, k);
         let (per_source, rows) = match plan.sampling {
-            Sampling::Mixture => (n, n),
+            Sampling::Mixture | Sampling::Whole => (n, n),
             Sampling::Stratified => (plan.n_draws, n),
             Sampling::OwnDraws => (plan.n_draws, plan.n_draws),
         };
@@ -107,7 +107,7 @@ impl EfMixture<'_> {
         let NoiseKey { seed, purpose, step } = key;
         let (d, m, support) = (self.dim(), work.plan.n_draws, self.component(0)[0].support());
         let z = batch.draws.as_mut_slice();
-        if work.plan.sampling == Sampling::Mixture {
+        if work.plan.sampling.is_of_mixture() {
             let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);
             mixture::draw_labels(self.weights, work.plan.noise, &mut stream, &mut work.label);
             work.noise.begin(seed, purpose, step, 0);

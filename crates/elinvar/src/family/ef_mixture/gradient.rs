@@ -2,11 +2,14 @@
 
 use super::EfMixture;
 use super::draw::EfMixtureEstimator;
+use crate::block::BlockGradient;
 use crate::family::{Batch, Gradient};
+use crate::rule::FisherMatrix;
 use crate::target::{Answer, Prior};
 
 impl EfMixture<'_> {
     /// −E_c[∂_i h ∂z_i/∂η] for every component and coordinate, and E_c\[h\], with h = log q − log p (mathematics §5.1).
+    /// Where the Fisher matrix is sampled, too, E_c[∂z_i/∂η t′(z_i)ᵀ] takes the place of a second gradient.
     ///
     /// Paper: App. B.5.
     pub(super) fn accumulate(
@@ -23,8 +26,11 @@ impl EfMixture<'_> {
             *h = batch.log_q[s] - evaluations.log_p()[s] - prior.log_density(batch.draws.get(s));
         }
         for (c, own) in out.blocks.iter_mut().enumerate() {
+            let by_draws = work.plan.printed.is_some_and(|options| options.fisher == FisherMatrix::Sampled);
+            // Room is made once.
+            own.g.resize(if by_draws { d * f * f } else { 0 }, 0.0);
             own.reset();
-            let own = &mut own.b[..];
+            let BlockGradient { b: own, g: fisher } = own;
             let mut expected_h = 0.0;
             for (s, weight) in work.weighted_draws(c).filter(|(_, weight)| *weight > 0.0) {
                 expected_h += weight * (work.h[s] - baseline);
@@ -34,6 +40,11 @@ impl EfMixture<'_> {
                     let path = member.path_derivative(z[i]);
                     let sums = &mut own[i * f..(i + 1) * f];
                     sums.iter_mut().zip(path).for_each(|(sum, path)| *sum += weight * (slope * path));
+                    if by_draws && let Some(statistics) = member.statistics_slope(z[i]) {
+                        for (row, path) in fisher[i * f * f..(i + 1) * f * f].chunks_exact_mut(f).zip(path) {
+                            row.iter_mut().zip(statistics).for_each(|(entry, slope)| *entry += weight * path * slope);
+                        }
+                    }
                 }
             }
             out.expected_h[c] = expected_h;

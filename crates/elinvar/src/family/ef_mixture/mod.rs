@@ -54,7 +54,7 @@ impl<'q> EfMixture<'q> {
 
 impl Estimator for EfMixtureEstimator {
     fn batch(&self, q: &Approximation) -> Batch {
-        Batch::new(q.dim(), q.n_components() * self.plan.n_draws, 0, 0)
+        Batch::new(q.dim(), self.n(), 0, 0)
     }
 
     fn draw(&mut self, q: &Approximation, key: NoiseKey, batch: &mut Batch) {
@@ -70,7 +70,7 @@ impl Estimator for EfMixtureEstimator {
     fn contraction(&self) -> Contraction<'_> {
         match self.plan.sampling {
             Sampling::OwnDraws => Contraction::own(&self.weight, self.plan.n_draws),
-            Sampling::Mixture | Sampling::Stratified => Contraction::shared(&self.weight, self.n()),
+            Sampling::Mixture | Sampling::Whole | Sampling::Stratified => Contraction::shared(&self.weight, self.n()),
         }
     }
 

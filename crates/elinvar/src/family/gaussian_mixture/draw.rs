@@ -31,6 +31,8 @@ pub struct GaussianMixtureEstimator {
     pub(super) score: Vec<f64>,
     pub(super) gram_weight: Vec<f64>,
     pub(super) residual: Vec<f64>,
+    /// ∇log p − ∇log q at each draw, where log q is differentiated along the draws.
+    pub(super) slopes: Vec<f64>,
     pub(super) spare: Vec<f64>,
     pub(super) gram: Vec<f64>,
     logs: Vec<f64>,
@@ -44,8 +46,8 @@ impl GaussianMixtureEstimator {
     /// Memory for batches drawn as the plan says.
     pub fn new(q: &Approximation, plan: &DrawPlan) -> Self {
         let (d, k) = (q.dim(), q.n_components());
-        let n = k * plan.n_draws;
-        let per_source = if plan.sampling == Sampling::Mixture { n } else { plan.n_draws };
+        let n = plan.sampling.n_in_all(plan.n_draws, k);
+        let per_source = if plan.sampling.is_of_mixture() { n } else { plan.n_draws };
         let mut work = Self {
             plan: *plan,
             n,
@@ -59,6 +61,7 @@ impl GaussianMixtureEstimator {
             score: Vec::new(),
             gram_weight: Vec::new(),
             residual: Vec::new(),
+            slopes: Vec::new(),
             spare: Vec::new(),
             gram: Vec::new(),
             logs: vec![0.0; k],
@@ -85,6 +88,7 @@ impl GaussianMixtureEstimator {
             (&mut self.gram_weight, n),
             (&mut self.h, n),
             (&mut self.residual, d * n),
+            (&mut self.slopes, if self.plan.pathwise { d * n } else { 0 }),
             (&mut self.spare, d * n),
             (&mut self.gram, d * n.min(GRAM_BLOCK)),
         ] {
@@ -131,7 +135,7 @@ impl GaussianMixture<'_> {
     pub(super) fn fill_noise(&self, key: NoiseKey, work: &mut GaussianMixtureEstimator) {
         let (d, m) = (self.components[0].dim(), work.plan.n_draws);
         let NoiseKey { seed, purpose, step } = key;
-        if work.plan.sampling == Sampling::Mixture {
+        if work.plan.sampling.is_of_mixture() {
             work.noise.begin(seed, purpose, step, 0);
             work.noise.fill_eps(&mut work.eps);
             let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);

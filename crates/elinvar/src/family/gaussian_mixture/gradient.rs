@@ -23,6 +23,10 @@ impl GaussianMixture<'_> {
         for (s, h) in work.h.iter_mut().enumerate() {
             *h = batch.log_q[s] - evaluations.log_p()[s] - prior.log_density(batch.draws.get(s));
         }
+        // Along z = μ_c + L_c⁻ᵀε both log p and log q have derivatives, and E_c[P_c(z − μ_c) ∇hᵀ] is E_c[∇²h].
+        for ((slope, grad), score) in work.slopes.iter_mut().zip(evaluations.grads()).zip(&work.score) {
+            *slope = grad - score;
+        }
         for c in 0..self.components.len() {
             let gradient = &mut out.blocks[c];
             gradient.reset();
@@ -44,7 +48,9 @@ impl GaussianMixture<'_> {
                 continue;
             }
 
-            self.add_hessian_log_q(c, work, &mut gradient.g);
+            if !work.plan.pathwise {
+                self.add_hessian_log_q(c, work, &mut gradient.g);
+            }
             let hessian = if curvature.is_empty() { &[][..] } else { &curvature[c * n_entries..(c + 1) * n_entries] };
             let centre = work.plan.curvature.wants_centre().then(|| evaluations.grad(batch.centre(c)));
             // add_curvature multiplies by P(z − μ_c) = −a_c; the sign goes into a copy.
@@ -54,9 +60,10 @@ impl GaussianMixture<'_> {
                 work.residual.iter_mut().zip(&work.scores[own]).for_each(|(to, from)| *to = -from);
             }
             let row = c * count..(c + 1) * count;
+            let slopes = if work.plan.pathwise { &work.slopes[..] } else { evaluations.grads() };
             let input = FirstOrder {
                 residual: &work.residual[..count * d],
-                grad: &evaluations.grads()[draws.start * d..draws.end * d],
+                grad: &slopes[draws.start * d..draws.end * d],
                 centre: centre.filter(|grad| grad.iter().all(|v| v.is_finite())),
                 weight: &work.weight[row.clone()],
                 price: &work.weight[row],
@@ -92,7 +99,7 @@ impl GaussianMixture<'_> {
             baseline: match work.plan.sampling {
                 Sampling::OwnDraws => Baseline::LeaveOneOut(work.plan.noise),
                 // The weights of shared draws are no average of equals, for which the others' mean would be right.
-                Sampling::Mixture | Sampling::Stratified => Baseline::Given(baseline),
+                Sampling::Mixture | Sampling::Whole | Sampling::Stratified => Baseline::Given(baseline),
             },
         };
         let scale = self.components[c].scale();

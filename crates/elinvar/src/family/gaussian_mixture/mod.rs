@@ -29,7 +29,7 @@ impl<'q> GaussianMixture<'q> {
 impl Estimator for GaussianMixtureEstimator {
     fn batch(&self, q: &Approximation) -> Batch {
         let k = q.n_components();
-        Batch::new(q.dim(), k * self.plan.n_draws, 0, if self.plan.curvature.wants_centre() { k } else { 0 })
+        Batch::new(q.dim(), self.n, 0, if self.plan.curvature.wants_centre() { k } else { 0 })
     }
 
     fn draw(&mut self, q: &Approximation, key: NoiseKey, batch: &mut Batch) {
@@ -45,7 +45,7 @@ impl Estimator for GaussianMixtureEstimator {
     fn contraction(&self) -> Contraction<'_> {
         match self.plan.sampling {
             Sampling::OwnDraws => Contraction::own(&self.weight, self.plan.n_draws),
-            Sampling::Mixture | Sampling::Stratified => Contraction::shared(&self.weight, self.n),
+            Sampling::Mixture | Sampling::Whole | Sampling::Stratified => Contraction::shared(&self.weight, self.n),
         }
     }
 

@@ -1,12 +1,13 @@
 //! Draws of a mean–variance mixture, with the scalars that every later stage reads.
 
 use super::MeanVariance;
-use crate::estimate::MixingWeights;
+use crate::estimate::{Curvature, MixingWeights, ShapeEstimator};
 use crate::family::{Approximation, Batch, DrawPlan, NoiseKey};
 use crate::law::{Conditional, Forms};
 use crate::linalg::products::GRAM_BLOCK;
 use crate::linalg::{axpy, dot};
 use crate::random::NoiseSource;
+use crate::rule::{BesselRatio, EntropyGradient};
 
 /// Memory for a batch of a mean–variance mixture.
 #[derive(Debug)]
@@ -25,8 +26,10 @@ pub struct MeanVarianceEstimator {
     pub(super) kappa: f64,
     /// Weights of the average over draws.
     pub(super) weight: Vec<f64>,
-    /// The same times the Price weight s.
+    /// The same times the Price weight s; then, where a shape is learned by traces, times w²/{2(1 − w)}.
     pub(super) price: Vec<f64>,
+    /// The sum of Hessians with the latter weights, and Σ times it.
+    pub(super) traced: [Vec<f64>; 2],
     /// Weights of ∇log p in ∇_α.
     pub(super) shift: Vec<f64>,
     pub(super) spare: Vec<f64>,
@@ -37,6 +40,9 @@ impl MeanVarianceEstimator {
     /// Memory for batches drawn as the plan says.
     pub fn new(q: &Approximation, plan: &DrawPlan) -> Self {
         let (d, n) = (q.dim(), plan.n_draws);
+        let by_traces =
+            q.law().is_learned() && plan.shape == ShapeEstimator::PaperLiteral && plan.curvature == Curvature::Hessian;
+        let n_entries = if by_traces { q.locations()[0].scale().precision().len() } else { 0 };
         Self {
             plan: *plan,
             noise: NoiseSource::new(plan.noise, d, n),
@@ -48,7 +54,8 @@ impl MeanVarianceEstimator {
             v: vec![0.0; d],
             kappa: 0.0,
             weight: vec![0.0; n],
-            price: vec![0.0; n],
+            price: vec![0.0; if by_traces { 2 * n } else { n }],
+            traced: [vec![0.0; n_entries], vec![0.0; n_entries]],
             shift: vec![0.0; n],
             spare: vec![0.0; d * n.max(2)],
             gram: vec![0.0; d * n.min(GRAM_BLOCK)],
@@ -62,6 +69,16 @@ impl MeanVarianceEstimator {
     pub fn set_noise(&mut self, w: &[f64], eps: &[f64]) {
         self.w.copy_from_slice(w);
         self.eps.copy_from_slice(eps);
+    }
+
+    /// Whether a learned shape moves by traces of Hessians, as printed.
+    pub(super) fn is_by_traces(&self) -> bool {
+        self.price.len() > self.w.len()
+    }
+
+    /// Whether the gradient of the entropy of a shifted law comes from the draws, although it is known.
+    pub(super) fn is_entropy_sampled(&self) -> bool {
+        self.plan.printed.is_some_and(|options| options.entropy == EntropyGradient::Reparameterised)
     }
 
     /// Makes the draws from the noise: z = μ + u(w) α + √s(w) L⁻ᵀ ε, with log q and the forms of each.
@@ -103,7 +120,8 @@ impl MeanVariance<'_> {
             let root = self.law.scale(*w).sqrt();
             out.iter_mut().zip(eps).for_each(|(o, e)| *o = root * e);
         }
-        if !self.law.has_exact_entropy() || work.plan.curvature.reads_residuals() {
+        let entropy_sampled = !self.law.has_exact_entropy() || work.is_entropy_sampled();
+        if entropy_sampled || work.plan.curvature.reads_residuals() {
             scale.factor_times(z, &mut work.residual);
         }
         work.kappa = 0.0;
@@ -164,15 +182,20 @@ impl MeanVariance<'_> {
         if n_kept == 0 {
             return false;
         }
-        let conditional = work.plan.weights != MixingWeights::Sampled || !self.law.has_exact_entropy();
+        let by_bounds = work.plan.printed.is_some_and(|options| options.bessel == BesselRatio::MeanOfBounds);
+        let conditional =
+            work.plan.weights != MixingWeights::Sampled || !self.law.has_exact_entropy() || work.is_entropy_sampled();
         for s in 0..batch.n {
             if !batch.kept[s] {
                 (work.weight[s], work.price[s], work.shift[s]) = (0.0, 0.0, 0.0);
+                work.price.get_mut(batch.n + s).into_iter().for_each(|traced| *traced = 0.0);
                 continue;
             }
             let weight = 1.0 / n_kept as f64;
             if conditional {
-                work.conditional[s] = self.law.conditional(work.forms[s]);
+                let forms = work.forms[s];
+                work.conditional[s] =
+                    if by_bounds { self.law.conditional_by_bounds(forms) } else { self.law.conditional(forms) };
             }
             let (u, scale) = match work.plan.weights {
                 MixingWeights::Sampled => (self.law.shift(work.w[s]), self.law.scale(work.w[s])),
@@ -184,6 +207,10 @@ impl MeanVariance<'_> {
             };
             work.weight[s] = weight;
             work.price[s] = weight * scale;
+            if let Some(traced) = work.price.get_mut(batch.n + s) {
+                let w = work.w[s];
+                *traced = weight * (w * w / (2.0 * (1.0 - w)));
+            }
             work.shift[s] = weight * u;
         }
         true

@@ -46,7 +46,7 @@ impl MeanVariance<'_> {
             // A centre that could not be evaluated costs variance, not correctness.
             centre: centre.filter(|grad| grad.iter().all(|v| v.is_finite())),
             weight: &work.weight,
-            price: &work.price,
+            price: &work.price[..n],
         };
         add_curvature(
             work.plan.curvature,
@@ -57,7 +57,9 @@ impl MeanVariance<'_> {
             &mut work.gram,
             &mut out.g,
         );
-        if self.law.has_exact_entropy() {
+        if self.law.is_shifted() && self.law.has_exact_entropy() && work.is_entropy_sampled() {
+            self.add_reparameterised_entropy(work, out);
+        } else if self.law.has_exact_entropy() {
             self.add_exact_entropy(work.kappa, &work.v, out);
         } else {
             self.add_sampled_entropy(work, out);
@@ -77,7 +79,7 @@ impl MeanVariance<'_> {
     ) {
         let d = self.block.dim();
         // The weights s and u of gradients are not needed and lend their memory.
-        for (s, h) in work.price.iter_mut().enumerate() {
+        for (s, h) in work.price.iter_mut().take(batch.n).enumerate() {
             let (z, log_p) = (batch.draws.get(s), evaluations.log_p()[s]);
             *h = match prior.shared() {
                 // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (mathematics
@@ -111,6 +113,23 @@ impl MeanVariance<'_> {
             axpy(entropy, v, &mut out.b[self.block.dim()..]);
             self.block.scale().shape().add_outer(entropy, v, &mut out.g);
         }
+    }
+
+    /// −E[∇log q ũᵀ] and E[P(z − Bũ) ∇log qᵀ], symmetrised: the entropy of a mean mixture differentiated along its draws.
+    ///
+    /// Paper: App. E, App. F.
+    fn add_reparameterised_entropy(&self, work: &mut MeanVarianceEstimator, out: &mut BlockGradient) {
+        let (d, n) = (self.block.dim(), work.weight.len());
+        // ∇log q = −P(z − μ) + E[u|z] Pα = −P(z − Bũ) + (E[u|z] − u) Pα.
+        for (s, score) in work.spare[..d * n].chunks_exact_mut(d).enumerate() {
+            let u = self.law.shift(work.w[s]);
+            score.iter_mut().zip(&work.residual[s * d..(s + 1) * d]).for_each(|(score, r)| *score = -r);
+            axpy(work.conditional[s].u - u, &work.v, score);
+            axpy(-work.weight[s], score, &mut out.b[..d]);
+            axpy(-work.weight[s] * u, score, &mut out.b[d..]);
+        }
+        let shape = self.block.scale().shape();
+        shape.add_symmetrised(&work.residual, &work.spare[..d * n], &work.weight, &mut work.gram, &mut out.g);
     }
 
     /// −∇log q and +∇²log q, averaged over the draws with the same weights as log p (mathematics §0 (0.2)).

@@ -45,7 +45,12 @@ impl Estimator for MeanVarianceEstimator {
     }
 
     fn contraction(&self) -> Contraction<'_> {
-        Contraction::shared(&self.price, self.price.len())
+        Contraction::shared(&self.price, self.w.len())
+    }
+
+    /// A shape that is learned by traces has a sum of its own.
+    fn n_sums(&self, _q: &Approximation) -> usize {
+        1 + usize::from(self.is_by_traces())
     }
 
     /// With a learned shape and a t prior that shares w the bound is the one that the shape moves in, on (z, w).
@@ -61,8 +66,10 @@ impl Estimator for MeanVarianceEstimator {
         let Seen { evaluations, curvature, prior, batch } = *seen;
         let q = MeanVariance::of(q);
         out.shape = 0.0;
+        let n_entries = q.block.scale().precision().len();
+        let (curvature, traced) = curvature.split_at(n_entries.min(curvature.len()));
         q.accumulate(evaluations, curvature, prior, self, batch, &mut out.blocks[0]);
-        q.add_shape(evaluations, prior, self, batch, out);
+        q.add_shape(evaluations, traced, prior, self, batch, out);
         out.is_finite()
     }
 }

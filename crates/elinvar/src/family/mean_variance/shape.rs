@@ -2,7 +2,7 @@
 
 use super::MeanVariance;
 use super::draw::MeanVarianceEstimator;
-use crate::estimate::{Curvature, ShapeEstimator};
+use crate::estimate::Curvature;
 use crate::family::{Batch, Gradient};
 use crate::law::{InverseGamma, MixingLaw, ShapeSlopes};
 use crate::linalg::dot;
@@ -29,12 +29,16 @@ impl MeanVariance<'_> {
     /// (mathematics §2.4). A t prior that shares w has −(a − a₀)F_a in place of the last two (mathematics §2.2), and
     /// −log q is a control variate with the mean ∂_aH.
     ///
+    /// By traces, as printed, the part of the target is F_a times the mean of w²/{2(1 − w)} tr(Σ∇²log p): a step in a
+    /// itself then moves by eq. (21).
+    ///
     /// Paper: §4.2, eq. (21), App. D.
     pub(super) fn add_shape(
         &self,
         evaluations: &Answer,
+        traced: &[f64],
         prior: &Prior,
-        work: &MeanVarianceEstimator,
+        work: &mut MeanVarianceEstimator,
         batch: &Batch,
         out: &mut Gradient,
     ) {
@@ -44,7 +48,7 @@ impl MeanVariance<'_> {
             return;
         }
         let mu = self.block.column(0);
-        let literal = work.plan.shape == ShapeEstimator::PaperLiteral;
+        let literal = work.is_by_traces();
         let (mut target, mut known, mut information) = (0.0, 0.0, 0.0);
         for s in (0..batch.n).filter(|s| work.weight[*s] > 0.0) {
             let (w, z, grad) = (work.w[s], batch.draws.get(s), evaluations.grad(s));
@@ -55,12 +59,14 @@ impl MeanVariance<'_> {
             let forms = work.forms[s];
             let mut others = self.law.conditional(forms).inv_s * forms.q;
             others += prior.slope_along(z, mu);
-            if literal {
-                target += 0.5 * work.weight[s] * w / (1.0 - w) * slopes.fisher * along;
-            } else {
-                target += path * along;
-            }
+            target += path * along;
             known += path * others;
+        }
+        if literal {
+            let [sum, solved] = &mut work.traced;
+            sum.copy_from_slice(traced);
+            self.block.scale().shape().complete(sum);
+            target = slopes.fisher * self.block.scale().trace_of_solved(sum, solved);
         }
         let ratio = slopes.fisher / work.plan.shape.denominator(slopes.fisher, information, batch.n_kept());
         out.shape += match prior.shared() {

@@ -26,6 +26,8 @@ enum Kind {
     Windows,
     /// So many steps, the later half of them averaged.
     Round { steps: u64 },
+    /// As many steps as the plan allows and nothing else: no review, no average, no baseline.
+    Plain,
 }
 
 /// The pace of a run: what it has learned about its steps, as plain data that knows no matrix.
@@ -70,14 +72,15 @@ fn null_is_infinite<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result
 impl Pace {
     /// The pace of a run of windows, from a start with `n_blocks` components, `dim` coordinates and these variances.
     pub(super) fn new(plan: &Plan, n_blocks: usize, dim: usize, first_variances: Vec<f64>) -> Self {
+        let plain = plan.rule.printed().is_some();
         Self {
-            kind: Kind::Windows,
+            kind: if plain { Kind::Plain } else { Kind::Windows },
             n_blocks,
             dim,
             step: 0,
             n_draws: plan.n_draws,
             review_draws: plan.n_draws,
-            review_at: window::first_review(n_blocks, plan.rule),
+            review_at: if plain { u64::MAX } else { window::first_review(n_blocks, plan.rule) },
             radius: Radius::new(plan.max_kl.unwrap_or(f64::MAX)),
             reach: 1.0,
             longest: 1.0,
@@ -106,13 +109,18 @@ impl Pace {
     /// Whether no limit cuts the run short: a round that one does is another round without it.
     pub(super) fn is_whole(&self, stop: &Stop) -> bool {
         match self.kind {
-            Kind::Windows => true,
+            Kind::Windows | Kind::Plain => true,
             Kind::Round { steps } => steps <= stop.max_steps,
         }
     }
 
     pub(super) fn is_round(&self) -> bool {
         matches!(self.kind, Kind::Round { .. })
+    }
+
+    /// Whether its steps are neither averaged nor judged.
+    pub(super) fn is_plain(&self) -> bool {
+        self.kind == Kind::Plain
     }
 
     /// Index of the next step.
@@ -164,8 +172,11 @@ impl Pace {
     }
 
     /// The mean of h = log q − log p that a batch with the bound `elbo` is measured from: that of the step before. The
-    /// first batch has to lend its own.
+    /// first batch has to lend its own. None in a plain run.
     pub(super) fn baseline(&mut self, elbo: f64) -> f64 {
+        if self.is_plain() {
+            return 0.0;
+        }
         *self.baseline.get_or_insert(if elbo.is_finite() { -elbo } else { 0.0 })
     }
 

@@ -1,5 +1,6 @@
 //! The first member of a family: near the mode, as wide as the curvature there, and bent the way the target is.
 
+mod around;
 mod bend;
 mod draft;
 mod ef_mixture;
@@ -11,6 +12,7 @@ mod tests;
 
 use std::ops::ControlFlow;
 
+pub use around::{Placement, start_around};
 pub use guess::start_at_guess;
 
 pub(super) use bend::bend;
@@ -50,6 +52,8 @@ pub struct Start {
 /// components over it, families with a shift point it along the direction in which the target is most skewed. That fit
 /// takes the rule, step sizes and KL bound of the default plan: a start is no place for experiments.
 ///
+/// Under the rule `printed` there is no search: the start is N(0, I), for a mixture around points drawn from it.
+///
 /// # Errors
 /// As [`Run::new`] and [`Run::step`].
 pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, Error> {
@@ -75,15 +79,29 @@ pub(super) fn start_in(
     if let Kind::EfMixture { component, components } = family.kind {
         return ef_mixture::ef_mixture(target, component, components, plan, fit);
     }
+    let is_printed = plan.rule.printed().is_some();
+    if is_printed && matches!(family.kind, Kind::Auto | Kind::MogAuto) {
+        return Err(Error::Unsupported {
+            wanted: format!("rule `printed` for `{family}`"),
+            instead: "name the family, and the number of components of a mixture: the paper has no search for them"
+                .into(),
+        });
+    }
     let gaussian = Family { kind: Kind::Gaussian, ..family };
     let scouts = matches!(family.kind, Kind::Gaussian | Kind::Auto) && about.prior.shared().is_none();
-    if scouts && plan.is_by_least_change(target, gaussian)? {
+    if scouts && !is_printed && plan.is_by_least_change(target, gaussian)? {
         let Scouted { approximation, found, counts, .. } = scout(target, plan.seed, fit.interrupt())?;
         fit.counts += counts;
         return Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found: Some(found) });
     }
     if about.guess.is_some() && !matches!(family.kind, Kind::Auto | Kind::MogAuto) {
         let approximation = start_at_guess(target, family, plan.seed)?;
+        return Ok(Start { approximation, counts: fit.counts, agreement: Agreement::default(), found: None });
+    }
+    if is_printed {
+        // Components at one place would stay together.
+        let sd = if family.n_components() > 1 { 1.0 } else { 0.0 };
+        let approximation = start_around(family, about.dim, Placement { sd, ..Placement::default() }, plan.seed)?;
         return Ok(Start { approximation, counts: fit.counts, agreement: Agreement::default(), found: None });
     }
     let mut covariance = family.covariance;

@@ -1,0 +1,38 @@
+//! What a run of the rule `printed`, or of an estimator as printed, has to be asked before it begins.
+
+use super::Plan;
+use crate::Error;
+use crate::estimate::{Curvature, ShapeEstimator};
+use crate::family::{Approximation, Kind};
+use crate::rule::PriorTerm;
+use crate::target::Prior;
+
+/// Whether the declared prior is taken at the draws.
+pub(super) fn takes_prior_at_draws(start: &Approximation, prior: &Prior, plan: &Plan) -> bool {
+    let inside_h = matches!(start.family().kind, Kind::Mog { .. } | Kind::MogAuto | Kind::Nig { .. });
+    // A matrix has its own box, with its own h.
+    let is_matrix = matches!(start.family().kind, Kind::Matrix { .. });
+    // A prior that shares w has no density of z alone.
+    !is_matrix
+        && prior.shared().is_none()
+        && match plan.rule.printed().map(|options| options.prior) {
+            None | Some(PriorTerm::ClosedForm) => false,
+            Some(PriorTerm::AsPrinted) => inside_h,
+            Some(PriorTerm::Sampled) => true,
+        }
+}
+
+/// Whether the shape can be learned as the plan says.
+///
+/// # Errors
+/// [`Error::Unsupported`]: the printed estimator is made of Hessians.
+pub(super) fn check_shape(start: &Approximation, plan: &Plan) -> Result<(), Error> {
+    let literal = plan.shape == ShapeEstimator::PaperLiteral && start.law().is_learned();
+    if !literal || plan.curvature == Curvature::Hessian {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        wanted: format!("the estimator `paper_literal` of a learned shape with curvature `{}`", plan.curvature),
+        instead: "it takes traces of Hessians: use curvature `hessian`, or set `shape` to `exact`".into(),
+    })
+}

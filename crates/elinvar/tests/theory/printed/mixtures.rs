@@ -1,0 +1,206 @@
+//! The boxes of §4.1: eq. (16) for mixtures of Gaussians, App. B.5 for other components, App. C.
+
+use elinvar::Family;
+use elinvar::block::{Location, LogWeights, Scale};
+use elinvar::component::{Component, ComponentKind};
+use elinvar::family::Approximation;
+use elinvar::internals::Batches as _;
+use elinvar::internals::family::{EfMixtureEstimator, Estimator, NoiseKey};
+use elinvar::random::Stream;
+use elinvar::run::Placement;
+use elinvar::target::{Pointwise, PointwiseTarget, Shape, Support, TargetError};
+
+use super::*;
+
+/// The component of this kind with these usual parameters.
+pub(super) fn member(kind: &str, parameters: [f64; 3]) -> Component {
+    ComponentKind::new(kind, None).unwrap().standard().with_parameters(parameters).unwrap()
+}
+
+pub(super) const K: usize = 3;
+pub(super) const WEIGHTS: [f64; K] = [0.5, 0.2, 0.3];
+/// The block of a stream from which labels are drawn.
+const LABELS: u32 = 1 << 20;
+
+pub(super) fn start() -> Approximation {
+    let block = |c: usize| {
+        let scale = Scale::from_precision(Shape::Full(DIM), precision(c).entries).unwrap();
+        Location::new(location(c), scale).unwrap()
+    };
+    let weights = LogWeights::new(WEIGHTS.iter().map(|w| w.ln()).collect()).unwrap();
+    Approximation::mixture(weights, (0..K).map(block).collect()).unwrap()
+}
+
+/// S draws of the mixture as a whole.
+pub(super) fn draws(n: usize) -> Vec<Vec<f64>> {
+    let mut source = NoiseSource::new(Noise::Independent, DIM, n);
+    source.begin(SEED, Purpose::Draws, 0, 0);
+    let mut eps = vec![0.0; DIM * n];
+    source.fill_eps(&mut eps);
+    let mut stream = Stream::open(SEED, Purpose::Draws, 0, LABELS);
+    let mut label = || {
+        let u = stream.uniform();
+        if u < WEIGHTS[0] { 0 } else { 1 + usize::from(u >= WEIGHTS[0] + WEIGHTS[1]) }
+    };
+    let place = |eps: &[f64]| {
+        let c = label();
+        plus(&location(c), 1.0, &unwhitened(&precision(c), eps))
+    };
+    eps.chunks_exact(DIM).map(place).collect()
+}
+
+/// N(z | μ_c, Σ_c) of every component.
+fn densities(z: &[f64]) -> Vec<f64> {
+    let density = |c: usize| {
+        let off = difference(z, &location(c));
+        let exponent = 0.5 * (precision(c).log_det() - quadratic(&off, &precision(c), &off));
+        exponent.exp() / std::f64::consts::TAU.powf(0.5 * DIM as f64)
+    };
+    (0..K).map(density).collect()
+}
+
+/// h, ∇h, ∇²h and δ_c at z.
+pub(super) fn at(items: &Items, z: &[f64]) -> (f64, Vec<f64>, Matrix, Vec<f64>) {
+    let parts = densities(z);
+    let q: f64 = parts.iter().zip(WEIGHTS).map(|(part, weight)| weight * part).sum();
+    let delta: Vec<f64> = parts.iter().map(|part| part / q).collect();
+    let (mut score, mut hessian) = (vec![0.0; DIM], Matrix::zeros(DIM, DIM));
+    for c in 0..K {
+        let (r, a) = (WEIGHTS[c] * delta[c], precision(c).times_vector(&difference(&location(c), z)));
+        score = plus(&score, r, &a);
+        hessian = hessian.plus(r, &outer(&a, &a)).plus(-r, &precision(c));
+    }
+    hessian = hessian.plus(-1.0, &outer(&score, &score));
+    let (f, g, h) = items.all(z);
+    let log_prior = 0.5 * DIM as f64 * (DELTA / std::f64::consts::TAU).ln() - 0.5 * DELTA * dot(z, z);
+    let identity = Matrix::diagonal(&[1.0; DIM]);
+    let gradient = plus(&plus(&g, DELTA, z), 1.0, &score);
+    (q.ln() - log_prior + f, gradient, h.plus(DELTA, &identity).plus(1.0, &hessian), delta)
+}
+
+/// S = 7 with K = 3, and the single draw that eq. (16) is printed with.
+#[test]
+fn a_mixture_moves_by_equation_16_from_draws_of_the_whole() {
+    let items = Items::new();
+    for n in [7, 1] {
+        let plan = Plan { seed: SEED, ..Plan::printed(n, BETA, 1) };
+        let after = one_step(&items.target(gaussian_prior()), &start(), &plan);
+        let points: Vec<_> = draws(n).iter().map(|z| at(&items, z)).collect();
+        let mean = |value: &dyn Fn(&(f64, Vec<f64>, Matrix, Vec<f64>)) -> f64| {
+            points.iter().map(value).sum::<f64>() / n as f64
+        };
+        for c in 0..K {
+            let (mut g, mut gradient) = (Matrix::zeros(DIM, DIM), vec![0.0; DIM]);
+            for (_, first, second, delta) in &points {
+                g = g.plus(delta[c] / n as f64, second);
+                gradient = plus(&gradient, delta[c] / n as f64, first);
+            }
+            let p_new = precision(c).plus(BETA, &g);
+            let moved = plus(&location(c), -BETA, &p_new.inverse().times_vector(&gradient));
+            let block = &after.locations()[c];
+            same(&format!("S = {n}, P of {c}"), block.scale().precision(), &p_new.entries);
+            same(&format!("S = {n}, μ of {c}"), block.column(0), &moved);
+            let ratio = (WEIGHTS[c] / WEIGHTS[K - 1]).ln() - BETA * mean(&|p| (p.3[c] - p.3[K - 1]) * p.0);
+            let found = after.weights().log()[c] - after.weights().log()[K - 1];
+            assert!((found - ratio).abs() < 1e-12 * (1.0 + ratio.abs()), "S = {n}, log ratio {c}: {found} {ratio}");
+        }
+    }
+}
+
+/// The paper's S = 10 draws for K = 20 components, from its start, is a plan.
+#[test]
+fn fewer_draws_than_components() {
+    let items = Items::new();
+    let at = Placement { mean: 0.0, sd: 10.0, variance: 100.0 };
+    let start = elinvar::run::start_around(Family::mog(20), DIM, at, 3).unwrap();
+    let plan = Plan { seed: SEED, ..Plan::printed(10, 1e-3, 5) };
+    let target = items.target(gaussian_prior());
+    let last = elinvar::fit_from(&target, start, &plan, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
+    assert_eq!(last.trace().last().map(|step| (step.index, step.counts.gradient)), Some((4, 50)));
+}
+
+/// A Gamma(3, 2) law: h′ of a mixture q of members is (log q)′ − (log p)′.
+struct Gamma;
+
+impl PointwiseTarget for Gamma {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
+        grad[0] = 2.0 / z[0] - 2.0;
+        Ok(3.0 * 2f64.ln() - 2f64.ln() + 2.0 * z[0].ln() - 2.0 * z[0])
+    }
+    fn support(&self) -> Support {
+        Support::Positive
+    }
+}
+
+fn target() -> Pointwise<Gamma> {
+    Pointwise(Gamma)
+}
+
+pub(super) fn given_draws(start: &Approximation, n: usize) -> Vec<f64> {
+    let mut drawn = EfMixtureEstimator::new(start, &Plan::printed(n, BETA, 1).draw_plan(n));
+    let mut batch = drawn.batch(start);
+    drawn.draw(start, NoiseKey { seed: SEED, purpose: Purpose::Draws, step: 0 }, &mut batch);
+    (0..n).map(|s| batch.draws.get(s)[0]).collect()
+}
+
+/// App. B.5 with exponential components: ∇_m by F = 1/ρ² and ∂z/∂ρ = −z/ρ, in η = −ρ.
+#[test]
+fn a_mixture_of_exponential_families_moves_by_its_natural_parameters() {
+    let (rates, pi, n) = ([0.8, 1.9], [0.6, 0.4], 6);
+    let members: Vec<Component> = rates.iter().map(|r| member("exponential", [*r, 0.0, 0.0])).collect();
+    let weights = LogWeights::new(pi.iter().map(|p: &f64| p.ln()).collect()).unwrap();
+    let start = Approximation::ef_mixture(weights, members).unwrap();
+    let points = given_draws(&start, n);
+    let plan = Plan { seed: SEED, ..Plan::printed(n, BETA, 1) };
+    let after = one_step(&target(), &start, &plan);
+    let mut expected_h = [0.0; 2];
+    for (c, rate) in rates.iter().enumerate() {
+        let mut gradient = 0.0;
+        for z in &points {
+            let parts: Vec<f64> = rates.iter().map(|r| r * (-r * z).exp()).collect();
+            let q: f64 = parts.iter().zip(pi).map(|(part, p)| p * part).sum();
+            let score = -parts.iter().zip(pi).zip(rates).map(|((part, p), r)| p * part / q * r).sum::<f64>();
+            let slope = score - (2.0 / z - 2.0);
+            let log_p = 3.0 * 2f64.ln() - 2f64.ln() + 2.0 * z.ln() - 2.0 * z;
+            let delta = parts[c] / q;
+            // ∂z/∂η = z/ρ.
+            gradient -= delta * slope * (z / rate) / n as f64;
+            expected_h[c] += delta * (q.ln() - log_p) / n as f64;
+        }
+        let moved = -rate + BETA * (rate * rate) * gradient;
+        same(&format!("η of {c}"), &after.naturals()[c].coordinates()[0].natural()[..1], &[moved]);
+    }
+    let ratio = (pi[0] / pi[1]).ln() - BETA * (expected_h[0] - expected_h[1]);
+    same("log ratio", &[after.weights().log()[0] - after.weights().log()[1]], &[ratio]);
+}
+
+/// App. C: one Birnbaum–Saunders law with p = ½, by its explicit derivatives.
+#[test]
+fn birnbaum_saunders_moves_by_its_natural_parameters() {
+    let (mu, v, n) = (1.4, 2.2, 6);
+    let member = member("birnbaum_saunders", [mu, v, 0.0]);
+    let start = Approximation::ef_mixture(LogWeights::uniform(1), vec![member]).unwrap();
+    let points = given_draws(&start, n);
+    let after = one_step(&target(), &start, &Plan { seed: SEED, ..Plan::printed(n, BETA, 1) });
+    let mut gradient = [0.0; 2];
+    for z in points {
+        let score = 1.0 / (mu + z) - 1.5 / z - v / (2.0 * mu * mu) + v / (2.0 * z * z);
+        let slope = score - (2.0 / z - 2.0);
+        let root = (z / mu).sqrt();
+        let (g, k) = (root - 1.0 / root, (root + 1.0 / root) / (2.0 * z));
+        gradient[0] -= slope * (z / mu + g / (2.0 * mu * k)) / n as f64;
+        gradient[1] += slope * (g / (2.0 * v * k)) / n as f64;
+    }
+    // ∇_m = (∂m/∂(μ, v))⁻ᵀ ∇_(μ,v) with m = (μ + μ²/(2v), 1/μ + 1/(2v)).
+    let jacobian = [[1.0 + mu / v, -0.5 * mu * mu / (v * v)], [-1.0 / (mu * mu), -0.5 / (v * v)]];
+    let det = jacobian[0][0] * jacobian[1][1] - jacobian[0][1] * jacobian[1][0];
+    let natural = [
+        (jacobian[1][1] * gradient[0] - jacobian[1][0] * gradient[1]) / det,
+        (jacobian[0][0] * gradient[1] - jacobian[0][1] * gradient[0]) / det,
+    ];
+    let moved = [-v / (2.0 * mu * mu) + BETA * natural[0], -0.5 * v + BETA * natural[1]];
+    same("η", &after.naturals()[0].coordinates()[0].natural()[..2], &moved);
+}
