@@ -38,6 +38,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod block;
+pub mod chains;
 pub mod component;
 mod error;
 pub mod estimate;
