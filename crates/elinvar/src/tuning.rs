@@ -281,10 +281,12 @@ pub(crate) mod tails {
     pub(crate) const EDGE: f64 = 3.0;
     /// Share of the second moment beyond the edge from which a tail is visited.
     pub(crate) const SHARE: f64 = 0.1;
-    /// Standard deviations within which a visitor is back.
-    pub(crate) const BACK: f64 = 2.0;
     /// Log ratio of the standard deviation of a profile to that of the chains from which it is looked at.
-    pub(crate) const LOG_SD: f64 = 0.1;
-    /// Visits that chains should have made of a tail, and have not, for its profile to be refuted.
-    pub(crate) const VISITS: f64 = 20.0;
+    pub(crate) const LOG_SD: f64 = 0.14;
+    /// Far points whose gradients point at further directions.
+    pub(crate) const FAR_POINTS: usize = 16;
+    /// Directions that are taken from them.
+    pub(crate) const DIRECTIONS: usize = 6;
+    /// Square of the singular value of far gradients, each of length one, below which there is no common direction.
+    pub(crate) const LEAST_DIRECTION: f64 = 0.5;
 }

@@ -60,7 +60,7 @@ pub(crate) fn correct(
     let pool = history.last(history.steps().div_ceil(2).max(2));
     let mut chains = few.spread(&frame, settings.chains, pool.z, pool.by_z, pool.log_p);
     let adapting_gradients = work.spent();
-    let mut tails = Tails::look(work.evaluator, &frame)?;
+    let tails = Tails::look(work.evaluator, &frame, settings.seed)?;
     tails.visit(work.evaluator, &frame, &mut chains)?;
     drop(history);
 
@@ -68,7 +68,7 @@ pub(crate) fn correct(
     let mut history = History::new(frame.dim(), settings.chains);
     let mut steps = tuning::FIRST_ROUND;
     loop {
-        let in_time = work.run(&mut chains, &frame, &mut history, steps, Some(&mut tails))?;
+        let in_time = work.run(&mut chains, &frame, &mut history, steps)?;
         chains.tune();
         let held = history.steps();
         let keep = ((tuning::LATE * held as f64) as usize).max(tuning::FIRST_ROUND);
@@ -136,15 +136,11 @@ impl Work<'_, '_, '_> {
         frame: &Frame,
         history: &mut History,
         steps: usize,
-        mut tails: Option<&mut Tails>,
     ) -> Result<bool, Error> {
         history.reserve(steps);
         for _ in 0..steps {
             chains.step(self.evaluator, frame)?;
             history.push(chains);
-            if let Some(tails) = tails.as_deref_mut() {
-                tails.watch(chains);
-            }
             if self.settings.max_seconds.is_some_and(|most| self.started.elapsed().as_secs_f64() > most)
                 && history.steps() >= 2
             {
@@ -162,7 +158,7 @@ impl Work<'_, '_, '_> {
         let most = (tuning::ADAPTING_SHARE * self.settings.max_gradients as f64) as u64;
         for round in 0.. {
             let steps = tuning::ROUNDS[round.min(tuning::ROUNDS.len() - 1)];
-            let in_time = self.run(&mut chains, &frame, &mut history, steps, None)?;
+            let in_time = self.run(&mut chains, &frame, &mut history, steps)?;
             chains.tune();
             let acceptance = history.last(steps).acceptance().0;
             let part = history.last((history.steps() / 2).max(2));
@@ -224,8 +220,8 @@ impl Seen {
         if !settled {
             doubts.push(Doubt::NotSettled);
         }
-        if let Some((i, sd)) = tails.unseen(part, |i| self.coordinates[i].sd) {
-            doubts.push(Doubt::Tail { name: question.names[i].clone(), sd });
+        if let Some((i, times)) = tails.unseen(part) {
+            doubts.push(Doubt::Tail { name: question.names[i].clone(), times });
         }
         if !part.log_p.iter().any(|l| l.is_finite()) {
             doubts.push(Doubt::NoDensity);

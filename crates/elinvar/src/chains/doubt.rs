@@ -37,10 +37,10 @@ pub enum Doubt {
     NotSettled,
     /// A tail that is expected to matter and that chains have not shown to be empty.
     Tail {
-        /// The coordinate of z.
+        /// The coordinate of z, or the one that the direction of the tail moves most.
         name: String,
-        /// Its standard deviation as far out as the density was followed.
-        sd: f64,
+        /// The standard deviation along it, as far out as the density was followed, over that of the chains.
+        times: f64,
     },
     /// A maximum of the density that no chain was near to.
     OtherMode {
@@ -84,9 +84,10 @@ impl std::fmt::Display for Doubt {
                 100.0 * least
             ),
             Doubt::NotSettled => f.write_str("the covariance had not settled"),
-            Doubt::Tail { name, sd } => write!(
+            Doubt::Tail { name, times } => write!(
                 f,
-                "{name} has a long tail that the chains have not explored; its standard deviation may be {sd:.3}"
+                "{name} has a long tail that the chains have not explored; its standard deviation may be {times:.1} \
+                 times as large"
             ),
             Doubt::OtherMode { distance, share } => write!(
                 f,

@@ -107,6 +107,7 @@ impl Frame {
     }
 
     /// C, both triangles.
+    #[cfg(test)]
     pub(crate) fn covariance(&self) -> Vec<f64> {
         let mut covariance = self.lower_covariance();
         mirror_lower(self.dim, &mut covariance);

@@ -116,6 +116,14 @@ pub(crate) struct Part<'a> {
     accepted: &'a [f64],
 }
 
+#[cfg(test)]
+impl<'a> Part<'a> {
+    /// States from anywhere.
+    pub(crate) fn of(n: usize, z: &'a [f64], by_z: &'a [f64], log_p: &'a [f64]) -> Self {
+        Self { n, z, by_z, log_p, accepted: &[] }
+    }
+}
+
 impl Part<'_> {
     /// Number of states.
     pub(crate) fn len(&self) -> usize {
