@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use elinvar::chains::Correction;
 use elinvar::family::{Approximation, Kind};
 use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::run::{Kept, Step, fit_from_journaled, fit_journaled};
@@ -30,6 +31,8 @@ pub struct Job {
     pub(crate) family: Family,
     pub(crate) plan: Plan,
     pub(crate) diagnostic_draws: usize,
+    /// Whether chains correct the fit.
+    correct: bool,
     /// Where the fit begins, if not where a search leads.
     start: Option<Approximation>,
     settings: Settings,
@@ -58,7 +61,8 @@ impl Job {
         let start = model.start(family, plan.seed).map_err(Error::Refused)?;
         let resolved = settings.resolved(name, &rows, &*model, &family, &resolved_plan);
         let diagnostic_draws = settings.diagnostic_draws();
-        Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, start, settings: resolved })
+        let correct = settings.correct;
+        Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, correct, start, settings: resolved })
     }
 
     /// What is fitted.
@@ -90,12 +94,21 @@ impl Job {
         observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
         kept: impl Into<Kept<'k>>,
     ) -> Result<Analysis, Error> {
-        let (target, plan) = (self.target(), &self.plan);
+        let (target, plan, kept) = (self.target(), &self.plan, kept.into());
         let fitted = match &self.start {
             Some(start) => fit_from_journaled(target, start.clone(), plan, observe, kept),
             None => fit_journaled(target, self.family, plan, observe, kept),
         };
-        Analysis::new(self, fitted.map_err(Error::of_fit)?)
+        let mut posterior = fitted.map_err(Error::of_fit)?;
+        if self.correct {
+            let settings = Correction { seed: plan.seed, max_seconds: plan.stop.max_seconds, ..Correction::default() };
+            let corrected = match kept.interrupt {
+                Some(interrupt) => posterior.correct_interruptibly(target, &settings, interrupt),
+                None => posterior.correct(target, &settings),
+            };
+            corrected.map_err(Error::of_fit)?;
+        }
+        Analysis::new(self, posterior)
     }
 }
 

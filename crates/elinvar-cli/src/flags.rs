@@ -26,6 +26,7 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     over_family(&mut settings.family, args);
     over_plan(&mut settings.plan, args);
     set(&mut settings.diagnostic_draws, &args.diagnostic_draws);
+    settings.correct |= args.correct;
     let out = args.out.as_ref().map(|path| path.display().to_string());
     set(&mut settings.output.out, &out);
     settings.output.json |= args.json;
@@ -180,6 +181,7 @@ mod tests {
             ("step-size", "0.3"),
             ("curvature", "stein"),
             ("diagnostic-draws", "500"),
+            ("correct", ""),
             ("out", "d"),
             ("json", ""),
             ("quiet", ""),

@@ -1,5 +1,6 @@
 //! The correction of a fit by chains on the target, and the verdict on what they found.
 
+use super::reason::grouped;
 use super::{Judgement, Posterior, Verdict, limits};
 use crate::Error;
 use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt};
@@ -126,7 +127,7 @@ pub(super) fn judge(corrected: &Corrected) -> Judgement {
         "{} chains of {} steps, {} gradients; largest standard errors: {:.3} sd of a mean, {:.1} % of an sd",
         corrected.chains,
         corrected.steps,
-        corrected.counts.gradient,
+        grouped(corrected.counts.gradient as usize),
         worst(|number| number.mean.mcse / number.sd.value),
         100.0 * worst(|number| number.sd.mcse / number.sd.value),
     );
