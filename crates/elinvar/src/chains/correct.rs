@@ -67,6 +67,8 @@ pub(crate) fn correct(
     let mut frame = frame;
     let mut history = History::new(frame.dim(), settings.chains);
     let mut steps = tuning::FIRST_ROUND;
+    // Whether anything but the size of errors was in doubt, so that an answer without doubts needs to be confirmed.
+    let (mut doubtful, mut clean) = (false, 0);
     loop {
         let in_time = work.run(&mut chains, &frame, &mut history, steps)?;
         chains.tune();
@@ -79,9 +81,12 @@ pub(crate) fn correct(
         let mut doubts = seen.doubts(part, question, limits, settled, &tails);
         doubts.extend(seen.other_mode(part, &frame, question.modes));
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
+        doubtful |= doubts.iter().any(|doubt| !doubt.is_of_size());
+        clean = if doubts.is_empty() { clean + 1 } else { 0 };
+        let enough = clean >= if doubtful { 2 } else { 1 };
         steps = held.div_ceil(2);
         let cost = (steps * chains.len()) as u64 * chains.leaps();
-        if doubts.is_empty() || !in_time || work.spent() + cost > settings.max_gradients {
+        if enough || !in_time || work.spent() + cost > settings.max_gradients {
             let reading = Reading::new(part, &frame, &seen.scores);
             let (names, parameter_names) = (question.names, question.parameter_names);
             let (coordinates, parameters) =
@@ -212,6 +217,10 @@ impl Seen {
         let mut doubts = self.unsharp(question, limits, part.n / 2);
         if let Some(i) = self.drift(limits) {
             doubts.push(Doubt::Drift { name: question.names[i].clone() });
+        }
+        let differs = |m: &Moments| !(m.apart.0.abs() <= limits.log_sd.max(tuning::DRIFT * m.apart.1));
+        if let Some(i) = self.coordinates.iter().position(differs) {
+            doubts.push(Doubt::Disagreement { name: question.names[i].clone() });
         }
         let (acceptance, least) = part.acceptance();
         if acceptance < tuning::STANDING_STILL[0] || least < tuning::STANDING_STILL[1] {

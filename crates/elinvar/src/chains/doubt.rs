@@ -26,6 +26,11 @@ pub enum Doubt {
         /// The parameter with the largest difference.
         name: String,
     },
+    /// The standard deviation by Stein's identity and that of the same states differ by more than their errors.
+    Disagreement {
+        /// The coordinate of z.
+        name: String,
+    },
     /// Steps were rejected too often.
     StandingStill {
         /// Mean probability of acceptance.
@@ -61,6 +66,11 @@ pub enum Doubt {
 }
 
 impl Doubt {
+    /// Whether it is about the size of an error alone, so that more states are its remedy.
+    pub fn is_of_size(&self) -> bool {
+        matches!(self, Doubt::Mean { .. } | Doubt::StandardDeviation { .. })
+    }
+
     /// Whether the means are free of it.
     pub fn spares_means(&self) -> bool {
         matches!(self, Doubt::StandardDeviation { .. })
@@ -77,6 +87,9 @@ impl std::fmt::Display for Doubt {
                 write!(f, "the standard deviation of {name} is known to {:.0} % only", 100.0 * within.exp_m1())
             }
             Doubt::Drift { name } => write!(f, "the early and the late states differ in {name}"),
+            Doubt::Disagreement { name } => {
+                write!(f, "states and gradients disagree about the standard deviation of {name}")
+            }
             Doubt::StandingStill { acceptance, least } => write!(
                 f,
                 "chains stand still: {:.0} % of their steps are accepted, {:.0} % of those of one chain",

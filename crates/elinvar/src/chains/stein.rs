@@ -24,6 +24,8 @@ pub(crate) struct Moments {
     pub(crate) log_sd_error: f64,
     /// Share of the second moment that a single state has.
     pub(crate) largest: f64,
+    /// log (sd / plain standard deviation of the states), and the error of the latter's logarithm.
+    pub(crate) apart: (f64, f64),
 }
 
 /// Two control variates of n chains over some steps, one number per state.
@@ -98,13 +100,14 @@ impl Controls {
         let squares: Vec<f64> = deviations.iter().map(|y| y * y).collect();
         let plain = mean(&squares);
         let largest = squares.iter().copied().fold(0.0, f64::max) / (plain * squares.len() as f64);
+        let plain_pairs = self.of_pairs(&squares, [0.0; 2]);
         let (mut first, mut second) = (
             self.of_pairs(&deviations, self.coefficients(&deviations)),
             self.of_pairs(&squares, self.coefficients(&squares)),
         );
         let variance = |first: &[f64], second: &[f64]| mean(second) - mean(first).powi(2);
         if !((variance(&first, &second).max(f64::MIN_POSITIVE) / plain).ln().abs() <= OUTLIER) {
-            (first, second) = (self.of_pairs(&deviations, [0.0; 2]), self.of_pairs(&squares, [0.0; 2]));
+            (first, second) = (self.of_pairs(&deviations, [0.0; 2]), plain_pairs.clone());
         }
         let shift = mean(&first);
         let sd = variance(&first, &second).max(f64::MIN_POSITIVE).sqrt();
@@ -115,6 +118,7 @@ impl Controls {
             mean_error: error(&first) / sd,
             log_sd_error: error(&of_variance) / (2.0 * sd * sd),
             largest,
+            apart: (0.5 * (sd * sd / plain).ln(), error(&plain_pairs) / (2.0 * plain)),
         }
     }
 
