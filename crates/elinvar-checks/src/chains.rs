@@ -20,6 +20,8 @@ use crate::truth::{Errors, GOOD_MEAN, GOOD_SD};
 
 /// Corrections whose mean stands for the truth where it is not known.
 const LONG: usize = 16;
+/// The same where one takes long.
+const FEWER: usize = 4;
 /// Steps of a fit from which chains start; they find the rest themselves.
 const STEPS: u64 = 60;
 
@@ -128,13 +130,14 @@ fn corrected(problem: &Problem, seed: u64) -> Result<(u64, Corrected), String> {
 
 /// The mean of long corrections with seeds of their own, where nothing else is known.
 fn long(problem: &Problem) -> Result<Moments, String> {
-    let runs = threads::for_each(LONG, |i| corrected(problem, 1_000 + i as u64));
     let d = problem.target.dim();
+    let n = if d > 200 { FEWER } else { LONG };
+    let runs = threads::for_each(n, |i| corrected(problem, 1_000 + i as u64));
     let mut moments = Moments { mean: vec![0.0; d], sd: vec![0.0; d] };
     for run in runs {
         for (i, number) in run?.1.coordinates.iter().enumerate() {
-            moments.mean[i] += number.mean.value / LONG as f64;
-            moments.sd[i] += number.sd.value / LONG as f64;
+            moments.mean[i] += number.mean.value / n as f64;
+            moments.sd[i] += number.sd.value / n as f64;
         }
     }
     Ok(moments)
@@ -204,7 +207,7 @@ more than 100 coordinates); then `Posterior::correct` runs chains on the target 
 answer is *right* if every mean is within {GOOD_MEAN} true standard deviations and every standard deviation within {:.0} %, on the
 unconstrained scale. Errors are the worst over all coordinates, their median over the seeds; `adapt` and `chains` are gradients of
 the correction, without the fit's. Where nothing better is known, the truth is the mean of {LONG} corrections with other seeds
-(logistic, N = 5 d).
+(logistic, N = 5 d; {FEWER} of them above 200 coordinates).
 
 Written by `cargo xtask chains`.
 

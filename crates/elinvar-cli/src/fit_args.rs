@@ -222,8 +222,8 @@ pub(crate) struct FitArgs {
     )]
     pub(crate) diagnostic_draws: Option<usize>,
 
-    /// Correct means, standard deviations and quantiles by chains on the model, each with its error; the verdict is then
-    /// on them
+    /// Correct means, standard deviations and quantiles by chains on the model, each with its error; the verdict is
+    /// then on them
     #[arg(long, help_heading = "Run")]
     pub(crate) correct: bool,
 

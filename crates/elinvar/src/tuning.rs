@@ -250,6 +250,9 @@ pub(crate) mod chains {
     pub(crate) const ADAPTING_SHARE: f64 = 0.5;
     /// Steps of the first round that answers; each later round makes the run half as long again. Not tuned.
     pub(crate) const FIRST_ROUND: usize = 16;
+    /// Steps up to which doubts are those of a young run and need no second look once they are gone. Measured: without
+    /// it eight schools, non-centred, take 26 600 gradients instead of 5 400 in the median.
+    pub(crate) const YOUNG: usize = 50;
     /// Share of the steps, the latest, that make the answer. Not tuned.
     pub(crate) const LATE: f64 = 0.75;
     /// Expected number of wrong means, and of wrong standard deviations, by their errors, in an answer that is sharp.

@@ -81,7 +81,7 @@ pub(crate) fn correct(
         let mut doubts = seen.doubts(part, question, limits, settled, &tails);
         doubts.extend(seen.other_mode(part, &frame, question.modes));
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
-        doubtful |= doubts.iter().any(|doubt| !doubt.is_of_size());
+        doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.is_empty() { clean + 1 } else { 0 };
         let enough = clean >= if doubtful { 2 } else { 1 };
         steps = held.div_ceil(2);

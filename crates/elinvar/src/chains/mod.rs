@@ -1,9 +1,9 @@
 //! Chains on the target in the coordinates of a fitted Gaussian, and what they say with errors (mathematics §11).
 //!
-//! A fitted q = N(m, LLᵀ) is nearly right. In the coordinates x with z = m + Lx it is N(0, I), whose Hamiltonian flow is
-//! a rotation that is known exactly; what q has wrong is a small residual gradient, ∇ₓlog p + x, that kicks the momenta
-//! between rotations. So steps are long and cheap in any dimension: no importance weights, hence no curse of dimension.
-//! [`Posterior::correct`](crate::Posterior::correct) runs them.
+//! A fitted q = N(m, LLᵀ) is nearly right. In the coordinates x with z = m + Lx it is N(0, I), whose Hamiltonian flow
+//! is a rotation that is known exactly; what q has wrong is a small residual gradient, ∇ₓlog p + x, that kicks the
+//! momenta between rotations. So steps are long and cheap in any dimension: no importance weights, hence no curse of
+//! dimension. [`Posterior::correct`](crate::Posterior::correct) runs them.
 
 mod correct;
 mod corrected;

@@ -2,11 +2,11 @@
 //! (mathematics §11.5).
 //!
 //! A chain that has not been in a tail says nothing of it, and its errors are small for that very reason. So log p is
-//! asked far out, along the path of conditional means of each coordinate and along the directions in which the gradients
-//! at a few far points differ most from the Gaussian's. There the Gaussian falls by t²/2. Where log p falls slower, the
-//! profile is followed farther; as a law on the line it says what standard deviation to expect. Some chains then start
-//! where its second moment is. Until the chains' own standard deviation comes near to that of the profile, the answer is
-//! not settled.
+//! asked far out, along the path of conditional means of each coordinate and along the directions in which the
+//! gradients at a few far points differ most from the Gaussian's. There the Gaussian falls by t²/2. Where log p falls
+//! slower, the profile is followed farther; as a law on the line it says what standard deviation to expect. Some chains
+//! then start where its second moment is. Until the chains' own standard deviation comes near to that of the profile,
+//! the answer is not settled.
 
 use super::ensemble::Faults;
 use super::{Ensemble, Frame, Part};

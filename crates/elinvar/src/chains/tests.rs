@@ -82,7 +82,8 @@ fn banana() -> impl Target {
 
 #[test]
 fn steps_leave_a_banana_as_it_is() {
-    // 4 000 chains begin at draws of the banana itself and take 12 steps with an angle at which every tenth is rejected.
+    // 4 000 chains begin at draws of the banana itself and take 12 steps with an angle at which every tenth is
+    // rejected.
     // |z| < 4.5 for five means: a false alarm in 3.5e−5.
     use crate::random::{Purpose, Stream};
     let target = banana();
