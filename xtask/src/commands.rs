@@ -109,6 +109,15 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |_| vec![check("calibrate", &[])],
     },
     Task {
+        name: "chains",
+        argument: Some("[D]"),
+        about: "corrections by chains against the truth, regressions up to D coordinates (200); writes docs/chains.md",
+        commands: |rest| {
+            let large = rest.first().map(|d| ["--large", d.as_str()]);
+            vec![check("chains", large.as_ref().map_or(&[], |large| &large[..]))]
+        },
+    },
+    Task {
         name: "affine",
         argument: None,
         about: "fits in rescaled and rotated coordinates; writes docs/affine.md",

@@ -17,6 +17,7 @@ const GENERATED: &[&str] = &[
     "docs/paper/",
     "docs/verdict.md",
     "docs/affine.md",
+    "docs/chains.md",
     "docs/defaults.md",
     "docs/evaluations.md",
     "docs/families.md",

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use elinvar::Posterior;
+use elinvar::chains::{Corrected, CorrectedNumber};
 use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary, WeightedDraws};
 use elinvar_report::Content;
 
@@ -71,7 +72,7 @@ impl Analysis {
         let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
         let test = job.held_out.as_ref().map(|rows| held_out::test(rows, &*job.model, &posterior, seed)).transpose()?;
         Ok(Self {
-            parameters: posterior.summary(n, seed),
+            parameters: posterior.corrected().map_or_else(|| posterior.summary(n, seed), summary),
             warnings: job.notes.iter().cloned().chain(job.model.conflicts(&posterior)).collect(),
             seconds: posterior.seconds(),
             run_folder: None,
@@ -122,6 +123,18 @@ impl Analysis {
             }
         }
     }
+}
+
+/// The parameters as chains found them.
+fn summary(corrected: &Corrected) -> Vec<ParameterSummary> {
+    let row = |number: &CorrectedNumber| ParameterSummary {
+        name: number.name.clone(),
+        mean: number.mean.value,
+        sd: number.sd.value,
+        q5: number.q5.value,
+        q95: number.q95.value,
+    };
+    corrected.parameters.iter().map(row).collect()
 }
 
 /// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was

@@ -4,6 +4,7 @@ mod affine;
 mod arguments;
 mod bits;
 mod calibrate;
+mod chains;
 mod defaults;
 mod evaluations;
 mod families;
@@ -30,6 +31,11 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check { name: "defaults", about: "the default plan on problems whose KL divergence is known", run: defaults::run },
     Check { name: "calibrate", about: "whether the verdict of a fit agrees with the truth", run: calibrate::run },
+    Check {
+        name: "chains",
+        about: "corrections by chains against the truth: [--seeds N] [--only TEXT] [--large D] [--write FILE]",
+        run: chains::run,
+    },
     Check { name: "affine", about: "whether a fit depends on the coordinates of its target", run: affine::run },
     Check {
         name: "evaluations",

@@ -72,7 +72,9 @@ pub(crate) fn show(job: &Job, fitted: &Analysis, output: &OutputSettings) -> Res
 
 /// What a fit says about itself to the shell.
 pub(crate) fn outcome(fitted: &Analysis) -> Outcome {
-    Outcome::of(fitted.posterior.converged(), fitted.judgement.verdict)
+    // Chains do not need a fit that has converged.
+    let ended = fitted.posterior.converged() || fitted.posterior.corrected().is_some();
+    Outcome::of(ended, fitted.judgement.verdict)
 }
 
 fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Analysis, Failure> {

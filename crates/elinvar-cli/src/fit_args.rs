@@ -271,6 +271,11 @@ pub(crate) struct FitArgs {
     )]
     pub(crate) diagnostic_draws: Option<usize>,
 
+    /// Correct means, standard deviations and quantiles by chains on the model, each with its error; the verdict is
+    /// then on them
+    #[arg(long, help_heading = "Run")]
+    pub(crate) correct: bool,
+
     /// Keep the fit in this new folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,

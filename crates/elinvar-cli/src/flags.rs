@@ -28,6 +28,7 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     over_plan(&mut settings.plan, args);
     over_start(&mut settings.start, args);
     set(&mut settings.diagnostic_draws, &args.diagnostic_draws);
+    settings.correct |= args.correct;
     let out = args.out.as_ref().map(|path| path.display().to_string());
     set(&mut settings.output.out, &out);
     settings.output.json |= args.json;
@@ -234,6 +235,7 @@ mod tests {
             ("start-covariance", "100"),
             ("no-search", ""),
             ("diagnostic-draws", "500"),
+            ("correct", ""),
             ("out", "d"),
             ("json", ""),
             ("quiet", ""),

@@ -40,6 +40,7 @@
 #![cfg_attr(not(feature = "internals"), allow(dead_code, unreachable_pub))]
 
 pub mod block;
+pub mod chains;
 pub mod component;
 mod error;
 pub mod estimate;

@@ -291,3 +291,70 @@ pub(crate) mod start {
     /// Largest share of the variance along α that the mixing may explain.
     pub(crate) const LARGEST_SHIFT_SHARE: f64 = 0.6;
 }
+
+/// Chains on the target in the coordinates of a Gaussian.
+pub(crate) mod chains {
+    /// Share of the steps that are short. Not tuned.
+    pub(crate) const SHORT_STEPS: f64 = 0.2;
+    /// Length of a short step, in usual ones. Not tuned.
+    pub(crate) const SHORT_STEP: f64 = 0.2;
+    /// Mean acceptance that the angle of leaps is set for. Not tuned.
+    pub(crate) const ACCEPTANCE: f64 = 0.85;
+    /// Mean acceptance up to which the angle is halved at once. Not tuned.
+    pub(crate) const LOST: f64 = 0.3;
+    /// Largest move of a matched centre in any coordinate of the frame before, for the frame to be settled. Not tuned.
+    pub(crate) const SETTLED_SHIFT: f64 = 0.35;
+    /// Largest factor between the matched and the present variance in any direction, for the frame to be settled. Not
+    /// tuned.
+    pub(crate) const SETTLED_RATIO: f64 = 2.5;
+    /// Steps of the rounds in which the frame is found; the last goes on. Not tuned.
+    pub(crate) const ROUNDS: [usize; 5] = [3, 4, 5, 6, 8];
+    /// Mean acceptance below which a settled frame is not believed. Not tuned.
+    pub(crate) const ADAPTED: f64 = 0.6;
+    /// Share of the budget that finding the frame may take. Not tuned.
+    pub(crate) const ADAPTING_SHARE: f64 = 0.5;
+    /// Steps of the first round that answers; each later round makes the run half as long again. Not tuned.
+    pub(crate) const FIRST_ROUND: usize = 16;
+    /// Steps up to which doubts are those of a young run and need no second look once they are gone. Measured: without
+    /// it eight schools, non-centred, take 26 600 gradients instead of 5 400 in the median.
+    pub(crate) const YOUNG: usize = 50;
+    /// Share of the steps, the latest, that make the answer. Not tuned.
+    pub(crate) const LATE: f64 = 0.75;
+    /// Expected number of wrong means, and of wrong standard deviations, by their errors, in an answer that is sharp.
+    /// Not tuned.
+    pub(crate) const WRONG: f64 = 0.025;
+    /// Standard errors within which a number is said to be known. Not tuned.
+    pub(crate) const SURE: f64 = 2.5;
+    /// Standard errors by which the early and the late half may differ. Not tuned.
+    pub(crate) const DRIFT: f64 = 4.0;
+    /// Mean acceptance, of all chains and of the worst, below which chains stand still. Not tuned.
+    pub(crate) const STANDING_STILL: [f64; 2] = [0.6, 0.4];
+    /// Share of the points at which a density may be undefined. Not tuned.
+    pub(crate) const UNDEFINED: f64 = 0.01;
+    /// Standard deviations beyond which a mode is another place than that of the chains. Not tuned.
+    pub(crate) const APART: f64 = 8.0;
+    /// Share of the mass that another mode may have. Not tuned.
+    pub(crate) const OTHER_MASS: f64 = 0.01;
+}
+
+/// Tails that chains have not entered.
+pub(crate) mod tails {
+    /// Standard deviations from the centre at which every coordinate is asked first.
+    pub(crate) const FIRST: f64 = 5.0;
+    /// Nats by which log p falls less than the Gaussian's there, for the profile to be followed.
+    pub(crate) const EXCESS: f64 = 1.5;
+    /// Coordinates that are followed, those that fall slowest.
+    pub(crate) const MOST_PROFILES: usize = 128;
+    /// Standard deviations beyond which a tail begins.
+    pub(crate) const EDGE: f64 = 3.0;
+    /// Share of the second moment beyond the edge from which a tail is visited.
+    pub(crate) const SHARE: f64 = 0.1;
+    /// Log ratio of the standard deviation of a profile to that of the chains from which it is looked at.
+    pub(crate) const LOG_SD: f64 = 0.14;
+    /// Far points whose gradients point at further directions.
+    pub(crate) const FAR_POINTS: usize = 16;
+    /// Directions that are taken from them.
+    pub(crate) const DIRECTIONS: usize = 6;
+    /// Square of the singular value of far gradients, each of length one, below which there is no common direction.
+    pub(crate) const LEAST_DIRECTION: f64 = 0.5;
+}

@@ -128,15 +128,15 @@ impl<'t> Evaluator<'t> {
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
     pub(crate) fn gradients(&mut self, draws: Draws<'_>) -> Result<(Vec<f64>, Vec<f64>), Error> {
-        self.ask_gradients(draws)?;
+        self.evaluate_gradients(draws)?;
         Ok((self.answer.log_p().to_vec(), self.answer.grads().to_vec()))
     }
 
-    /// [`Evaluator::gradients`], to be found in the answer to the last batch.
+    /// [`Evaluator::gradients`] that leaves what it found in [`Evaluator::answer`] and allocates nothing once warm.
     ///
     /// # Errors
-    /// A fatal error of the target; [`Error::Interrupted`].
-    pub(crate) fn ask_gradients(&mut self, draws: Draws<'_>) -> Result<(), Error> {
+    /// As [`Evaluator::gradients`].
+    pub(crate) fn evaluate_gradients(&mut self, draws: Draws<'_>) -> Result<(), Error> {
         self.answer.set_len(draws.len());
         self.asker.ask(draws, Rows::All, Want::Gradients, &mut self.answer)?;
         let Parts { log_p, grad, .. } = self.answer.parts_mut();

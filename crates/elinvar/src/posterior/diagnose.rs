@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::correction;
 use super::verdict::assess;
 use super::{
     Evidence, Importance, Judgement, Posterior, Shift, WideDraws, Widened, judge, limits, pareto_k_threshold, shift,
@@ -161,11 +162,12 @@ impl Posterior {
     pub fn diagnose(&mut self, target: &dyn Target, n: usize, seed: u64) -> Result<Diagnostics, Error> {
         let diagnostics = self.importance(target, n, seed)?.diagnostics;
         self.record.diagnostics = Some(diagnostics.clone());
-        self.record.judgement = None;
+        self.record.judgement = self.corrected().map(correction::judge);
         Ok(diagnostics)
     }
 
-    /// [`Posterior::diagnose`] and a verdict, both kept with the fit.
+    /// [`Posterior::diagnose`] and a verdict, both kept with the fit. Where the fit was corrected
+    /// ([`Posterior::correct`]), the verdict is that on the correction.
     ///
     /// To the `n` draws of q come as many from two wider laws around it ([`WideDraws`]): shifts seen from inside q
     /// alone miss what lies outside. Both are made four times as many, twice at most, while their noise is what
@@ -293,14 +295,16 @@ impl Posterior {
                 log_q_at_modes: &log_q,
             };
             let more = 4 * n_draws;
-            if assess(&evidence).undecided
+            if self.corrected().is_none()
+                && assess(&evidence).undecided
                 && more <= limits::DRAWS_GROWTH * n
                 && more.saturating_mul(self.dim()) <= MOST_NUMBERS
             {
                 n_draws = more;
                 continue;
             }
-            let judgement = judge(&evidence);
+            // What is given is judged: the answer of chains, where there is one.
+            let judgement = self.corrected().map_or_else(|| judge(&evidence), correction::judge);
             weighted.diagnostics.counts = evaluator.counts().since(before);
             self.record.diagnostics = Some(weighted.diagnostics.clone());
             self.record.judgement = Some(judgement.clone());

@@ -1,6 +1,7 @@
 //! The result of a fit: a distribution that can be sampled, evaluated, summarised, saved and judged.
 
 mod comparison;
+mod correction;
 mod diagnose;
 mod importance;
 mod pareto;
@@ -31,6 +32,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::chains::Corrected;
 use crate::evaluate::CHUNK;
 use crate::family::{Approximation, DrawPlan, Family, NoiseKey};
 use crate::file::{self, Format, Header};
@@ -67,6 +69,9 @@ struct Record {
     remaining: Option<(f64, f64)>,
     #[serde(default)]
     judgement: Option<Judgement>,
+    /// What chains found, where they were run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    corrected: Option<Corrected>,
     #[serde(default)]
     agreement: Agreement,
     #[serde(default)]
@@ -98,6 +103,7 @@ impl Posterior {
             diagnostics: None,
             remaining,
             judgement: None,
+            corrected: None,
             agreement: Agreement::default(),
             rungs: Vec::new(),
             trace: Vec::new(),
@@ -175,10 +181,11 @@ impl Posterior {
         &self.record.agreement
     }
 
-    /// Records what several starts said; a verdict that did not know it is forgotten.
+    /// Records what several starts said; a verdict and a correction that did not know it are forgotten.
     pub(crate) fn set_agreement(&mut self, agreement: Agreement) {
         self.record.agreement = agreement;
         self.record.judgement = None;
+        self.record.corrected = None;
     }
 
     /// The families that were tried, from the first to the last; empty where one was asked for.
@@ -279,6 +286,9 @@ impl Posterior {
         let (names, parameters) = (record.constrained_names.len(), record.transforms.n_constrained());
         if names != parameters {
             return Err(file::damaged(path, &format!("it has {parameters} parameters and {names} names for them")));
+        }
+        if record.corrected.as_ref().is_some_and(|corrected| !corrected.fits(dim, parameters)) {
+            return Err(file::damaged(path, &"its correction has another number of coordinates"));
         }
         Ok(Self { record, looked: None })
     }

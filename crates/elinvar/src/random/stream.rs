@@ -22,6 +22,8 @@ pub enum Purpose {
     Diagnostics,
     /// Draws handed to the user.
     Sample,
+    /// Momenta and decisions of chains.
+    Chains,
 }
 
 impl Purpose {
@@ -34,6 +36,7 @@ impl Purpose {
             Self::Diagnostics => 4,
             Self::Sample => 5,
             Self::Check => 6,
+            Self::Chains => 7,
         }
     }
 }

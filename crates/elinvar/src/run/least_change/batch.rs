@@ -91,7 +91,7 @@ impl Batch {
                 axpy(sign, offset, z);
             }
         }
-        evaluator.ask_gradients(self.draws.view())?;
+        evaluator.evaluate_gradients(self.draws.view())?;
         let kept = self.keep_good(evaluator);
         if 2 * kept < n || kept < 2 {
             return Ok(Look::TooManyBad(2 * (n - kept)));
