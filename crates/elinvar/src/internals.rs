@@ -5,13 +5,12 @@
 //! A method that only this crate may call is opened by a trait with a method of the same name.
 
 use crate::Posterior;
-use crate::block::{Location, LogWeights, Scale, Tensor};
+use crate::block::{LogWeights, Scale};
 use crate::component::Component;
 use crate::law::Law;
 use crate::plan::Plan;
 use crate::record::{Agreement, Rung};
-use crate::rule::StepSize;
-use family::{BlockGradient, DrawPlan};
+use family::DrawPlan;
 use law::{Conditional, Entropy, Forms, Moments, ShapeSlopes, TwoPoint};
 
 /// Scalar functions.
@@ -108,10 +107,8 @@ pub mod family {
     pub use crate::family::gaussian_mixture::GaussianMixtureEstimator;
     pub use crate::family::gradient::Gradient;
     pub use crate::family::mean_variance::MeanVarianceEstimator;
-    pub use crate::family::product::ProductEstimator;
     pub use crate::family::step::{Scratch, StepRequest};
     pub use crate::family::stepping::Stepping;
-    pub use crate::family::tensor::TensorEstimator;
 }
 
 /// Opens methods: those of the first list take `&self`, those after `mut` take `&mut self`.
@@ -182,30 +179,9 @@ open! {
 }
 
 open! {
-    /// A gradient of zeros in the shape of a block.
-    OfLocation for Location {
-        fn gradient() -> BlockGradient;
-    }
-}
-
-open! {
-    /// A gradient of zeros in the shape of a block.
-    OfTensor for Tensor {
-        fn gradient() -> BlockGradient;
-    }
-}
-
-open! {
     /// What a plan says about a batch.
     Batches for Plan {
         fn draw_plan(n_draws: usize) -> DrawPlan;
-    }
-}
-
-open! {
-    /// The length of a step by its number.
-    Lengths for StepSize {
-        fn at(step: u64) -> f64;
     }
 }
 

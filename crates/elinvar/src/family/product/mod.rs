@@ -3,7 +3,7 @@
 mod draw;
 mod gradient;
 
-pub use draw::ProductEstimator;
+pub(crate) use draw::ProductEstimator;
 
 use super::{Approximation, Batch, Density, Estimator, Gradient, NoiseKey, Seen, batch};
 use crate::block::Location;

@@ -7,7 +7,7 @@ mod from_variances;
 mod gradient;
 mod values;
 
-pub use draw::TensorEstimator;
+pub(crate) use draw::TensorEstimator;
 pub(crate) use from_variances::by_factors;
 
 use super::{Approximation, Batch, Estimator, Gradient, NoiseKey, Seen, batch};
