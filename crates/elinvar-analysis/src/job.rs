@@ -146,7 +146,9 @@ fn choose_bias_correction(plan: &mut Plan, target: &dyn Target) -> Option<String
             rule.bias_correction = BiasCorrection::MomentumOnly;
             let name = about.names.get(flat).map_or(String::new(), |name| format!(" ({name})"));
             Some(format!(
-                "rule adam_like: a parameter{name} has no Gaussian prior from which its precision could start, so the running                  mean of squared gradients starts at the precision of the start and is not bias-corrected (bias_correction =                  momentum_only)"
+                "rule adam_like: a parameter{name} has no Gaussian prior for its precision to start from, so the \
+                 running mean of squared gradients starts at the precision of the start, without bias correction \
+                 (bias_correction = momentum_only)"
             ))
         }
         _ => None,

@@ -6,7 +6,7 @@ mod optimum;
 mod squared_gradients;
 
 use elinvar::family::{Family, Kind};
-use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Root, Rule};
+use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, OnLeaving, Printed, Root, Rule};
 use elinvar::target::Covariance;
 
 const MOMENTUM: Rule = Rule::NaturalMomentum { gamma: 0.6 };
@@ -23,12 +23,14 @@ fn rules() -> Vec<Rule> {
         use BiasCorrection as B;
         rules.extend([B::Both, B::DataOnly, B::MomentumOnly, B::None].map(|bias| adam_like(root, bias)));
     }
+    let halving = Printed { on_leaving: OnLeaving::Halve, ..Printed::default() };
+    rules.extend([Rule::GradientDescent, Rule::Printed(halving)]);
     rules
 }
 
 /// Whether the family has a step by this rule.
 fn takes(family: Family, rule: Rule) -> bool {
     let product = matches!(family.kind, Kind::ScaleMixture { product: true, .. });
-    let single = family.name() != "mog" && family.kind != Family::student_t_learned().kind && !product;
+    let single = family.name() != "mog" && !product;
     !matches!(rule, Rule::AdamLike(_)) || (family.covariance == Covariance::Diagonal && single)
 }

@@ -58,6 +58,16 @@ fn a_run_gives_the_same_bits_again_and_in_pieces() {
     }
 }
 
+/// What a rule remembers, in a word: two have no memory besides the printed one, and two a place on a chart.
+fn memory_of(rule: Rule) -> &'static str {
+    match rule {
+        Rule::NaturalMomentum { .. } => "displacement",
+        Rule::AdamLike(_) => "means",
+        Rule::EuclideanAdam(_) | Rule::GradientDescent => "chart",
+        _ => "nothing",
+    }
+}
+
 /// The memory of one rule is not taken for that of another.
 #[test]
 fn a_checkpoint_with_the_memory_of_another_rule_is_refused() {
@@ -74,7 +84,7 @@ fn a_checkpoint_with_the_memory_of_another_rule_is_refused() {
             let mut mixed = one.clone();
             mixed["memory"] = two["memory"].clone();
             let found = Run::resume(&target, &serde_json::from_value(mixed).unwrap());
-            let alike = rules()[i].to_string() == rules()[j].to_string() || i.max(j) < 2;
+            let alike = memory_of(rules()[i]) == memory_of(rules()[j]);
             assert_eq!(found.is_ok(), alike, "{:?} with the memory of {:?}", rules()[i], rules()[j]);
         }
     }
@@ -94,7 +104,9 @@ fn no_step_size_leaves_the_domain() {
     for (name, target) in [("logistic", &regression as &dyn Target), ("banana", &banana), ("funnel", &funnel)] {
         for family in families() {
             let from = start_of(target, family);
-            for rule in rules().into_iter().skip(2).filter(|rule| takes(family, *rule)) {
+            // The printed rule is halved sixty times and then says that it cannot go on.
+            let others = rules().into_iter().skip(2).filter(|rule| rule.printed().is_none());
+            for rule in others.filter(|rule| takes(family, *rule)) {
                 let declares = matches!(target.about().prior, Prior::Gaussian { .. });
                 if !declares && matches!(rule, Rule::AdamLike(rule) if rule.bias_correction.starts_from_the_prior()) {
                     assert!(matches!(
