@@ -109,11 +109,12 @@ impl<'t> LeastChangeRun<'t> {
         }
     }
 
-    fn bad_start(&self, bad: usize) -> Error {
+    fn bad_start(&self) -> Error {
         let answer = self.evaluator.answer();
-        let bad_one = |s: &usize| !(answer.log_p()[*s].is_finite() && answer.grad(*s).iter().all(|v| v.is_finite()));
-        let s = (0..answer.len()).find(bad_one).unwrap_or(0);
-        Error::bad_start(bad, answer.len(), self.batch.draws.get(s))
+        let is_bad = |s: &usize| !(answer.log_p()[*s].is_finite() && answer.grad(*s).iter().all(|v| v.is_finite()));
+        let bad = (0..answer.len()).filter(is_bad).count();
+        let example = (0..answer.len()).find(is_bad).unwrap_or(0);
+        Error::bad_start(bad, answer.len(), self.batch.draws.get(example))
     }
 
     /// Whether a width has changed beyond reason.
@@ -171,8 +172,8 @@ impl Driven for LeastChangeRun<'_> {
                 }
                 self.pace.after_step(&self.plan, &found);
             }
-            Look::TooManyBad(bad) if index == 0 => return Err(self.bad_start(bad)),
-            Look::TooManyBad(_) => {
+            Look::TooManyBad if index == 0 => return Err(self.bad_start()),
+            Look::TooManyBad => {
                 self.q.narrow();
                 self.pace.skip();
             }
