@@ -81,6 +81,8 @@ pub(crate) mod least_change {
     pub(crate) const HIGHEST_EIGENVALUE: f64 = 5.0;
     /// Draws by which a state must have been judged good, in steps one after the other, before it is believed.
     pub(crate) const DRAWS_TO_BELIEVE: usize = 64;
+    /// Lost pairs, as a share of the others, with which a state is still believed. Not tuned.
+    pub(crate) const LOST_SHARE: f64 = 0.05;
     /// With as many draws as there may be, a step pays if what is left falls to this share of the least so far. Not
     /// tuned.
     pub(crate) const PAYING_SHARE: f64 = 0.9;

@@ -34,8 +34,8 @@ pub(super) struct Batch {
 pub(super) enum Look {
     /// The ELBO with its standard error, and the findings; the whitened gradient was written.
     Good { elbo: (f64, f64), found: Findings },
-    /// More than half of the pairs could not be evaluated: so many draws.
-    TooManyBad(usize),
+    /// More than half of the pairs could not be evaluated.
+    TooManyBad,
 }
 
 impl Batch {
@@ -94,7 +94,7 @@ impl Batch {
         evaluator.evaluate_gradients(self.draws.view())?;
         let kept = self.keep_good(evaluator);
         if 2 * kept < n || kept < 2 {
-            return Ok(Look::TooManyBad(2 * (n - kept)));
+            return Ok(Look::TooManyBad);
         }
         is_matched &= kept == n;
         let (e, odd, even) = (&self.e[..d * kept], &mut self.odd[..d * kept], &mut self.even[..d * kept]);
@@ -105,9 +105,9 @@ impl Batch {
         let mean = mean_of(d, even, a, is_matched);
         let scale = self.scale_of(kept, is_matched, b);
         if !gradient.iter().all(|v| v.is_finite()) {
-            return Ok(Look::TooManyBad(2 * n));
+            return Ok(Look::TooManyBad);
         }
-        let found = Findings { mean, scale, n_pairs: kept, is_determined: kept > d };
+        let found = Findings { mean, scale, n_pairs: kept, n_lost: n - kept, is_determined: kept > d };
         Ok(Look::Good { elbo: self.elbo(kept, q), found })
     }
 

@@ -40,10 +40,11 @@ pub(super) struct LeastChangeRun<'t> {
     clock: Clock,
 }
 
-/// The state with least to gain of those that were judged.
+/// The state with the highest bound of those that were judged, less its error; the answer, once there is one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Best {
     q: Whitened,
+    bound: f64,
     remaining: (f64, f64),
 }
 
@@ -94,25 +95,26 @@ impl<'t> LeastChangeRun<'t> {
         Ok(Posterior::of_run(self.evaluator.about(), q, &self.plan, reason, remaining))
     }
 
-    /// Keeps the present state if less is left to gain there than anywhere before, or if it is the answer.
-    fn keep_best(&mut self, remaining: (f64, f64), is_answer: bool) {
-        let left = |(value, error): (f64, f64)| value + error;
+    /// Keeps the present state if its bound is higher than that of any before, or if it is the answer.
+    fn keep_best(&mut self, (elbo, error): (f64, f64), remaining: (f64, f64), is_answer: bool) {
+        let bound = Some(elbo - error).filter(|bound| bound.is_finite()).unwrap_or(f64::MIN);
         match &mut self.best {
-            Some(best) if !is_answer && left(best.remaining) <= left(remaining) => {}
+            Some(best) if !is_answer && bound <= best.bound => {}
             Some(best) => {
                 best.q.mean.copy_from_slice(&self.q.mean);
                 best.q.factor.copy_from_slice(&self.q.factor);
-                best.remaining = remaining;
+                (best.bound, best.remaining) = (bound, remaining);
             }
-            None => self.best = Some(Best { q: self.q.clone(), remaining }),
+            None => self.best = Some(Best { q: self.q.clone(), bound, remaining }),
         }
     }
 
-    fn bad_start(&self, bad: usize) -> Error {
+    fn bad_start(&self) -> Error {
         let answer = self.evaluator.answer();
-        let bad_one = |s: &usize| !(answer.log_p()[*s].is_finite() && answer.grad(*s).iter().all(|v| v.is_finite()));
-        let s = (0..answer.len()).find(bad_one).unwrap_or(0);
-        Error::bad_start(bad, answer.len(), self.batch.draws.get(s))
+        let is_bad = |s: &usize| !(answer.log_p()[*s].is_finite() && answer.grad(*s).iter().all(|v| v.is_finite()));
+        let bad = (0..answer.len()).filter(is_bad).count();
+        let example = (0..answer.len()).find(is_bad).unwrap_or(0);
+        Error::bad_start(bad, answer.len(), self.batch.draws.get(example))
     }
 
     /// Whether a width has changed beyond reason.
@@ -158,7 +160,7 @@ impl Driven for LeastChangeRun<'_> {
                 let judged = (found.remaining(), found.error(self.q.mean.len()));
                 remaining = Some(judged);
                 let is_answer = self.pace.judge(&self.plan, &found);
-                self.keep_best(judged, is_answer);
+                self.keep_best(elbo, judged, is_answer);
                 if !is_answer {
                     let lengths = self.pace.lengths(&found, &self.gradient);
                     let (a, b) = self.gradient.split_at(self.q.mean.len());
@@ -170,8 +172,8 @@ impl Driven for LeastChangeRun<'_> {
                 }
                 self.pace.after_step(&self.plan, &found);
             }
-            Look::TooManyBad(bad) if index == 0 => return Err(self.bad_start(bad)),
-            Look::TooManyBad(_) => {
+            Look::TooManyBad if index == 0 => return Err(self.bad_start()),
+            Look::TooManyBad => {
                 self.q.narrow();
                 self.pace.skip();
             }

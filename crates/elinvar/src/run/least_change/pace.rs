@@ -35,6 +35,8 @@ pub(super) struct Findings {
     pub(super) scale: Norm,
     /// Pairs of mirrored draws that were kept.
     pub(super) n_pairs: usize,
+    /// Pairs that were lost because the density was not finite at one of them.
+    pub(super) n_lost: usize,
     /// Whether there were enough draws for a regression on every coordinate.
     pub(super) is_determined: bool,
 }
@@ -141,14 +143,18 @@ impl Pace {
     /// Whether the state that was judged is the answer.
     pub(super) fn judge(&mut self, plan: &Plan, found: &Findings) -> bool {
         let left = found.remaining() + found.error(self.dim);
-        if 2.0 * left < self.tolerance(plan) {
+        // What is lost at an edge is not part of what is left: such a state may be as good as any, and is not believed.
+        let is_whole = found.n_lost as f64 <= tuned::LOST_SHARE * found.n_pairs as f64;
+        let is_small = 2.0 * left < self.tolerance(plan);
+        if is_small && is_whole {
             self.passed += 2 * found.n_pairs;
             self.converged = self.passed >= tuned::DRAWS_TO_BELIEVE;
         } else {
             self.passed = 0;
         }
         let pays = self.least.is_none_or(|least| left < tuned::PAYING_SHARE * least);
-        self.idle = if pays || self.n_pairs < self.most_pairs(plan) { 0 } else { self.idle + 1 };
+        let may_gain = pays || self.n_pairs < self.most_pairs(plan);
+        self.idle = if may_gain && (is_whole || !is_small) { 0 } else { self.idle + 1 };
         self.least = Some(self.least.map_or(left, |least| least.min(left)));
         self.converged
     }
