@@ -52,7 +52,7 @@ fn run(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Findings, 
 
 /// How the runs of each way went.
 fn ends(curves: &[Curves]) -> Table {
-    let header = ["update", "KL after 100 steps", "1 000", "10 000", "30 000", "300 000", "smallest", "steps to 1 nat"];
+    let header = ["update", "KL after 100 steps", "1 000", "10 000", "30 000", "100 000", "smallest", "steps to 1 nat"];
     let mut table = Table::new("known-posterior", header);
     for curve in curves {
         let after = |n: u64| curve.after(n).map_or("–".into(), |kl| shown(mean_and_sd(&kl).0));

@@ -14,7 +14,7 @@ use crate::{Error, Findings};
 /// Draws of a step.
 pub(super) const N_DRAWS: usize = 10;
 /// Steps after which the KL divergence is put down.
-pub(super) const LOOKS: [u64; 5] = [100, 1_000, 10_000, 30_000, 300_000];
+pub(super) const LOOKS: [u64; 5] = [100, 1_000, 10_000, 30_000, 100_000];
 /// A divergence to be reached.
 pub(super) const ONE_NAT: f64 = 1.0;
 pub(super) const JOINT: &str = "elinvar, joint";
@@ -46,7 +46,7 @@ pub(super) fn matrix() -> Result<Family, Error> {
 /// independent features.
 pub(super) fn ways(quick: bool) -> Result<Vec<Way>, Error> {
     let matrix = matrix()?;
-    let (own, printed, long) = if quick { (1_000, 1_000, 1_000) } else { (3_000, 30_000, 300_000) };
+    let (own, printed, long) = if quick { (1_000, 1_000, 1_000) } else { (3_000, 30_000, 100_000) };
     let elinvar = |name, family| Way { name, family, how: How::Elinvar, shared: SHARED, steps: own };
     let as_printed = |name, beta_1, beta_2, n_draws, steps| {
         let how = How::Printed { beta_1, beta_2, n_draws };

@@ -54,12 +54,12 @@ pub(super) fn arms(quick: bool) -> Vec<Arm> {
         arm("elinvar, default plan, at its start", None, default, How::DefaultStart),
         arm("elinvar from the paper's start", Some("paper-start"), others, How::FromPaperStart),
     ];
-    let betas: &[f64] = if quick { &[0.05] } else { &[0.2, 0.1, 0.05, 0.02, 0.01, 0.005] };
+    let betas: &[f64] = if quick { &[0.05] } else { &[0.2, 0.1, 0.05, 0.02] };
     for beta in betas {
         let stem = (*beta == 0.05).then_some("printed");
         arms.push(arm(&format!("as printed, β = {beta}"), stem, others, How::By(printed(*beta))));
     }
-    for beta in if quick { &[0.05][..] } else { &[0.1, 0.05, 0.02, 0.01] } {
+    for beta in if quick { &[0.05][..] } else { &[0.1, 0.05, 0.02] } {
         let stem = (*beta == 0.05).then_some("authors");
         arms.push(arm(&format!("authors' program, β = {beta}"), stem, others, How::By(authors(*beta))));
     }
