@@ -211,8 +211,8 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) minibatch: Option<usize>,
     /// How a gradient becomes a step: retraction, natural_gradient, natural_momentum, adam_like, euclidean_adam or
-    /// gradient_descent; or printed, the updates as the paper prints them, with its plain draws, constant steps and no search
-    /// (docs/printed.md)
+    /// gradient_descent; or printed, the updates as the paper prints them, with its plain draws, constant steps and no
+    /// search (docs/printed.md)
     #[arg(long, value_name = "WORD", value_parser = rule, help_heading = "Run")]
     pub(crate) rule: Option<Rule>,
     /// Option of --rule printed, such as on_leaving=halve; may be given again for another
@@ -238,8 +238,8 @@ pub(crate) struct FitArgs {
     /// least_change, stein or stein_plain [default: the best that the model has]
     #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Run")]
     pub(crate) curvature: Option<Curvature>,
-    /// What weighs the gradient of a draw: sampled (option I), marginal (II) or conditional (III) [default: conditional;
-    /// sampled for printed]
+    /// What weighs the gradient of a draw: sampled (option I), marginal (II) or conditional (III) [default:
+    /// conditional; sampled for printed]
     #[arg(long, value_name = "WORD", value_parser = weights, help_heading = "Run")]
     pub(crate) weights: Option<MixingWeights>,
     /// How the draws of a step depend on each other: independent, antithetic or quasi_monte_carlo [default:

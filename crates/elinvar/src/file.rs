@@ -1,5 +1,5 @@
-//! Files of the library: JSON with a header that says what they are and a checksum at their end, written whole or not at
-//! all.
+//! Files of the library: JSON with a header that says what they are and a checksum at their end, written whole or not
+//! at all.
 
 mod checksum;
 mod whole;

@@ -133,12 +133,12 @@ impl Plan {
     }
 
     /// The update boxes of the paper as they are printed: `n_draws` independent draws of q in all, of a mixture as a
-    /// whole; the constant step size β; no bound on a step, no baseline, no average, no growing number of draws; so many
-    /// steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II), that
-    /// in a learned shape of the Student-t the factor of eq. (21).
+    /// whole; the constant step size β; no bound on a step, no baseline, no average, no growing number of draws; so
+    /// many steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II),
+    /// that in a learned shape of the Student-t the factor of eq. (21).
     ///
-    /// The boxes say nothing about where to start: [`fit`](crate::fit) starts at N(0, I) without a search, the components
-    /// of a mixture around points drawn from it, and [`fit_from`](crate::fit_from) anywhere
+    /// The boxes say nothing about where to start: [`fit`](crate::fit) starts at N(0, I) without a search, the
+    /// components of a mixture around points drawn from it, and [`fit_from`](crate::fit_from) anywhere
     /// ([`start_around`](crate::run::start_around)).
     ///
     /// ```

@@ -115,7 +115,8 @@ impl MeanVariance<'_> {
         }
     }
 
-    /// −E[∇log q ũᵀ] and E[P(z − Bũ) ∇log qᵀ], symmetrised: the entropy of a mean mixture differentiated along its draws.
+    /// −E[∇log q ũᵀ] and E[P(z − Bũ) ∇log qᵀ], symmetrised: the entropy of a mean mixture differentiated along its
+    /// draws.
     ///
     /// Paper: App. E, App. F.
     fn add_reparameterised_entropy(&self, work: &mut MeanVarianceEstimator, out: &mut BlockGradient) {

@@ -98,8 +98,8 @@ impl Entry {
 
 /// Keeps the entries of a fit; may be asked from several threads at once.
 ///
-/// Whoever gives a journal to a fit sees to it that the target is the one of its entries ([`Folder::about`]). Entries of
-/// another family or plan are found out and not used.
+/// Whoever gives a journal to a fit sees to it that the target is the one of its entries ([`Folder::about`]). Entries
+/// of another family or plan are found out and not used.
 pub trait Journal: Sync {
     /// The last entry of a part, if there is any.
     ///

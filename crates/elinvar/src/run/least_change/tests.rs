@@ -84,8 +84,8 @@ fn what_is_left_is_the_divergence_from_a_gaussian_target() {
 
 #[test]
 fn fits_by_gradients_are_near_the_best_gaussian() {
-    // The bounds of the best Gaussians by long fits with Hessians and 256 draws; eight schools is far from Gaussian, and
-    // its widths are found from the few draws in a tail.
+    // The bounds of the best Gaussians by long fits with Hessians and 256 draws; eight schools is far from Gaussian,
+    // and its widths are found from the few draws in a tail.
     let plan = Plan::default();
     let thorough = |target: &dyn Target| {
         let stop = crate::run::Stop { remaining_nats: 5e-4, ..crate::run::Stop::default() };

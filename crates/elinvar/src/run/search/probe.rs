@@ -32,7 +32,8 @@ impl<'t> Probe<'t> {
         self.evaluator.point(z)
     }
 
-    /// −∇²log p at a point, d² numbers: from the target, or else from 2d gradients, d when scouting. Nothing where it is not finite.
+    /// −∇²log p at a point, d² numbers: from the target, or else from 2d gradients, d when scouting. Nothing where it
+    /// is not finite.
     pub(super) fn curvature(&mut self, at: &Point) -> Result<Option<Vec<f64>>, Error> {
         if self.has_hessian() { self.second_derivatives(Covariance::Full, at) } else { self.differences(at) }
     }
@@ -42,8 +43,8 @@ impl<'t> Probe<'t> {
         self.evaluator.curvature_at(kind, &at.z)
     }
 
-    /// Central differences of gradients, forward ones when scouting, over a small part of each coordinate's width; the widths are renewed on the
-    /// way.
+    /// Central differences of gradients, forward ones when scouting, over a small part of each coordinate's width; the
+    /// widths are renewed on the way.
     fn differences(&mut self, at: &Point) -> Result<Option<Vec<f64>>, Error> {
         /// Small against the width, so that third derivatives do not matter, and large against rounding.
         const PART: f64 = 1e-4;
