@@ -109,10 +109,28 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |_| vec![check("calibrate", &[])],
     },
     Task {
+        name: "chains",
+        argument: Some("[D]"),
+        about: "corrections by chains against the truth, regressions up to D coordinates (200); writes docs/chains.md",
+        commands: |rest| {
+            let large = rest.first().map(|d| ["--large", d.as_str()]);
+            vec![check("chains", large.as_ref().map_or(&[], |large| &large[..]))]
+        },
+    },
+    Task {
         name: "affine",
         argument: None,
         about: "fits in rescaled and rotated coordinates; writes docs/affine.md",
         commands: |_| vec![check("affine", &[])],
+    },
+    Task {
+        name: "evaluations",
+        argument: Some("[DIR]"),
+        about: "what a Gaussian costs with and without Hessians, on the posteriordb of DIR too; writes docs/evaluations.md",
+        commands: |rest| {
+            let folder = rest.first().map(|path| ["--posteriordb", path.as_str()]);
+            vec![check("evaluations", folder.as_ref().map_or(&[], |folder| &folder[..]))]
+        },
     },
     Task {
         name: "scaling",

@@ -1,9 +1,12 @@
 //! What the library shows: every public item by name, compared with a list, so that a change of it is seen in a review.
+//!
+//! On the surface is what a public module declares or exports, and the methods of such types. What only `internals`
+//! shows is not; neither is seen what a macro makes.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::tree::{files, read, root};
+use crate::tree::{code, files, read, root};
 
 /// The list; `ELINVAR_REGENERATE_SURFACE=1 cargo test -p xtask surface` writes it anew.
 const LIST: &str = "crates/elinvar/surface.txt";
@@ -14,30 +17,93 @@ fn item(line: &str) -> Option<(&str, &str)> {
     let declared = line.strip_prefix("pub ")?;
     let declared = if declared.starts_with("const fn ") { &declared["const ".len()..] } else { declared };
     let (kind, rest) = declared.split_once(' ')?;
-    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-    KINDS.contains(&kind).then(|| (kind, &rest[..end]))
+    KINDS.contains(&kind).then(|| (kind, word(rest)))
 }
 
-/// What the sources of the library declare: items of files, and methods of their `impl` blocks.
+fn word(text: &str) -> &str {
+    &text[..text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len())]
+}
+
+/// What the public modules show: their own paths, and where each name comes from that they export.
+#[derive(Default)]
+struct Shown {
+    /// `run/mod`, say.
+    modules: BTreeSet<String>,
+    /// (`run/checkpoint`, `Checkpoint`), say.
+    exports: BTreeSet<(String, String)>,
+}
+
+impl Shown {
+    /// Adds a module, given as `run/mod`, and the public modules in it.
+    fn follow(&mut self, library: &Path, module: &str) {
+        let text = read(&library.join(module).with_extension("rs"));
+        let inside = module.strip_suffix("mod").unwrap_or(if module == "lib" { "" } else { module });
+        self.modules.insert(module.to_owned());
+        let mut before = "";
+        for line in text.lines() {
+            let name = line.strip_prefix("pub mod ").and_then(|rest| rest.strip_suffix(';'));
+            if let Some(name) = name.filter(|_| before != "#[doc(hidden)]") {
+                let folder = format!("{inside}{name}/mod");
+                let is_folder = library.join(&folder).with_extension("rs").exists();
+                self.follow(library, &if is_folder { folder } else { format!("{inside}{name}") });
+            }
+            before = line;
+        }
+        for export in text.split("\npub use ").skip(1) {
+            let path: String = export[..export.find(';').unwrap()].split_whitespace().collect();
+            let (from, names) = path.rsplit_once("::").map_or(("", path.as_str()), |(from, names)| (from, names));
+            let (from, names) = path.split_once("::{").unwrap_or((from, names));
+            // `theory` shows parts of other modules; that is all it adds to them.
+            if from.starts_with("crate::") && module.starts_with("theory") {
+                continue;
+            }
+            let file = match from.strip_prefix("crate::") {
+                Some(whole) => whole.replace("::", "/"),
+                None => format!("{inside}{}", from.replace("::", "/")),
+            };
+            let names = names.trim_end_matches('}').split(',').filter(|name| !name.is_empty());
+            self.exports.extend(names.map(|name| (file.clone(), name.to_owned())));
+        }
+    }
+
+    /// Whether an item of this name in this file is seen.
+    fn has(&self, file: &str, name: &str) -> bool {
+        let is_in =
+            |from: &String| file == from || file.strip_prefix(from.as_str()).is_some_and(|f| f.starts_with('/'));
+        self.modules.contains(file) || self.exports.iter().any(|(from, export)| export == name && is_in(from))
+    }
+
+    /// Whether this type, whose methods are in this file, is seen.
+    fn has_type(&self, file: &str, name: &str) -> bool {
+        let top = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
+        self.exports.iter().any(|(from, export)| export == name && top(from) == top(file)) || self.has(file, name)
+    }
+}
+
+/// What the sources of the library show: items of files, and methods of their `impl` blocks.
 fn declared(library: &Path) -> BTreeSet<String> {
-    let mut found = Vec::new();
+    let (mut found, mut shown) = (Vec::<PathBuf>::new(), Shown::default());
     files(library, &["rs"], &mut found);
+    shown.follow(library, "lib");
     let mut items = BTreeSet::new();
     for path in found {
         let inside = path.strip_prefix(library).unwrap().with_extension("");
         let module = inside.display().to_string().replace('\\', "/");
         let (text, mut owner) = (read(&path), String::new());
-        for line in text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")) {
+        for (_, line) in code(&text) {
             if let Some(block) = line.strip_prefix("impl") {
                 let of = block.rsplit(" for ").next().unwrap_or(block).trim_start_matches(|c| c != ' ').trim();
-                owner = of.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                owner = word(of).to_owned();
             }
-            let is_method = line.starts_with("    pub ");
-            if let Some((kind, name)) = item(line.trim_start()) {
-                let of = if is_method && !owner.is_empty() { format!("{owner}::") } else { String::new() };
-                if is_method || line.starts_with("pub ") {
-                    items.insert(format!("{module} {kind} {of}{name}"));
-                }
+            if let Some(name) = line.strip_prefix("pub mod ").and_then(|rest| rest.strip_suffix(" {")) {
+                owner = name.to_owned();
+            }
+            if let Some((kind, name)) = item(line).filter(|(_, name)| shown.has(&module, name)) {
+                items.insert(format!("{module} {kind} {name}"));
+            }
+            let method = line.strip_prefix("    ").and_then(item);
+            if let Some((kind, name)) = method.filter(|_| shown.has_type(&module, &owner)) {
+                items.insert(format!("{module} {kind} {owner}::{name}"));
             }
         }
     }
@@ -66,4 +132,14 @@ fn items_are_recognised() {
     assert_eq!(item("pub struct Draws<'a> {"), Some(("struct", "Draws")));
     assert_eq!(item("pub(crate) fn hidden() {}"), None);
     assert_eq!(item("pub dim: usize,"), None);
+}
+
+#[test]
+fn exported_is_what_a_public_module_names() {
+    let mut shown = Shown::default();
+    shown.follow(&root().join("crates/elinvar/src"), "lib");
+    assert!(shown.has("target/draws", "Draws") && shown.has("record", "Step") && shown.has("error", "Error"));
+    assert!(shown.has_type("posterior/diagnose", "Posterior") && shown.has_type("run/checkpoint", "Run"));
+    assert!(!shown.has("special/gamma", "ln_gamma") && !shown.has("family/step", "Scratch"));
+    assert!(!shown.modules.contains("internals") && !shown.has_type("family/step", "Scratch"));
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use elinvar::Posterior;
+use elinvar::chains::{Corrected, CorrectedNumber};
 use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary, WeightedDraws};
 use elinvar_report::Content;
 
@@ -37,7 +38,8 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// A fit with its verdict: the one that it has, if that rests on as many draws as the job asks for.
+    /// A fit with its verdict: the one that it has, if that rests on as many draws as the job asks for; else one on
+    /// its draws and on as many more as that takes.
     ///
     /// # Errors
     /// Those of the model.
@@ -45,7 +47,7 @@ impl Analysis {
         let mut weighted = None;
         let n_judged = posterior.judgement().and(posterior.diagnostics()).map_or(0, |known| known.n_draws);
         if n_judged < job.diagnostic_draws {
-            let judged = posterior.judge_with_draws(job.target(), job.diagnostic_draws, job.plan.seed);
+            let judged = posterior.judge_further(job.target(), job.diagnostic_draws, job.plan.seed);
             weighted = Some(judged.map_err(Error::of_fit)?.1);
         }
         Self::judged(job, posterior, weighted)
@@ -70,7 +72,7 @@ impl Analysis {
         let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
         let test = job.held_out.as_ref().map(|rows| held_out::test(rows, &*job.model, &posterior, seed)).transpose()?;
         Ok(Self {
-            parameters: posterior.summary(n, seed),
+            parameters: posterior.corrected().map_or_else(|| posterior.summary(n, seed), summary),
             warnings: job.notes.iter().cloned().chain(job.model.conflicts(&posterior)).collect(),
             seconds: posterior.seconds(),
             run_folder: None,
@@ -113,13 +115,26 @@ impl Analysis {
         match &self.weighted {
             Some(weighted) => report::content(job, self, weighted, command),
             None => {
-                // The same seed makes the same draws.
-                let seed = if self.is_of_ladder() { self.posterior.plan().seed } else { job.plan.seed };
+                // The same seed makes the same draws; those of a ladder begin with the draws that a rung was kept for.
+                let is_ladder = !self.posterior.rungs().is_empty();
+                let seed = if is_ladder { self.posterior.plan().seed } else { job.plan.seed };
                 let again = self.posterior.importance_widened(job.target(), self.diagnostics.n_draws, seed);
                 report::content(job, self, &again.map_err(Error::of_fit)?, command)
             }
         }
     }
+}
+
+/// The parameters as chains found them.
+fn summary(corrected: &Corrected) -> Vec<ParameterSummary> {
+    let row = |number: &CorrectedNumber| ParameterSummary {
+        name: number.name.clone(),
+        mean: number.mean.value,
+        sd: number.sd.value,
+        q5: number.q5.value,
+        q95: number.q95.value,
+    };
+    corrected.parameters.iter().map(row).collect()
 }
 
 /// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was
@@ -178,8 +193,15 @@ mod tests {
         assert_eq!(again.unwrap().diagnostics.elbo, few.diagnostics.elbo);
         assert_eq!(content.headline.n_draws, few.diagnostics.n_draws as u64);
 
+        // More draws are added to those of the ladder, and say what as many fresh ones with its seed say.
         let (job, many) = analysis(100_000);
-        assert!(many.diagnostics.n_draws >= 100_000 && !many.is_of_ladder());
+        assert!(many.diagnostics.n_draws == 100_000 && !many.is_of_ladder());
         assert!(many.page(&job).contains(" more for the verdict\n"));
+        let mut afresh = many.posterior.clone();
+        afresh.judge(job.target(), 100_000, many.posterior.plan().seed).unwrap();
+        let mut afresh = afresh.diagnostics().unwrap().clone();
+        assert_eq!(afresh.counts.log_density - many.diagnostics.counts.log_density, 2 * 4_096);
+        afresh.counts = many.diagnostics.counts;
+        assert_eq!(many.posterior.diagnostics(), Some(&afresh));
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>
             let Some(dims) = args.dims.as_ref().or(layers) else {
                 return Err(Error::NoDims);
             };
-            Family::layers(&dims.0).map_err(Error::Refused)?
+            Family::layers(&dims.0).map_err(Error::Refused)?.with_update(args.update.unwrap_or_default())
         }
         "scale_mixture" => {
             let given: Vec<(&str, f64)> = args.constant.iter().map(|(name, value)| (name.as_str(), *value)).collect();
@@ -117,6 +117,7 @@ fn check_owners(args: &FamilySettings, name: &'static str) -> Result<(), Error> 
         ("--law", args.law.is_some(), &["scale_mixture"]),
         ("--product", args.product.is_some(), &["scale_mixture"]),
         ("--dims", args.dims.is_some(), &["matrix"]),
+        ("--update", args.update.is_some(), &["matrix"]),
         ("--constant", !args.constant.is_empty(), &["ef_mixture", "birnbaum_saunders", "scale_mixture"]),
     ];
     match given.iter().find(|(_, is_given, owners)| *is_given && !owners.contains(&name)) {

@@ -90,6 +90,11 @@ impl Scores {
 pub(crate) fn test(rows: &RegressionData, model: &dyn Model, posterior: &Posterior, seed: u64) -> Result<Test, Error> {
     let n_rows = rows.n_rows();
     let n_draws = DRAWS.min((MOST_OUTPUTS / n_rows.max(1)).max(10));
-    let scores = model.test(rows, &posterior.sample(n_draws, seed)).map_err(Error::Model)?;
+    let draws = match posterior.corrected() {
+        Some(corrected) => corrected.draws(n_draws.min(corrected.n_states())),
+        None => posterior.sample(n_draws, seed),
+    };
+    let n_draws = draws.len();
+    let scores = model.test(rows, &draws).map_err(Error::Model)?;
     Ok(Test { n_rows, n_draws, scores })
 }

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use elinvar::chains::Correction;
 use elinvar::family::{Approximation, Kind};
 use elinvar::rule::{AdamLike, BiasCorrection, Printed, PrintedStep, Rule};
 use elinvar::run::components::MOST_COMPONENTS;
@@ -32,6 +33,8 @@ pub struct Job {
     pub(crate) family: Family,
     pub(crate) plan: Plan,
     pub(crate) diagnostic_draws: usize,
+    /// Whether chains correct the fit.
+    correct: bool,
     /// Where the fit begins, if not where a search leads.
     start: Option<Approximation>,
     /// Choices that were made and are worth a sentence.
@@ -69,7 +72,19 @@ impl Job {
         }
         let resolved = settings.resolved(name, &rows, &*model, &family, &resolved_plan);
         let diagnostic_draws = settings.diagnostic_draws();
-        Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, start, notes, settings: resolved })
+        let correct = settings.correct;
+        Ok(Self {
+            model,
+            rows,
+            held_out: test,
+            family,
+            plan,
+            diagnostic_draws,
+            correct,
+            start,
+            notes,
+            settings: resolved,
+        })
     }
 
     /// What is fitted.
@@ -101,12 +116,21 @@ impl Job {
         observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
         kept: impl Into<Kept<'k>>,
     ) -> Result<Analysis, Error> {
-        let (target, plan) = (self.target(), &self.plan);
+        let (target, plan, kept) = (self.target(), &self.plan, kept.into());
         let fitted = match &self.start {
             Some(start) => fit_from_journaled(target, start.clone(), plan, observe, kept),
             None => fit_journaled(target, self.family, plan, observe, kept),
         };
-        Analysis::new(self, fitted.map_err(Error::of_fit)?)
+        let mut posterior = fitted.map_err(Error::of_fit)?;
+        if self.correct {
+            let settings = Correction { seed: plan.seed, max_seconds: plan.stop.max_seconds, ..Correction::default() };
+            let corrected = match kept.interrupt {
+                Some(interrupt) => posterior.correct_interruptibly(target, &settings, interrupt),
+                None => posterior.correct(target, &settings),
+            };
+            corrected.map_err(Error::of_fit)?;
+        }
+        Analysis::new(self, posterior)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The fit as one JSON object; numbers that are not finite become `null`.
 
+use elinvar::chains::{Corrected, CorrectedNumber, Doubt};
 use elinvar::posterior::ParameterSummary;
 use serde::Serialize;
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, unbounded};
 use crate::held_out::Test;
 
 #[derive(Serialize)]
@@ -20,10 +21,76 @@ struct Object<'a> {
     warnings: &'a [String],
     evaluations: Evaluations,
     seconds: f64,
-    parameters: &'a [ParameterSummary],
+    /// Where the parameters come from: `chains` or `approximation`.
+    given_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correction: Option<Correction<'a>>,
+    parameters: Vec<Parameter<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<&'a Test>,
     run_dir: Option<String>,
+}
+
+/// A row of the table; errors where there are any.
+#[derive(Serialize)]
+struct Parameter<'a> {
+    #[serde(flatten)]
+    summary: &'a ParameterSummary,
+    #[serde(flatten)]
+    errors: Option<Errors>,
+}
+
+/// Standard errors of what chains found.
+#[derive(Serialize)]
+struct Errors {
+    mean_se: f64,
+    sd_se: f64,
+    q5_se: f64,
+    q50: f64,
+    q50_se: f64,
+    q95_se: f64,
+}
+
+impl Errors {
+    fn of(number: &CorrectedNumber) -> Self {
+        let error = |estimate| unbounded(estimate).mcse;
+        Self {
+            mean_se: error(number.mean),
+            sd_se: error(number.sd),
+            q5_se: error(number.q5),
+            q50: number.q50.value,
+            q50_se: error(number.q50),
+            q95_se: error(number.q95),
+        }
+    }
+}
+
+/// What chains took, and what speaks against them.
+#[derive(Serialize)]
+struct Correction<'a> {
+    trusted: bool,
+    doubts: &'a [Doubt],
+    chains: usize,
+    steps: usize,
+    effective_states: f64,
+    acceptance: f64,
+    gradients: u64,
+    seconds: f64,
+}
+
+impl<'a> Correction<'a> {
+    fn of(corrected: &'a Corrected) -> Self {
+        Self {
+            trusted: corrected.is_trusted(),
+            doubts: &corrected.doubts,
+            chains: corrected.chains,
+            steps: corrected.steps,
+            effective_states: corrected.effective_states,
+            acceptance: corrected.acceptance,
+            gradients: corrected.counts.gradient,
+            seconds: corrected.seconds,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -36,7 +103,11 @@ struct Evaluations {
 /// One line with the object.
 pub(crate) fn text(analysis: &Analysis) -> String {
     let Analysis { posterior, judgement, diagnostics, parameters, warnings, test, seconds, run_folder, .. } = analysis;
-    let counts = posterior.counts();
+    let (counts, corrected) = (posterior.counts(), posterior.corrected());
+    let rows = parameters.iter().enumerate().map(|(k, summary)| {
+        let errors = corrected.map(|corrected| Errors::of(&corrected.parameters[k]));
+        Parameter { summary, errors }
+    });
     let object = Object {
         family: posterior.family().name(),
         converged: posterior.converged(),
@@ -53,7 +124,9 @@ pub(crate) fn text(analysis: &Analysis) -> String {
             hessian: counts.hessian,
         },
         seconds: *seconds,
-        parameters,
+        given_by: if corrected.is_some() { "chains" } else { "approximation" },
+        correction: corrected.map(Correction::of),
+        parameters: rows.collect(),
         test: test.as_ref(),
         run_dir: run_folder.as_ref().map(|path| path.display().to_string()),
     };

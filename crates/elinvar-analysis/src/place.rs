@@ -1,15 +1,12 @@
 //! Where results go: there as a whole or not at all, and never in place of something else.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
 use crate::error::Error;
-
-/// What a file ends with that is not complete.
-const PART: &str = ".part";
 
 /// A file to be written.
 pub enum Place {
@@ -156,26 +153,6 @@ fn end_of_links(path: &Path) -> PathBuf {
         }
     }
     end
-}
-
-/// Puts a file with this content in the place of another: a crash at any moment leaves the old one or the new one.
-///
-/// # Errors
-/// Those of the system.
-pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let part = part_of(path);
-    let written = File::create(&part).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| drop(fs::remove_file(&part)))
-}
-
-/// The name under which a file is written before it takes its place.
-pub(crate) fn part_of(path: &Path) -> PathBuf {
-    let mut part = path.as_os_str().to_owned();
-    part.push(PART);
-    PathBuf::from(part)
 }
 
 /// A new file beside `path` that vanishes unless it is kept.

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use elinvar::file::{is_left_over, replace};
 use elinvar::posterior::{Agreement, Diagnostics, Estimate, Judgement, Rung};
 use elinvar::run::journal::Folder;
 use elinvar::run::{Counts, Step};
@@ -17,7 +18,6 @@ use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::held_out::Test;
 use crate::job::Job;
-use crate::place::{part_of, replace};
 use crate::report::REPORT;
 use crate::settings::{self, Settings};
 
@@ -157,18 +157,25 @@ impl RunFolder {
     /// [`Error::Unwritable`].
     pub fn begin(&self, job: &Job) -> Result<(), Error> {
         let unwritable = |e: io::Error| Error::unwritable(&self.path, &e);
-        fs::create_dir_all(self.path.join(CHECKPOINT)).map_err(unwritable)?;
+        fs::create_dir_all(self.own_checkpoint()?).map_err(unwritable)?;
         // Those of the results stay as long as the results do.
         let place = if self.path.join(FIT).is_file() { self.pending() } else { self.path.join(CONFIG) };
         replace(&place, self.config(job)?.as_bytes()).map_err(unwritable)
     }
 
-    /// Where the state of the fit is kept.
+    /// Where the state of the fit is kept; a state of another model, other data or another prior is refused there.
     ///
     /// # Errors
-    /// [`Error::Refused`].
-    pub fn checkpoints(&self) -> Result<Folder, Error> {
-        Folder::new(self.path.join(CHECKPOINT)).map_err(Error::Refused)
+    /// [`Error::Refused`], and [`Error::InTheWay`] for a link.
+    pub fn checkpoints(&self, job: &Job) -> Result<Folder, Error> {
+        let subject = job.settings().subject().map_err(|e| self.unkept(&e))?;
+        Ok(Folder::new(self.own_checkpoint()?).map_err(Error::Refused)?.about(&subject))
+    }
+
+    /// The folder with the state; a link may lead to a folder of somebody else.
+    fn own_checkpoint(&self) -> Result<PathBuf, Error> {
+        let path = self.path.join(CHECKPOINT);
+        if path.is_symlink() { Err(Error::InTheWay { path }) } else { Ok(path) }
     }
 
     /// Removes what was made for a fit that has failed before it had a state to keep; a directory that was there before
@@ -222,9 +229,13 @@ impl RunFolder {
         // The results stand; what is left over is no reason to complain.
         let _ = fs::remove_file(self.pending());
         remove_parts(&self.path);
-        let checkpoint = self.path.join(CHECKPOINT);
-        // A fit that has converged has nowhere to go.
-        let _ = if posterior.converged() { fs::remove_dir_all(checkpoint) } else { fs::remove_dir(checkpoint) };
+        let checkpoint = self.own_checkpoint()?;
+        // A fit that has converged has nowhere to go; what somebody else has put there stays, and the folder with it.
+        if posterior.converged() {
+            let _ = Folder::new(&checkpoint).and_then(|kept| kept.clear());
+        }
+        remove_parts(&checkpoint);
+        let _ = fs::remove_dir(checkpoint);
         Ok(())
     }
 }
@@ -244,7 +255,17 @@ fn lock(path: &Path) -> Result<Option<File>, Error> {
 
 /// Removes what a crash within a write has left of our own files; whatever else lies in the folder stays.
 fn remove_parts(folder: &Path) {
-    FILES.iter().for_each(|name| drop(fs::remove_file(part_of(&folder.join(name)))));
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if FILES.iter().any(|name| is_part(&entry, name)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether this is what a crash has left of the file called `name`.
+fn is_part(entry: &fs::DirEntry, name: &str) -> bool {
+    is_left_over(&entry.file_name(), name) && entry.file_type().is_ok_and(|kind| kind.is_file())
 }
 
 /// What a folder holds in which a fit is about to begin.
@@ -265,10 +286,9 @@ fn content(folder: &Path) -> io::Result<Content> {
     // The empty folder is made before the first file, so without it a file is not ours.
     let is_abandoned =
         checkpoint.symlink_metadata().is_ok_and(|found| found.is_dir()) && fs::read_dir(&checkpoint)?.next().is_none();
-    let part = part_of(&folder.join(CONFIG));
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let is_ours = entry.path() == checkpoint || (entry.path() == part && entry.file_type()?.is_file());
+        let is_ours = entry.path() == checkpoint || is_part(&entry, CONFIG);
         if !(is_abandoned && is_ours) {
             return Ok(Content::Other);
         }

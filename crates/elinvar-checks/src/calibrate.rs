@@ -1,7 +1,8 @@
 //! Whether the verdict of a fit agrees with the truth.
 
 use elinvar::family::Kind;
-use elinvar::posterior::{Verdict, limits};
+use elinvar::internals::posterior::limits;
+use elinvar::posterior::Verdict;
 use elinvar::{Family, Plan};
 
 use crate::arguments::{number, options};

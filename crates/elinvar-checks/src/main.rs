@@ -4,7 +4,9 @@ mod affine;
 mod arguments;
 mod bits;
 mod calibrate;
+mod chains;
 mod defaults;
+mod evaluations;
 mod families;
 mod models;
 mod moved;
@@ -29,7 +31,17 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check { name: "defaults", about: "the default plan on problems whose KL divergence is known", run: defaults::run },
     Check { name: "calibrate", about: "whether the verdict of a fit agrees with the truth", run: calibrate::run },
+    Check {
+        name: "chains",
+        about: "corrections by chains against the truth: [--seeds N] [--only TEXT] [--large D] [--write FILE]",
+        run: chains::run,
+    },
     Check { name: "affine", about: "whether a fit depends on the coordinates of its target", run: affine::run },
+    Check {
+        name: "evaluations",
+        about: "what a Gaussian costs with Hessians and with gradients only: [--posteriordb DIR]",
+        run: evaluations::run,
+    },
     Check {
         name: "scaling",
         about: "how a fit grows with the data, the dimension and the components",

@@ -9,6 +9,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use elinvar::Family;
+use elinvar::target::Target;
 
 use measure::Fit;
 use problem::Problem;
@@ -18,7 +19,8 @@ use table::Row;
 const USAGE: &str = "posteriordb DIR [--write FILE] [--seeds N] [--family WORD] [--only NAME]";
 const DEFAULT_FAMILY: &str = "auto";
 
-const POSTERIORS: [&str; 12] = [
+/// The posteriors by name.
+pub(crate) const POSTERIORS: [&str; 12] = [
     "eight_schools-eight_schools_noncentered",
     "kidiq-kidscore_momiq",
     "earnings-earn_height",
@@ -61,6 +63,11 @@ impl Arguments {
         let collection = collection.ok_or_else(|| format!("the folder of the collection is missing: {USAGE}"))?;
         Ok(Self { collection, write, n_seeds, family: family(&family_word)?, only })
     }
+}
+
+/// A posterior of the collection as a target.
+pub(crate) fn target(collection: &Path, name: &str) -> Result<Box<dyn Target>, String> {
+    Ok(Problem::new(name, &Reference::read(collection, name)?)?.target)
 }
 
 /// A family with the constants of the `elinvar` program.

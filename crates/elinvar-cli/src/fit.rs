@@ -72,11 +72,13 @@ pub(crate) fn show(job: &Job, fitted: &Analysis, output: &OutputSettings) -> Res
 
 /// What a fit says about itself to the shell.
 pub(crate) fn outcome(fitted: &Analysis) -> Outcome {
-    Outcome::of(fitted.posterior.converged(), fitted.judgement.verdict)
+    // Chains do not need a fit that has converged.
+    let ended = fitted.posterior.converged() || fitted.posterior.corrected().is_some();
+    Outcome::of(ended, fitted.judgement.verdict)
 }
 
 fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Analysis, Failure> {
-    let checkpoints = run_folder.map(RunFolder::checkpoints).transpose()?.map(Checkpoints::new);
+    let checkpoints = run_folder.map(|folder| folder.checkpoints(job)).transpose()?.map(Checkpoints::new);
     let asked = Interrupt::new(quiet);
     let interrupt = move || asked.is_asked();
     let kept = Kept { journal: checkpoints.as_ref().map(|kept| kept as &dyn Journal), interrupt: Some(&interrupt) };

@@ -7,13 +7,13 @@ use elinvar::Plan;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use elinvar::model::Activation;
 use elinvar::random::Noise;
-use elinvar::rule::Rule;
+use elinvar::rule::{MatrixUpdate, Rule};
 use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
     StartAt, activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
-    diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, missing, model_name, momentum, noise,
-    positive, precision, printed_option, rule, sampling, scale, seed, shape, shape_estimator, split_seed,
-    standard_deviation, start_at, weights,
+    diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, matrix_update, missing, model_name,
+    momentum, noise, positive, precision, printed_option, rule, sampling, scale, seed, shape, shape_estimator,
+    split_seed, standard_deviation, start_at, weights,
 };
 use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use elinvar_data::{Categorical, Missing};
@@ -168,6 +168,9 @@ pub(crate) struct FitArgs {
     /// How the parameters are cut into matrices or tensors, for matrix
     #[arg(long, value_name = "3x4,2x2,…", value_parser = dims, help_heading = "Approximation")]
     pub(crate) dims: Option<Dims>,
+    /// How the precisions of a matrix move: joint, blockwise, or paper_literal with --mixing-step-size [default: joint]
+    #[arg(long, value_name = "WORD", value_parser = matrix_update, help_heading = "Approximation")]
+    pub(crate) update: Option<MatrixUpdate>,
     /// Scale matrix, full or diagonal [default: full; diagonal for rank_k and for network]
     #[arg(long, value_name = "WORD", value_parser = covariance, help_heading = "Approximation")]
     pub(crate) covariance: Option<Covariance>,
@@ -208,8 +211,8 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) minibatch: Option<usize>,
     /// How a gradient becomes a step: retraction, natural_gradient, natural_momentum, adam_like, euclidean_adam or
-    /// gradient_descent; or printed, the updates as the paper prints them, with its plain draws, constant steps and no search
-    /// (docs/printed.md)
+    /// gradient_descent; or printed, the updates as the paper prints them, with its plain draws, constant steps and no
+    /// search (docs/printed.md)
     #[arg(long, value_name = "WORD", value_parser = rule, help_heading = "Run")]
     pub(crate) rule: Option<Rule>,
     /// Option of --rule printed, such as on_leaving=halve; may be given again for another
@@ -221,7 +224,8 @@ pub(crate) struct FitArgs {
     /// A fixed step size [default: found by the run]
     #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) step_size: Option<f64>,
-    /// A fixed step size of mixture weights and of a learned shape [default: that of the components]
+    /// Another for the weights of a mixture, a learned shape, or the precisions of a matrix by paper_literal [default:
+    /// that of --step-size]
     #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) mixing_step_size: Option<f64>,
     /// Bound on the KL divergence of a step, or none [default: learned, 1 at first; none for printed]
@@ -231,11 +235,11 @@ pub(crate) struct FitArgs {
     #[arg(long, help_heading = "Run")]
     pub(crate) no_average: bool,
     /// Where second derivatives come from: hessian, gauss_newton, item_gradients, squared_mean, gradient_outer_product,
-    /// stein or stein_plain [default: the best that the model has]
+    /// least_change, stein or stein_plain [default: the best that the model has]
     #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Run")]
     pub(crate) curvature: Option<Curvature>,
-    /// What weighs the gradient of a draw: sampled (option I), marginal (II) or conditional (III) [default: conditional;
-    /// sampled for printed]
+    /// What weighs the gradient of a draw: sampled (option I), marginal (II) or conditional (III) [default:
+    /// conditional; sampled for printed]
     #[arg(long, value_name = "WORD", value_parser = weights, help_heading = "Run")]
     pub(crate) weights: Option<MixingWeights>,
     /// How the draws of a step depend on each other: independent, antithetic or quasi_monte_carlo [default:
@@ -266,6 +270,11 @@ pub(crate) struct FitArgs {
         long, value_name = "N", value_parser = diagnostic_draws, allow_negative_numbers = true, help_heading = "Run"
     )]
     pub(crate) diagnostic_draws: Option<usize>,
+
+    /// Correct means, standard deviations and quantiles by chains on the model, each with its error; the verdict is
+    /// then on them
+    #[arg(long, help_heading = "Run")]
+    pub(crate) correct: bool,
 
     /// Keep the fit in this new folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]

@@ -28,6 +28,7 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     over_plan(&mut settings.plan, args);
     over_start(&mut settings.start, args);
     set(&mut settings.diagnostic_draws, &args.diagnostic_draws);
+    settings.correct |= args.correct;
     let out = args.out.as_ref().map(|path| path.display().to_string());
     set(&mut settings.output.out, &out);
     settings.output.json |= args.json;
@@ -152,6 +153,7 @@ fn over_family(family: &mut FamilySettings, args: &FitArgs) {
     set(&mut family.component, &args.component);
     set(&mut family.law, &args.law);
     set(&mut family.dims, &args.dims);
+    set(&mut family.update, &args.update);
     if args.product {
         family.product = Some(true);
     }
@@ -208,6 +210,7 @@ mod tests {
             ("constant", "a=2"),
             ("product", ""),
             ("dims", "2x3"),
+            ("update", "paper_literal"),
             ("covariance", "diagonal"),
             ("seed", "5"),
             ("draws-per-step", "7"),
@@ -219,6 +222,7 @@ mod tests {
             ("minibatch", "8"),
             ("rule", "natural_gradient"),
             ("step-size", "0.3"),
+            ("mixing-step-size", "0.1"),
             ("curvature", "stein"),
             ("mixing-step-size", "0.2"),
             ("max-kl", "none"),
@@ -231,6 +235,7 @@ mod tests {
             ("start-covariance", "100"),
             ("no-search", ""),
             ("diagnostic-draws", "500"),
+            ("correct", ""),
             ("out", "d"),
             ("json", ""),
             ("quiet", ""),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use elinvar_analysis::number::grouped;
-use elinvar_analysis::place::{self, Place};
+use elinvar_analysis::place::Place;
 use elinvar_analysis::{Analysis, Error, Kept, RunFolder, folder_of, shell};
 use elinvar_report::{Content, FigureName, figure, html};
 
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
     };
     let written = match new {
         Some(place) => place.write(|out| out.write_all(&bytes)),
-        None => place::replace(&path, &bytes),
+        None => elinvar::file::replace(&path, &bytes),
     };
     written.map_err(|e| Error::Unwritable { path: path.clone(), kind: e.kind(), flag })?;
     print(&format!("{}, {} kB\n", path.display(), grouped(bytes.len().div_ceil(1000) as u64)))?;

@@ -107,6 +107,9 @@ pub(crate) struct SampleArgs {
     /// Do not look for the data: log_p__ is nan
     #[arg(long)]
     pub(crate) no_model: bool,
+    /// Draws of the approximation, also where the fit was corrected and the states of its chains would be given
+    #[arg(long)]
+    pub(crate) uncorrected: bool,
     /// Write to this new file instead of the screen
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 
 use crate::error::Failure;
+use elinvar::Posterior;
+use elinvar::chains::Corrected;
 use elinvar::posterior::{log_density_at, resample};
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::DrawBuffer;
@@ -67,7 +69,10 @@ fn draw<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Failure>
     if args.resample == Resampling::Psis {
         return resampled(kept, args);
     }
-    let (draws, log_q) = posterior.sample_with_log_density(args.draws, args.seed);
+    let (draws, log_q) = match posterior.corrected().filter(|_| !args.uncorrected) {
+        Some(corrected) => states(posterior, corrected, args.draws),
+        None => posterior.sample_with_log_density(args.draws, args.seed),
+    };
     let log_p = match if args.no_model { None } else { Some(kept.job()) } {
         None => None,
         Some(Ok(job)) => Some(log_density_at(job.target(), &draws).map_err(Failure::of_fit)?.0),
@@ -77,6 +82,19 @@ fn draw<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Failure>
         }
     };
     Ok(DrawTable { posterior, draws, log_p, log_q })
+}
+
+/// States of the chains of a corrected fit, with log q at each.
+fn states(posterior: &Posterior, corrected: &Corrected, n: usize) -> (DrawBuffer, Vec<f64>) {
+    let held = corrected.n_states();
+    let again = if n > held { format!(", so that some are given again: {held} were kept") } else { String::new() };
+    note(&format!(
+        "these are states of chains, worth {:.0} independent draws{again}; --uncorrected draws from the approximation",
+        corrected.effective_states.min(n as f64)
+    ));
+    let draws = corrected.draws(n);
+    let log_q = draws.view().iter().map(|z| posterior.log_density(z)).collect();
+    (draws, log_q)
 }
 
 fn resampled<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Failure> {

@@ -1,10 +1,13 @@
-//! The iteration of the authors' program for mixtures of Gaussians (mathematics §1.4), on our own families and targets.
+//! The iteration of the paper and of its authors' program for mixtures of Gaussians (mathematics §1.4), on our own
+//! families and targets.
 
 use elinvar::Error;
 use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
-use elinvar::family::{
-    Approximation, Batch, DrawPlan, Estimator as _, GaussianMixtureEstimator, Scratch, Seen, StepRequest,
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{
+    Batch, DrawPlan, Estimator as _, GaussianMixtureEstimator, Scratch, Seen, StepRequest,
 };
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::Rule;
@@ -21,6 +24,8 @@ pub(crate) struct Program {
     pub(crate) weight_factor: f64,
     /// c of the entropy bonus ρ_t ≈ c/t of the weights.
     pub(crate) entropy_bonus: Option<f64>,
+    /// Whether h less its mean in the iteration before moves the weights, rather than h.
+    pub(crate) subtracts_mean: bool,
     /// Number of iterations.
     pub(crate) steps: u64,
 }
@@ -77,7 +82,7 @@ impl Program {
             target.evaluate(&Ask::all(batch.draws.view(), want), &mut evaluations)?;
             // The mean of the iteration before: unbiased, and without it the noise of the weights is that of h itself.
             let (elbo, _) = estimator.elbo(&q, evaluations.log_p(), prior, &batch);
-            let subtracted = *baseline.get_or_insert(-elbo);
+            let subtracted = if self.subtracts_mean { *baseline.get_or_insert(-elbo) } else { 0.0 };
             baseline = Some(-elbo);
             let seen = Seen { evaluations: &evaluations, curvature: evaluations.curvature(), prior, batch: &batch };
             if !estimator.gradient(&q, &seen, subtracted, &mut gradient) {
@@ -138,8 +143,14 @@ mod tests {
     use super::*;
     use elinvar::model::GaussianMixture;
 
-    const PROGRAM: Program =
-        Program { draws: 6, beta: 0.05, weight_factor: 0.01, entropy_bonus: Some(5e5), steps: 400 };
+    const PROGRAM: Program = Program {
+        draws: 6,
+        beta: 0.05,
+        weight_factor: 0.01,
+        entropy_bonus: Some(5e5),
+        subtracts_mean: true,
+        steps: 400,
+    };
 
     #[test]
     fn the_bonus_falls_like_one_over_t() {

@@ -80,6 +80,7 @@ fn by_the_program(target: &BetaBinomial, k: usize, seed: u64, quick: bool) -> Re
         beta: 8e-4,
         weight_factor: 0.01,
         entropy_bonus: Some(5e5),
+        subtracts_mean: true,
         steps: if quick { 10_000 } else { 50_000 },
     };
     Ok(program.run(target, scattered_start(2, k, 1.0, 1.0, seed)?, seed)?)

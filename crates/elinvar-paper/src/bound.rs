@@ -1,7 +1,9 @@
 //! The bound of any member of a family from independent draws.
 
 use elinvar::Error;
-use elinvar::family::{Approximation, DrawPlan, NoiseKey};
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{DrawPlan, NoiseKey};
 use elinvar::random::Purpose;
 use elinvar::target::{Answer, Ask, Target, Want};
 

@@ -1,6 +1,8 @@
 //! Independent draws of an approximation that is not the result of a fit.
 
-use elinvar::family::{Approximation, DrawPlan, NoiseKey};
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{DrawPlan, NoiseKey};
 use elinvar::random::Purpose;
 use elinvar::target::DrawBuffer;
 

@@ -32,6 +32,8 @@ mod findings;
 mod heavy_tails;
 mod matrix;
 mod mog_logistic;
+#[cfg(test)]
+mod page_numbers;
 mod plane;
 mod skew_2d;
 mod threads;

@@ -99,3 +99,12 @@ pub enum Error {
         problem: String,
     },
 }
+
+impl Error {
+    /// The error of a first batch of which `bad` of `total` draws could not be evaluated, for example at z.
+    pub(crate) fn bad_start(bad: usize, total: usize, z: &[f64]) -> Self {
+        let shown: Vec<String> = z.iter().take(6).map(|v| format!("{v:.4}")).collect();
+        let more = if z.len() > 6 { ", …" } else { "" };
+        Self::BadStart { bad, total, example: format!("({}{more})", shown.join(", ")) }
+    }
+}

@@ -1,7 +1,13 @@
-//! Files of the library: JSON with a header that says what they are, written whole or not at all.
+//! Files of the library: JSON with a header that says what they are and a checksum at their end, written whole or not
+//! at all.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+mod checksum;
+mod whole;
+
+pub(crate) use checksum::fingerprint;
+pub use whole::{is_left_over, replace};
+
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,6 +20,8 @@ pub(crate) struct Format {
     pub(crate) name: &'static str,
     pub(crate) oldest: u32,
     pub(crate) newest: u32,
+    /// The oldest layout whose files end with a checksum.
+    pub(crate) sealed: u32,
 }
 
 /// The first fields of every file.
@@ -30,32 +38,21 @@ impl Header {
     }
 }
 
-/// Writes `value` to a temporary file beside `path` and renames it.
+/// Writes `value`, with a checksum, in the place of what `path` holds.
 pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
-    replace(path, serde_json::to_vec_pretty(value))
+    put(path, serde_json::to_vec_pretty(value))
 }
 
 /// [`write()`] for a file that nobody reads.
 pub(crate) fn write_compact<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
-    replace(path, serde_json::to_vec(value))
+    put(path, serde_json::to_vec(value))
 }
 
-fn replace(path: &Path, text: serde_json::Result<Vec<u8>>) -> Result<(), Error> {
+fn put(path: &Path, text: serde_json::Result<Vec<u8>>) -> Result<(), Error> {
     let io = |source| Error::Io { path: path.into(), source };
-    let text = text.map_err(|e| io(e.into()))?;
-    let mut temporary = PathBuf::from(path).into_os_string();
-    temporary.push(".part");
-    let temporary = PathBuf::from(temporary);
-    let written = std::fs::File::create(&temporary).and_then(|mut file| {
-        file.write_all(&text)?;
-        file.write_all(b"\n")?;
-        file.sync_all()
-    });
-    written.and_then(|()| std::fs::rename(&temporary, path)).map_err(|source| {
-        // What could not be finished is not left behind; that it may not exist at all is no further error.
-        let _ = std::fs::remove_file(&temporary);
-        io(source)
-    })
+    let mut text = text.map_err(|e| io(e.into()))?;
+    checksum::seal(&mut text);
+    replace(path, &text).map_err(io)
 }
 
 /// The error for a file whose content cannot be used.
@@ -83,7 +80,7 @@ pub(crate) fn read_own<T: DeserializeOwned>(path: &Path, format: Format) -> Resu
 fn read_value(path: &Path, format: Format) -> Result<serde_json::Value, Error> {
     let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.into(), source })?;
     let problem = |problem: String| Error::File { path: path.into(), problem };
-    let Format { name: format, oldest, newest } = format;
+    let Format { name: format, oldest, newest, sealed } = format;
     if bytes.is_empty() {
         return Err(problem(format!("the file is empty, not an {format} file; write it again")));
     }
@@ -112,6 +109,9 @@ fn read_value(path: &Path, format: Format) -> Result<serde_json::Value, Error> {
              is continued by the version that began it, or begun again",
             by()
         )));
+    }
+    if schema >= u64::from(sealed) && !checksum::holds(&bytes) {
+        return Err(problem("the file is damaged: its checksum does not fit; something has changed it since".into()));
     }
     Ok(value)
 }

@@ -32,18 +32,24 @@
 //!
 //! Where things are: [`fit`] and [`run`] drive a fit; [`Family`] and [`family`] are the approximations, made of
 //! [`law`]s, [`component`]s and [`block`]s; [`target`] is what users implement and [`model`] what is ready;
-//! [`posterior`] is the result. `estimate` and [`rule`] hold the closed choices of a [`Plan`]; [`special`] and
-//! [`random`] are the ground floor.
+//! [`posterior`] is the result. [`estimate`] and [`rule`] hold the closed choices of a [`Plan`], [`random`] its noise.
+//! The parts of a step, for loops of one's own, are in `theory`, behind the feature of that name.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
+// What only `internals` shows; with it, as in the lints of `cargo xtask`, every public item must be reachable and used.
+#![cfg_attr(not(feature = "internals"), allow(dead_code, unreachable_pub))]
 
 pub mod block;
+pub mod chains;
 pub mod component;
 mod error;
 pub mod estimate;
 mod evaluate;
 pub mod family;
-mod file;
+pub mod file;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 pub mod law;
 mod linalg;
 pub mod model;
@@ -54,7 +60,7 @@ pub mod random;
 mod record;
 pub mod rule;
 pub mod run;
-pub mod special;
+mod special;
 pub mod target;
 #[cfg(feature = "theory")]
 pub mod theory;

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::estimate::{Curvature, FEWEST_DRAWS, MixingWeights, Sampling, ShapeEstimator};
-use crate::family::DrawPlan;
+use crate::family::{DrawPlan, Family, Kind};
 use crate::random::Noise;
 use crate::rule::{Printed, Rule, StepSize};
-use crate::target::{About, Offers, Target};
+use crate::target::{About, Covariance, Offers, Target};
 
 /// Largest number of draws of a step and component.
 pub(crate) const MOST_DRAWS: usize = 1 << 20;
@@ -19,7 +19,7 @@ pub(crate) const MOST_DRAWS: usize = 1 << 20;
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to
-    /// spare.
+    /// spare; under `least_change`, when twice the gain and its error are below this for every ten coordinates.
     pub remaining_nats: f64,
     /// At most this many steps.
     pub max_steps: u64,
@@ -86,7 +86,8 @@ pub struct Plan {
     /// Step size of locations and precisions; `auto` is learned under `natural_gradient` and `retraction`, and a
     /// constant of the rule under the others ([`Rule::auto_step_size`]).
     pub step_size: StepSize,
-    /// Step size of mixture weights; that of the components under rules with a memory.
+    /// Step size of mixture weights and of a learned shape; that of the components under rules with a memory. Of a
+    /// matrix by `paper_literal` it is β₂, that of the precisions, with `auto` for the same as `step_size`.
     pub mixing_step_size: StepSize,
     /// Bound on the KL divergence, in nats, between a block before and after a step; at first, if the step size is
     /// learned. The two rules named after Adam know no such bound.
@@ -132,12 +133,12 @@ impl Plan {
     }
 
     /// The update boxes of the paper as they are printed: `n_draws` independent draws of q in all, of a mixture as a
-    /// whole; the constant step size β; no bound on a step, no baseline, no average, no growing number of draws; so many
-    /// steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II), that
-    /// in a learned shape of the Student-t the factor of eq. (21).
+    /// whole; the constant step size β; no bound on a step, no baseline, no average, no growing number of draws; so
+    /// many steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II),
+    /// that in a learned shape of the Student-t the factor of eq. (21).
     ///
-    /// The boxes say nothing about where to start: [`fit`](crate::fit) starts at N(0, I) without a search, the components
-    /// of a mixture around points drawn from it, and [`fit_from`](crate::fit_from) anywhere
+    /// The boxes say nothing about where to start: [`fit`](crate::fit) starts at N(0, I) without a search, the
+    /// components of a mixture around points drawn from it, and [`fit_from`](crate::fit_from) anywhere
     /// ([`start_around`](crate::run::start_around)).
     ///
     /// ```
@@ -170,7 +171,7 @@ impl Plan {
     }
 
     /// The part of the plan that shapes a batch of `n_draws` draws per component.
-    pub fn draw_plan(&self, n_draws: usize) -> DrawPlan {
+    pub(crate) fn draw_plan(&self, n_draws: usize) -> DrawPlan {
         DrawPlan {
             n_draws,
             noise: self.noise,
@@ -208,6 +209,13 @@ impl Plan {
         Ok(())
     }
 
+    /// What a member of `paper_literal` takes for its second step size where none is given.
+    pub(crate) fn resolve_literal(&mut self) {
+        if self.mixing_step_size == StepSize::Auto {
+            self.mixing_step_size = self.step_size;
+        }
+    }
+
     /// What follows for the curvature from a target without a gradient, and for the rest of the plan from such a
     /// curvature.
     fn resolve_without_gradient(&mut self, offers: Offers) -> Result<(), Error> {
@@ -239,6 +247,49 @@ impl Plan {
         // The identities hold for each w, not on average over w given z.
         self.weights = MixingWeights::Sampled;
         Ok(())
+    }
+
+    /// Whether a fit of `family` goes by least change: because the plan says so, or because it leaves curvature, rule
+    /// and step sizes to the library and the target has gradients but no Hessian.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the plan says so and it is not possible.
+    pub(crate) fn is_by_least_change(&self, target: &dyn Target, family: Family) -> Result<bool, Error> {
+        let offers = target.about().offers;
+        let is_gaussian = family.kind == Kind::Gaussian && family.covariance == Covariance::Full;
+        let is_free = self.rule == Plan::default().rule
+            && self.step_size == StepSize::Auto
+            && self.max_kl.is_some()
+            && self.minibatch.is_none();
+        if self.curvature != Curvature::LeastChange {
+            let is_auto = self.curvature == Curvature::Auto && is_free;
+            return Ok(is_auto && is_gaussian && offers.gradient && !offers.hessian);
+        }
+        let refuse = |wanted: String, instead: &str| Err(Error::Unsupported { wanted, instead: instead.into() });
+        if !is_gaussian {
+            return refuse(format!("curvature `least_change` for `{family}`"), "fit a full `gaussian`, or use `stein`");
+        }
+        if !offers.gradient {
+            return refuse(
+                "curvature `least_change` for a target without a gradient".into(),
+                "use `auto` or `gradient_free`, which need the log density only",
+            );
+        }
+        if !is_free {
+            return refuse(
+                "curvature `least_change` with a rule, step size, KL bound or mini-batch of one's own".into(),
+                "leave these at their defaults: it chooses its own steps",
+            );
+        }
+        Ok(true)
+    }
+
+    /// [`Plan::resolve`] for a run by least change.
+    ///
+    /// # Errors
+    /// As [`Plan::resolve`].
+    pub(crate) fn resolve_by_least_change(&self, target: &dyn Target) -> Result<Plan, Error> {
+        Plan { curvature: Curvature::LeastChange, ..self.clone() }.resolve(target)
     }
 
     /// The plan with every automatic choice made for this target, checked.

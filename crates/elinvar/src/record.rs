@@ -23,7 +23,7 @@ impl Estimate {
     }
 
     /// Whether there is an error, which the largest number stands for the lack of.
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.value.abs() < f64::MAX && self.mcse < f64::MAX
     }
 }

@@ -5,19 +5,26 @@ mod subjects;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use elinvar::Plan;
 use elinvar::block::LogWeights;
+use elinvar::chains::Correction;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
 use elinvar::family::{Approximation, Family, Kind, MatrixUpdate};
+use elinvar::internals::Recording as _;
 use elinvar::model::{Activation, Architecture, Banana, BetaBinomial, DesignMatrix, NeuralNetwork};
+use elinvar::posterior::{Agreement, ModeRecord};
 use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule};
-use elinvar::run::{Run, start, start_at_guess};
-use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Target, Want, from_fn, from_values};
+use elinvar::run::{Run, Stop, fit_observed, start, start_at_guess};
+use elinvar::target::{
+    About, Answer, Ask, Contraction, Covariance, Draws, Target, TargetError, Want, from_fn, from_values,
+};
 
-use subjects::{families, label, logistic, numbers};
+use subjects::{GradientsOnly, families, label, logistic, numbers};
 
 thread_local! {
     /// Allocations of this thread; tests that run beside this one have their own count.
@@ -335,5 +342,79 @@ fn steps_of_mixtures_of_exponential_families_allocate_nothing() {
                 own.iter().for_each(|rule| check(name, &target, family, &Plan { rule: *rule, ..plan.clone() }, &start));
             }
         }
+    }
+}
+
+/// The allocations of each step of a fit by least change after the third, as its observer sees them: none, but for the
+/// list of steps, which doubles.
+#[test]
+fn steps_by_least_change_do_not_allocate() {
+    warm_the_thread();
+    let few = from_fn(5, |z, grad| {
+        grad.iter_mut().zip(z).for_each(|(g, z)| *g = -2.0 * z);
+        -z.iter().map(|z| z * z).sum::<f64>()
+    });
+    let target = logistic(120, 40);
+    let many = GradientsOnly(&target);
+    for target in [&few as &dyn Target, &many] {
+        // It never converges, and draws no more than at first.
+        let stop = Stop { remaining_nats: 0.0, max_steps: 24, ..Stop::default() };
+        let plan = Plan { n_draws: 82, max_draws: 82, stop, ..Plan::default() };
+        let (mut seen, mut last) = (Vec::with_capacity(64), 0);
+        let mut n_draws = 0;
+        let posterior = fit_observed(target, Family::gaussian(), &plan, &mut |step| {
+            seen.push((step.index, step.n_draws == n_draws, ALLOCATIONS.get() - last));
+            (n_draws, last) = (step.n_draws, ALLOCATIONS.get());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(posterior.unwrap().plan().curvature, Curvature::LeastChange);
+        for (index, same, allocations) in seen.into_iter().skip(3) {
+            let doubled = index.is_power_of_two();
+            assert!(!same || allocations <= u64::from(doubled), "{allocations} allocations in step {index}");
+        }
+    }
+}
+
+/// A target that notes between which of its calls something was allocated.
+struct Watched<'a> {
+    inner: &'a dyn Target,
+    last: AtomicU64,
+    calls: AtomicU64,
+    after_an_allocation: AtomicU64,
+}
+
+impl Target for Watched<'_> {
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        let now = ALLOCATIONS.get();
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let allocated = now != self.last.load(Ordering::Relaxed);
+        self.after_an_allocation.fetch_add(u64::from(allocated), Ordering::Relaxed);
+        let result = self.inner.evaluate(ask, answer);
+        self.last.store(ALLOCATIONS.get(), Ordering::Relaxed);
+        result
+    }
+}
+
+/// Chains allocate between rounds, never between the leaps of one.
+#[test]
+fn leaps_of_chains_allocate_nothing() {
+    warm_the_thread();
+    for regression in [logistic(40, 6), logistic(80, 20)] {
+        let zero = || AtomicU64::new(0);
+        let inner: &dyn Target = &regression;
+        let target = Watched { inner, last: zero(), calls: zero(), after_an_allocation: zero() };
+        let mut posterior = elinvar::fit(&regression, Family::gaussian(), &Plan::default()).unwrap();
+        // Not to be reached: a tenth of the mass far away keeps the chains going.
+        let far = vec![1e3; posterior.dim()];
+        let mode = ModeRecord { centre: far, log_p: 0.0, log_mass: None, found_by: 1 };
+        posterior.set_agreement(Agreement { searches: 1, modes: vec![mode], ..Agreement::default() });
+        let settings = Correction { max_gradients: 40_000, ..Correction::default() };
+        posterior.correct(&target, &settings).unwrap();
+        let (calls, after) = (target.calls.into_inner(), target.after_an_allocation.into_inner());
+        assert!(calls > 400 && after <= 40, "{after} of {calls} calls after an allocation");
     }
 }

@@ -5,6 +5,7 @@
 
 mod coefficients;
 mod direction;
+mod glm;
 mod linear;
 mod logistic;
 mod network;

@@ -23,7 +23,9 @@ pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
         + &evidence::verdict(judgement)
         + "\n"
         + &analysis.warnings.iter().map(|warning| evidence::folded(warning) + "\n").collect::<String>()
-        + &parameters::table(parameters)
+        + &posterior
+            .corrected()
+            .map_or_else(|| parameters::table(parameters), |c| parameters::corrected(&c.parameters))
         + "\n";
     if let Some(test) = test {
         page += &(held_out::table(test) + "\n");
@@ -34,6 +36,18 @@ pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
     let mut line = |name: &str, value: String| page += &self::line(name, &value);
     if let Some(numbers) = job.model.prior().numbers {
         line("prior", numbers);
+    }
+    if let Some(corrected) = posterior.corrected() {
+        line(
+            "given by",
+            format!(
+                "{} chains of {} steps on the model, worth {} draws; the rest is about the approximation they began at",
+                corrected.chains,
+                grouped(corrected.steps as u64),
+                grouped(corrected.effective_states.round() as u64)
+            ),
+        );
+        line("", format!("{} gradients in {}", grouped(corrected.counts.gradient), duration(corrected.seconds)));
     }
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
     line("Pareto k\u{302}", evidence::pareto(diagnostics, *few_draws_dominate));

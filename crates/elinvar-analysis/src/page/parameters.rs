@@ -1,7 +1,9 @@
 //! The table of parameters.
 
-use elinvar::posterior::ParameterSummary;
+use elinvar::chains::CorrectedNumber;
+use elinvar::posterior::{Estimate, ParameterSummary};
 
+use crate::analysis::unbounded;
 use crate::number::{decimals, fixed};
 use crate::table::{self, Align, Column};
 
@@ -20,6 +22,26 @@ pub(super) fn table(parameters: &[ParameterSummary]) -> String {
         numbers("sd", |p| p.sd),
         numbers("q5", |p| p.q5),
         numbers("q95", |p| p.q95),
+    ])
+}
+
+/// The same of what chains found, means and standard deviations with their errors.
+pub(super) fn corrected(parameters: &[CorrectedNumber]) -> String {
+    let estimates = |name: &str, value: fn(&CorrectedNumber) -> Estimate| {
+        let cell = |p: &CorrectedNumber| {
+            let Estimate { value, mcse } = unbounded(value(p));
+            let decimals = decimals(p.sd.value);
+            let error = if mcse.is_finite() { fixed(mcse, decimals + 1) } else { "unknown".into() };
+            format!("{} ± {error}", fixed(value, decimals))
+        };
+        Column::new(Align::Estimate, name, parameters.iter().map(cell))
+    };
+    table::text(vec![
+        Column::new(Align::Left, "parameter", parameters.iter().map(|p| p.name.clone())),
+        estimates("mean", |p| p.mean),
+        estimates("sd", |p| p.sd),
+        estimates("q5", |p| p.q5),
+        estimates("q95", |p| p.q95),
     ])
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use elinvar::model::Activation;
+use elinvar::rule::MatrixUpdate;
 use elinvar::target::Covariance;
 use elinvar_data::{Categorical, Missing, Scaling};
 use serde::de::{Deserialize, Deserializer, Error as _};
@@ -54,6 +55,7 @@ keys! {
     lambda: f64;
     law_name: &'static str;
     likelihood: Likelihood;
+    matrix_update: MatrixUpdate;
     missing: Missing;
     model_name: ModelName;
     precision: f64;

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 use elinvar::Plan;
 use elinvar::model::Activation;
+use elinvar::rule::MatrixUpdate;
 use elinvar::target::Covariance;
 use elinvar_data::{Categorical, Missing, Scaling};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,9 @@ pub struct Settings {
     /// Draws that the verdict rests on, at least.
     #[serde(deserialize_with = "key::diagnostic_draws")]
     pub diagnostic_draws: Option<usize>,
+    /// Whether chains on the model correct the fit.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub correct: bool,
     /// Which rows and columns of which table.
     pub data: DataSettings,
     /// The model and its prior.
@@ -196,6 +200,9 @@ pub struct FamilySettings {
     /// How parameters are cut into matrices or tensors.
     #[serde(deserialize_with = "key::dims")]
     pub dims: Option<Dims>,
+    /// How the factors of a matrix move.
+    #[serde(deserialize_with = "key::matrix_update")]
+    pub update: Option<MatrixUpdate>,
     /// Constants of a component or law, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub constant: BTreeMap<String, f64>,

@@ -25,8 +25,16 @@ pub fn rule(text: &str) -> Result<Rule, String> {
 
 /// Where second derivatives come from.
 pub fn curvature(text: &str) -> Result<Curvature, String> {
-    let words =
-        ["hessian", "gauss_newton", "item_gradients", "squared_mean", "gradient_outer_product", "stein", "stein_plain"];
+    let words = [
+        "hessian",
+        "gauss_newton",
+        "item_gradients",
+        "squared_mean",
+        "gradient_outer_product",
+        "least_change",
+        "stein",
+        "stein_plain",
+    ];
     Curvature::by_name(one_of(text, "kinds of curvature", &words)?).ok_or_else(String::new)
 }
 

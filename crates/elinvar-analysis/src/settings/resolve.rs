@@ -21,6 +21,7 @@ impl Settings {
         Self {
             elinvar: Some(env!("CARGO_PKG_VERSION").into()),
             diagnostic_draws: Some(self.diagnostic_draws()),
+            correct: self.correct,
             data: self.data.resolved(name, rows),
             model: ModelSettings { name: Some(name), ..model.settings() },
             family: FamilySettings::of(family),
@@ -37,6 +38,15 @@ impl Settings {
     /// Those of TOML.
     pub fn text(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
+    }
+
+    /// Model, prior and data in words of the settings, wherever the data are: what a fit under way may not change.
+    ///
+    /// # Errors
+    /// Those of TOML.
+    pub(crate) fn subject(&self) -> Result<String, toml::ser::Error> {
+        let data = DataSettings { file: None, test_rows: None, train_rows: None, ..self.data.clone() };
+        Ok(toml::to_string(&data)? + &toml::to_string(&self.model)?)
     }
 }
 
@@ -91,9 +101,10 @@ impl FamilySettings {
                 constant: law.constants().map(|(name, value)| (name.into(), value)).collect(),
                 ..plain
             },
-            Kind::Matrix { layout, .. } => {
+            Kind::Matrix { layout, update } => {
                 let group = |lengths: &[u32]| lengths.iter().map(|n| *n as usize).collect();
-                Self { dims: Some(Dims(layout.groups().map(group).collect())), ..plain }
+                let dims = Dims(layout.groups().map(group).collect());
+                Self { dims: Some(dims), update: Some(update), ..plain }
             }
             Kind::EfMixture { component, components } => {
                 let is_named = family.name() == component.name();

@@ -6,6 +6,7 @@ use elinvar::Family;
 use elinvar::component::ComponentKind;
 use elinvar::law::Law;
 use elinvar::model::Activation;
+use elinvar::rule::MatrixUpdate;
 use elinvar::target::Covariance;
 use elinvar_data::{Categorical, Missing, Scaling, nearest};
 
@@ -111,6 +112,11 @@ pub fn dims(text: &str) -> Result<Dims, String> {
     let group = |part: &str| part.split('x').map(length).collect::<Option<Vec<usize>>>();
     let groups = text.split(',').map(group).collect::<Option<Vec<_>>>();
     groups.map(Dims).ok_or("give lengths such as 3x4, and a comma between groups".into())
+}
+
+/// How the factors of a matrix move.
+pub fn matrix_update(text: &str) -> Result<MatrixUpdate, String> {
+    meaning(text, "updates of a matrix", &MatrixUpdate::ALL.map(|update| (update.name(), update)))
 }
 
 fn did_you_mean(name: &str) -> String {

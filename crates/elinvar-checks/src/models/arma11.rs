@@ -1,8 +1,8 @@
 //! Autoregressive moving average of order (1, 1).
 
 use elinvar::Error;
+use elinvar::internals::special::normal::HALF_LOG_TWO_PI;
 use elinvar::model::NoisePrior;
-use elinvar::special::normal::HALF_LOG_TWO_PI;
 use elinvar::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// y_t = μ + φ y_{t−1} + θ e_{t−1} + e_t with e_t ~ N(0, σ²), y₀ = μ and e₀ = 0; z = (μ, φ, θ, log σ).

@@ -6,9 +6,9 @@ use super::kernel_jet::{
     FULL, Jet, N_KERNEL, SECOND, VALUE, add_product, add_scaled, factor, invert, logarithm, row, row_start,
 };
 use elinvar::Error;
+use elinvar::internals::special::gamma::ln_gamma;
+use elinvar::internals::special::normal::HALF_LOG_TWO_PI;
 use elinvar::model::NoisePrior;
-use elinvar::special::gamma::ln_gamma;
-use elinvar::special::normal::HALF_LOG_TWO_PI;
 use elinvar::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// Which coordinates of the process are standardised.

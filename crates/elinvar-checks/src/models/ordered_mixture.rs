@@ -1,10 +1,10 @@
 //! A mixture of two normal distributions with ordered means, fitted to numbers.
 
 use elinvar::Error;
+use elinvar::internals::special::gamma::ln_beta;
+use elinvar::internals::special::logistic::{log1p_exp, logistic_variance, sigmoid};
+use elinvar::internals::special::normal::HALF_LOG_TWO_PI;
 use elinvar::model::NoisePrior;
-use elinvar::special::gamma::ln_beta;
-use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
-use elinvar::special::normal::HALF_LOG_TWO_PI;
 use elinvar::target::{PointwiseHessian, PointwiseTarget, PointwiseValue, TargetError, Transform, Transforms};
 
 /// y_i ~ w N(μ₁, σ₁²) + (1 − w) N(μ₂, σ₂²) with μ₁ < μ₂; z = (μ₁, log(μ₂ − μ₁), log σ₁, log σ₂, logit w).

@@ -1,7 +1,7 @@
 //! Gaussian and multivariate Student-t targets with a dense covariance.
 
+use elinvar::internals::special::gamma::ln_gamma;
 use elinvar::model::Gaussian;
-use elinvar::special::gamma::ln_gamma;
 use elinvar::target::{PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, TargetError};
 
 use super::linear_map::{LinearMap, covariance, dot};

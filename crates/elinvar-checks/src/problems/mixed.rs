@@ -3,9 +3,9 @@
 
 use std::f64::consts::PI;
 
-use elinvar::special::gamma::{digamma, ln_gamma, trigamma};
-use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
-use elinvar::special::normal::{HALF_LOG_TWO_PI, inverse_mills, log_ndtr, truncated_variance};
+use elinvar::internals::special::gamma::{digamma, ln_gamma, trigamma};
+use elinvar::internals::special::logistic::{log1p_exp, logistic_variance, sigmoid};
+use elinvar::internals::special::normal::{HALF_LOG_TWO_PI, inverse_mills, log_ndtr, truncated_variance};
 use elinvar::target::{PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, TargetError};
 
 use super::linear_map::{LinearMap, congruence};
@@ -29,6 +29,11 @@ pub(crate) enum Law {
     },
     /// ∝ exp(−u⁴/4).
     Quartic,
+    /// (1 − w) N(0, 1) + w N(0, s²).
+    Contaminated {
+        weight: f64,
+        sd: f64,
+    },
 }
 
 impl Law {
@@ -60,6 +65,18 @@ impl Law {
                 let peak = -(0.5 * std::f64::consts::SQRT_2).ln() - ln_gamma(0.25);
                 [peak - 0.25 * u.powi(4), -u.powi(3), -3.0 * u * u]
             }
+            Law::Contaminated { weight, sd } => {
+                let narrow = (1.0 - weight).ln() - 0.5 * u * u;
+                let wide = weight.ln() - sd.ln() - 0.5 * (u / sd).powi(2);
+                let top = narrow.max(wide);
+                let total = top + ((narrow - top).exp() + (wide - top).exp()).ln();
+                let share = (narrow - total).exp();
+                // A mixture's slope is the mean of its parts' slopes; its curvature has their variance besides.
+                let rate = sd.powi(-2);
+                let slope = -u * (share + (1.0 - share) * rate);
+                let curvature = -share - (1.0 - share) * rate + share * (1.0 - share) * (u * (1.0 - rate)).powi(2);
+                [total - HALF_LOG_TWO_PI, slope, curvature]
+            }
         }
     }
 
@@ -75,6 +92,7 @@ impl Law {
             Law::Logistic => (0.0, PI * PI / 3.0),
             Law::StudentT { nu } => (0.0, if nu > 2.0 { nu / (nu - 2.0) } else { f64::NAN }),
             Law::Quartic => (0.0, 2.0 * (ln_gamma(0.75) - ln_gamma(0.25)).exp()),
+            Law::Contaminated { weight, sd } => (0.0, 1.0 - weight + weight * sd * sd),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Curved, hollow and sharp-edged targets.
 
+use elinvar::internals::special::normal::{TruncatedNormal, log_ndtr};
 use elinvar::model::{Banana, Funnel};
-use elinvar::special::normal::{TruncatedNormal, log_ndtr};
-use elinvar::target::{PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, TargetError};
+use elinvar::target::{Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, TargetError};
 
 use super::grid::moments_over;
 use super::{Moments, Problem};
@@ -21,6 +21,54 @@ pub(crate) fn funnel(dim: usize) -> Problem {
     sd[0] = 3.0;
     let target = Funnel::new(dim).expect("two or more dimensions");
     Problem::known(format!("funnel d = {dim}"), target, 0.0, Moments { mean: vec![0.0; dim], sd })
+}
+
+/// z₁ ~ N(1, 1/2a), z_i | z_{i−1} ~ N(z_{i−1}², 1/2b).
+struct Rosenbrock {
+    dim: usize,
+    a: f64,
+    b: f64,
+}
+
+impl PointwiseTarget for Rosenbrock {
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
+        let first = z[0] - 1.0;
+        grad.fill(0.0);
+        grad[0] = -2.0 * self.a * first;
+        let mut log_p = -self.a * first * first;
+        for i in 1..z.len() {
+            let residual = z[i] - z[i - 1] * z[i - 1];
+            log_p -= self.b * residual * residual;
+            grad[i] -= 2.0 * self.b * residual;
+            grad[i - 1] += 4.0 * self.b * residual * z[i - 1];
+        }
+        Ok(log_p)
+    }
+}
+
+/// A ridge that bends once for every coordinate after the first; two or three coordinates.
+pub(crate) fn rosenbrock(dim: usize, a: f64, b: f64) -> Problem {
+    let (low, high) = (1.0 - 9.0 / (2.0 * a).sqrt(), 1.0 + 9.0 / (2.0 * a).sqrt());
+    let v = 0.5 / b;
+    let (_, moments) = moments_over(dim, low, high, 20_001, |t, first, second| {
+        (first[0], second[0]) = (t, t * t);
+        // Moments of the normal law N(t², v) up to the fourth, for z₃ = z₂² + noise.
+        let m = t * t;
+        (first[1], second[1]) = (m, m * m + v);
+        if dim > 2 {
+            first[2] = m * m + v;
+            second[2] = m.powi(4) + 6.0 * m * m * v + 3.0 * v * v + v;
+        }
+        -a * (t - 1.0).powi(2)
+    });
+    let log_normaliser =
+        0.5 * (std::f64::consts::PI / a).ln() + 0.5 * (dim as f64 - 1.0) * (std::f64::consts::PI / b).ln();
+    let target = Pointwise(Rosenbrock { dim, a, b });
+    Problem::known(format!("Rosenbrock ({a}, {b}) d = {dim}"), target, log_normaliser, moments)
 }
 
 /// log p = −(r − R)²/(2s²) with r = |z| in the plane.

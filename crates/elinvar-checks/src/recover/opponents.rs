@@ -1,7 +1,7 @@
 //! Natural gradients against ordinary ones: the same draws, the same targets, the same starts.
 
 use elinvar::family::Approximation;
-use elinvar::law::Logistic;
+use elinvar::internals::law::Logistic;
 use elinvar::target::Target;
 use elinvar::{Error, Family, Plan};
 

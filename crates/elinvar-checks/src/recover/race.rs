@@ -1,7 +1,9 @@
 //! Evaluations until a fit is within a given distance of the best that its family can do.
 
 use elinvar::estimate::Curvature;
-use elinvar::family::{Approximation, Batch, DrawPlan, Estimator, NoiseKey};
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Batch, DrawPlan, Estimator, NoiseKey};
 use elinvar::random::Purpose;
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Run;

@@ -90,11 +90,14 @@ fn wrong_folders() {
 fn damaged_files() {
     let story = fitted();
     let fit = story.read("run/fit.json");
-    let schema = fit.replacen("\"schema\": 1", "\"schema\": 7", 1).replacen("\"elinvar\": \"", "\"elinvar\": \"9.", 1);
+    let schema = fit.replacen("\"schema\": 2", "\"schema\": 7", 1).replacen("\"elinvar\": \"", "\"elinvar\": \"9.", 1);
     let version = env!("CARGO_PKG_VERSION");
     let lines = fit.lines().take(20).collect::<Vec<_>>().join("\n");
     let not_finite = fit.replacen("\"b\": [\n", "\"b\": [\n 1e999,\n", 1);
+    let forged = fit.replacen("\"verdict\": \"trust\"", "\"verdict\": \"do_not_trust\"", 1);
+    assert_ne!(forged, fit);
     let cases = [
+        (forged, "run/fit.json: the file is damaged: its checksum does not fit; something has changed it since".into()),
         (
             lines.clone(),
             "run/fit.json: the file ends too early (line 20); it was cut off while being copied or written".into(),
@@ -102,7 +105,7 @@ fn damaged_files() {
         (
             schema,
             format!(
-                "run/fit.json: the file has schema 7, written by elinvar 9.{version}; this version reads up to 1: update elinvar"
+                "run/fit.json: the file has schema 7, written by elinvar 9.{version}; this version reads up to 2: update elinvar"
             ),
         ),
         ("{\"format\": \"elinvar-fit\", \"schema\": 1}".into(), {

@@ -48,7 +48,7 @@ fn without_arguments_an_example_is_fitted() {
         "\nladder       a Gaussian is enough; no other family was tried\n",
         "stopped      converged after ",
         ": less than 0.01 nats are left to gain",
-        " Hessian\n             20,000 log density more for the verdict\ndraws        at most ",
+        " Hessian\n             11,808 log density more for the verdict\ndraws        at most ",
         "\ntime         fitting ",
     ] {
         assert!(page.contains(sentence), "{sentence}\n{page}");

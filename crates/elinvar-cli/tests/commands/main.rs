@@ -9,6 +9,7 @@ mod bad_runs;
 mod browser;
 mod cli;
 mod config;
+mod correction;
 mod data_in;
 mod families;
 mod folders;

@@ -1,4 +1,5 @@
-//! The updates of the paper as printed: every command of docs/printed.md runs, and starts are where they are said to be.
+//! The updates of the paper as printed: every command of docs/printed.md runs, and starts are where they are said to
+//! be.
 
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use elinvar::internals::target::Minibatch;
 use elinvar::model::DesignMatrix;
-use elinvar::target::Minibatch;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};

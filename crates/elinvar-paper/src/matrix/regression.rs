@@ -13,6 +13,8 @@ pub(super) const RESPONSES: usize = 4;
 const N_ROWS: usize = 40;
 /// Correlation of neighbouring responses.
 const CORRELATION: f64 = 0.8;
+/// What the features of the race share.
+pub(super) const SHARED: f64 = 0.8;
 
 /// Y = XB + E with rows of E ~ N(0, Σ), Σ known, and B ~ MN(0, I, Σ): then B | Y ~ MN(M, A⁻¹, Σ) with A = XᵀX + I.
 pub(super) struct MatrixRegression {
@@ -53,14 +55,16 @@ fn log_det(n: usize, l: &[f64]) -> f64 {
 }
 
 impl MatrixRegression {
-    /// Rows with correlated features and responses.
-    pub(super) fn generated(seed: u64) -> Result<Self, Error> {
+    /// Rows with correlated responses, and features that have `shared` times one standard normal in common: 0 for
+    /// independent ones.
+    pub(super) fn generated(seed: u64, shared: f64) -> Result<Self, Error> {
         let (n, d, p) = (N_ROWS, FEATURES, RESPONSES);
         let mut stream = Stream::open(seed, Purpose::Sample, 0, 0);
         let mut x = vec![0.0; n * d];
+        let own = (1.0 - shared * shared).sqrt();
         for i in 0..n {
-            let shared = stream.normal();
-            (0..d).for_each(|j| x[j * n + i] = 0.8 * shared + 0.6 * stream.normal());
+            let common = stream.normal();
+            (0..d).for_each(|j| x[j * n + i] = shared * common + own * stream.normal());
         }
         let sigma: Vec<f64> = (0..p * p).map(|k| CORRELATION.powi(((k / p).abs_diff(k % p)) as i32)).collect();
         let root = factor(p, &sigma);
@@ -124,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_divergence_of_the_posterior_from_itself_is_zero() {
-        let regression = MatrixRegression::generated(1).unwrap();
+        let regression = MatrixRegression::generated(1, SHARED).unwrap();
         let plan = Plan::thorough();
         let full = elinvar::fit(&regression.posterior, Family::gaussian(), &plan).unwrap();
         let kl = regression.divergence(full.approximation());

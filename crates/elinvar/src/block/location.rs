@@ -131,7 +131,7 @@ impl Location {
     }
 
     /// A zero gradient with the shape of the block.
-    pub fn gradient(&self) -> BlockGradient {
+    pub(crate) fn gradient(&self) -> BlockGradient {
         BlockGradient::zeros(self.b.len(), self.scale.precision().len())
     }
 

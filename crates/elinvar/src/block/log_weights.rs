@@ -53,7 +53,7 @@ impl LogWeights {
     ///
     /// # Errors
     /// [`Error::Domain`] if they are not.
-    pub fn restore(log: Vec<f64>) -> Result<Self, Error> {
+    pub(crate) fn restore(log: Vec<f64>) -> Result<Self, Error> {
         let total = log_sum_exp(&log);
         if total.abs() < 1e-9 && log.iter().all(|v| v.is_finite()) {
             Ok(Self { log })
@@ -90,7 +90,7 @@ impl LogWeights {
     /// log π_c ← log π_c − β E_c\[h\], normalised; within KL(π_new ‖ π) ≤ `max_kl`. Returns the β taken.
     ///
     /// Paper: §4.1, eq. (16), App. B.
-    pub fn advance(&mut self, expected_h: &[f64], beta: f64, max_kl: Option<f64>, next: &mut [f64]) -> f64 {
+    pub(crate) fn advance(&mut self, expected_h: &[f64], beta: f64, max_kl: Option<f64>, next: &mut [f64]) -> f64 {
         self.advance_by(expected_h, beta, max_kl, next).0
     }
 
@@ -129,7 +129,7 @@ impl LogWeights {
     }
 
     /// KL(π_new ‖ π) of a step β.
-    pub fn divergence(&self, expected_h: &[f64], beta: f64, next: &mut [f64]) -> f64 {
+    pub(crate) fn divergence(&self, expected_h: &[f64], beta: f64, next: &mut [f64]) -> f64 {
         self.moved(expected_h, beta, next);
         next.iter().zip(&self.log).map(|(new, old)| new.exp() * (new - old)).sum()
     }

@@ -3,7 +3,7 @@
 
 mod adam_like;
 mod chart;
-mod gradient;
+pub(crate) mod gradient;
 mod location;
 mod log_weights;
 mod momentum;
@@ -12,14 +12,14 @@ mod printed;
 mod scale;
 mod tensor;
 
-pub use gradient::BlockGradient;
+pub(crate) use gradient::BlockGradient;
 pub use location::Location;
 pub(crate) use location::{LocationScratch, Move};
 pub use log_weights::LogWeights;
 pub use natural::Natural;
 pub(crate) use natural::NaturalScratch;
 pub(crate) use printed::Outside;
+pub use scale::Scale;
 pub(crate) use scale::in_range;
-pub use scale::{Diagonal, Full, Scale};
 pub use tensor::Tensor;
 pub(crate) use tensor::{MOST_MODES, Stack, TensorScratch};

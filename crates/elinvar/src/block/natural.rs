@@ -92,7 +92,7 @@ impl Natural {
     }
 
     /// A zero gradient with the shape of the block.
-    pub fn gradient(&self) -> BlockGradient {
+    pub(crate) fn gradient(&self) -> BlockGradient {
         BlockGradient::zeros(self.natural_len(), 0)
     }
 

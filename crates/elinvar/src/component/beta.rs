@@ -22,14 +22,9 @@ pub struct Beta {
 
 impl Beta {
     /// The distribution with these shapes, if both are positive and finite.
-    pub fn new(a: f64, b: f64) -> Option<Self> {
+    pub(crate) fn new(a: f64, b: f64) -> Option<Self> {
         let valid = a > 0.0 && b > 0.0 && (a + b).is_finite();
         valid.then(|| Self { a, b, expectation: expectation(a, b), log_peak: log_peak(a, b) })
-    }
-
-    /// The two shapes.
-    pub fn shapes(&self) -> (f64, f64) {
-        (self.a, self.b)
     }
 }
 
@@ -75,14 +70,9 @@ impl ExponentialFamily for Beta {
     const NAME: &'static str = "beta";
     const SUPPORT: Support = Support::Unit;
     const PARAMETERS: &'static [&'static str] = &["a", "b"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(2.0, 2.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {
@@ -211,14 +201,6 @@ impl ExponentialFamily for Beta {
         let largest = mean * (1.0 - mean);
         let sum = largest / variance.min(0.99 * largest) - 1.0;
         Self::new(mean * sum, (1.0 - mean) * sum)
-    }
-
-    fn chart(&self) -> Parameters {
-        [self.a.ln(), self.b.ln(), 0.0]
-    }
-
-    fn with_chart(&self, coordinates: Parameters) -> Option<Self> {
-        Self::new(coordinates[0].exp(), coordinates[1].exp())
     }
 
     fn chart_jacobian(&self) -> ParameterMatrix {

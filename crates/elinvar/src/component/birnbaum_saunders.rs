@@ -26,7 +26,7 @@ pub struct BirnbaumSaunders {
 
 impl BirnbaumSaunders {
     /// The distribution with weight p of the inverse Gaussian itself, if 0 ≤ p ≤ 1 and μ and v are positive and finite.
-    pub fn new(p: f64, mu: f64, v: f64) -> Option<Self> {
+    pub(crate) fn new(p: f64, mu: f64, v: f64) -> Option<Self> {
         Self::with_weights(p, 1.0 - p, mu, v)
     }
 
@@ -37,17 +37,17 @@ impl BirnbaumSaunders {
     }
 
     /// p = P(w = 0).
-    pub fn p(&self) -> f64 {
+    pub(crate) fn p(&self) -> f64 {
         self.p
     }
 
     /// μ; the median if p = ½.
-    pub fn mu(&self) -> f64 {
+    pub(crate) fn mu(&self) -> f64 {
         self.base.mean()
     }
 
     /// v.
-    pub fn v(&self) -> f64 {
+    pub(crate) fn v(&self) -> f64 {
         self.base.shape()
     }
 

@@ -24,7 +24,7 @@ pub struct BirnbaumSaundersLearned {
 
 impl BirnbaumSaundersLearned {
     /// The distribution with these parameters, if 0 < p < 1 and μ and v are positive and finite.
-    pub fn new(mu: f64, v: f64, p: f64) -> Option<Self> {
+    pub(crate) fn new(mu: f64, v: f64, p: f64) -> Option<Self> {
         let law = BirnbaumSaunders::new(p, mu, v)?;
         let log_odds = p.ln() - (-p).ln_1p();
         log_odds.is_finite().then_some(Self { law, log_odds })
@@ -50,14 +50,9 @@ impl ExponentialFamily for BirnbaumSaundersLearned {
     const NAME: &'static str = "birnbaum_saunders_learned";
     const SUPPORT: Support = Support::Positive;
     const PARAMETERS: &'static [&'static str] = &["mu", "v", "log_odds"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(1.0, 1.0, 0.5)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {

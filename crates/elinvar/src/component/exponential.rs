@@ -14,13 +14,8 @@ pub struct Exponential {
 
 impl Exponential {
     /// The distribution with this rate, if it is positive and finite.
-    pub fn new(rate: f64) -> Option<Self> {
+    pub(crate) fn new(rate: f64) -> Option<Self> {
         (rate > 0.0 && rate.is_finite()).then_some(Self { rate })
-    }
-
-    /// ρ.
-    pub fn rate(&self) -> f64 {
-        self.rate
     }
 }
 
@@ -28,14 +23,9 @@ impl ExponentialFamily for Exponential {
     const NAME: &'static str = "exponential";
     const SUPPORT: Support = Support::Positive;
     const PARAMETERS: &'static [&'static str] = &["rate"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(1.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {
@@ -110,14 +100,6 @@ impl ExponentialFamily for Exponential {
 
     fn with_moments(&self, mean: f64, _variance: f64) -> Option<Self> {
         Self::new(1.0 / mean)
-    }
-
-    fn chart(&self) -> Parameters {
-        [self.rate.ln(), 0.0, 0.0]
-    }
-
-    fn with_chart(&self, coordinates: Parameters) -> Option<Self> {
-        Self::new(coordinates[0].exp())
     }
 
     fn chart_jacobian(&self) -> ParameterMatrix {

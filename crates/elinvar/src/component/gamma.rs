@@ -1,5 +1,6 @@
 //! The gamma distribution with shape and rate both learned (mathematics §5.2).
 
+use super::held::HoldsShape;
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::random::MixingNoise;
 use crate::special::gamma::{
@@ -23,19 +24,9 @@ pub struct Gamma {
 
 impl Gamma {
     /// The distribution with this shape and rate, if both are positive and finite.
-    pub fn new(shape: f64, rate: f64) -> Option<Self> {
+    pub(crate) fn new(shape: f64, rate: f64) -> Option<Self> {
         let valid = shape > 0.0 && shape.is_finite() && rate > 0.0 && rate.is_finite();
         valid.then(|| Self { shape, rate, log_peak: log_peak(shape) })
-    }
-
-    /// a.
-    pub fn shape(&self) -> f64 {
-        self.shape
-    }
-
-    /// ρ.
-    pub fn rate(&self) -> f64 {
-        self.rate
     }
 }
 
@@ -48,14 +39,9 @@ impl ExponentialFamily for Gamma {
     const NAME: &'static str = "gamma";
     const SUPPORT: Support = Support::Positive;
     const PARAMETERS: &'static [&'static str] = &["shape", "rate"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(2.0, 2.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {
@@ -149,15 +135,29 @@ impl ExponentialFamily for Gamma {
         Self::new(mean * mean / variance, mean / variance)
     }
 
-    fn chart(&self) -> Parameters {
-        [self.shape.ln(), self.rate.ln(), 0.0]
-    }
-
-    fn with_chart(&self, coordinates: Parameters) -> Option<Self> {
-        Self::new(coordinates[0].exp(), coordinates[1].exp())
-    }
-
     fn chart_jacobian(&self) -> ParameterMatrix {
         [[self.shape, 0.0, 0.0], [0.0, -self.rate, 0.0], [0.0; 3]]
+    }
+}
+
+impl HoldsShape for Gamma {
+    const HELD_NAME: &'static str = "gamma_rate";
+    const USUAL_SHAPE: f64 = 2.0;
+
+    fn of(shape: f64, second: f64) -> Option<Self> {
+        Self::new(shape, second)
+    }
+
+    fn variance_of_second(&self) -> f64 {
+        self.mean_and_variance().1
+    }
+
+    /// ∂z/∂ρ = −z/ρ.
+    fn path_of_second(&self, z: f64) -> f64 {
+        z / self.rate
+    }
+
+    fn second_for_mean(&self, mean: f64) -> f64 {
+        self.shape / mean
     }
 }

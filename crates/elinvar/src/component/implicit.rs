@@ -12,7 +12,7 @@ use crate::target::Support;
 /// circle the statistics must begin with cos z and sin z, and the probability is counted from the mean direction, which
 /// moves with η. NaN where neither tail fits into the range of numbers, as for a beta distribution whose shapes are
 /// both 1e−3.
-pub fn path_derivative<E: ExponentialFamily>(member: &E, z: f64) -> Parameters {
+pub(super) fn path_derivative<E: ExponentialFamily>(member: &E, z: f64) -> Parameters {
     match E::SUPPORT {
         Support::Circle => on_the_circle(member, z),
         Support::Real => on_the_line(member, z, f64::INFINITY, |u| (z + u, 1.0)),

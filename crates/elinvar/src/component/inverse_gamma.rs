@@ -1,6 +1,7 @@
 //! The inverse-gamma distribution with shape and scale both learned (mathematics §5.2, mathematics §8.4).
 
 use super::gamma::log_peak;
+use super::held::HoldsShape;
 use super::{ExponentialFamily, ParameterMatrix, Parameters};
 use crate::random::MixingNoise;
 use crate::special::gamma::{
@@ -22,19 +23,9 @@ pub struct InverseGamma {
 
 impl InverseGamma {
     /// The distribution with this shape and scale, if both are positive and finite.
-    pub fn new(shape: f64, scale: f64) -> Option<Self> {
+    pub(crate) fn new(shape: f64, scale: f64) -> Option<Self> {
         let valid = shape > 0.0 && shape.is_finite() && scale > 0.0 && scale.is_finite();
         valid.then(|| Self { shape, scale, log_peak: log_peak(shape) })
-    }
-
-    /// a.
-    pub fn shape(&self) -> f64 {
-        self.shape
-    }
-
-    /// b.
-    pub fn scale(&self) -> f64 {
-        self.scale
     }
 }
 
@@ -42,14 +33,9 @@ impl ExponentialFamily for InverseGamma {
     const NAME: &'static str = "inverse_gamma";
     const SUPPORT: Support = Support::Positive;
     const PARAMETERS: &'static [&'static str] = &["shape", "scale"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(3.0, 2.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {
@@ -146,15 +132,30 @@ impl ExponentialFamily for InverseGamma {
         Self::new(shape, mean * (shape - 1.0))
     }
 
-    fn chart(&self) -> Parameters {
-        [self.shape.ln(), self.scale.ln(), 0.0]
-    }
-
-    fn with_chart(&self, coordinates: Parameters) -> Option<Self> {
-        Self::new(coordinates[0].exp(), coordinates[1].exp())
-    }
-
     fn chart_jacobian(&self) -> ParameterMatrix {
         [[-self.shape, 0.0, 0.0], [0.0, -self.scale, 0.0], [0.0; 3]]
+    }
+}
+
+impl HoldsShape for InverseGamma {
+    const HELD_NAME: &'static str = "inverse_gamma_scale";
+    const USUAL_SHAPE: f64 = 3.0;
+
+    fn of(shape: f64, second: f64) -> Option<Self> {
+        Self::new(shape, second)
+    }
+
+    fn variance_of_second(&self) -> f64 {
+        self.shape / (self.scale * self.scale)
+    }
+
+    /// ∂z/∂b = z/b.
+    fn path_of_second(&self, z: f64) -> f64 {
+        -z / self.scale
+    }
+
+    /// Where the mean does not exist, its reciprocal becomes the mean of 1/z.
+    fn second_for_mean(&self, mean: f64) -> f64 {
+        mean * if self.shape > 1.0 { self.shape - 1.0 } else { self.shape }
     }
 }

@@ -19,18 +19,18 @@ pub struct InverseGaussian {
 
 impl InverseGaussian {
     /// The distribution with mean μ and shape v, if both are positive and finite.
-    pub fn new(mean: f64, shape: f64) -> Option<Self> {
+    pub(crate) fn new(mean: f64, shape: f64) -> Option<Self> {
         let valid = mean > 0.0 && mean.is_finite() && shape > 0.0 && shape.is_finite();
         valid.then_some(Self { mean, shape })
     }
 
     /// μ.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.mean
     }
 
     /// v.
-    pub fn shape(&self) -> f64 {
+    pub(crate) fn shape(&self) -> f64 {
         self.shape
     }
 }
@@ -39,14 +39,9 @@ impl ExponentialFamily for InverseGaussian {
     const NAME: &'static str = "inverse_gaussian";
     const SUPPORT: Support = Support::Positive;
     const PARAMETERS: &'static [&'static str] = &["mean", "shape"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(1.0, 1.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {
@@ -134,14 +129,6 @@ impl ExponentialFamily for InverseGaussian {
 
     fn with_moments(&self, mean: f64, variance: f64) -> Option<Self> {
         Self::new(mean, mean * mean / variance * mean)
-    }
-
-    fn chart(&self) -> Parameters {
-        [self.mean.ln(), self.shape.ln(), 0.0]
-    }
-
-    fn with_chart(&self, coordinates: Parameters) -> Option<Self> {
-        Self::new(coordinates[0].exp(), coordinates[1].exp())
     }
 
     fn chart_jacobian(&self) -> ParameterMatrix {

@@ -246,7 +246,7 @@ impl Component {
     }
 
     /// [`super::implicit::path_derivative`]: ∂z/∂η by quadrature, whatever formula the component has.
-    pub fn implicit_derivative(&self, z: f64) -> Parameters {
+    pub(crate) fn implicit_derivative(&self, z: f64) -> Parameters {
         of_member!(self, c => super::implicit::path_derivative(c, z))
     }
 }

@@ -14,13 +14,8 @@ pub struct LogNormal {
 
 impl LogNormal {
     /// The distribution whose logarithm has this mean and standard deviation, if they are in their domain.
-    pub fn new(mean: f64, sd: f64) -> Option<Self> {
+    pub(crate) fn new(mean: f64, sd: f64) -> Option<Self> {
         Some(Self { log: Normal::new(mean, sd)? })
-    }
-
-    /// The law of log z.
-    pub fn log(&self) -> Normal {
-        self.log
     }
 }
 
@@ -28,14 +23,9 @@ impl ExponentialFamily for LogNormal {
     const NAME: &'static str = "log_normal";
     const SUPPORT: Support = Support::Positive;
     const PARAMETERS: &'static [&'static str] = &["log_mean", "log_sd"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(0.0, 1.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {

@@ -16,17 +16,17 @@ pub struct Normal {
 
 impl Normal {
     /// The distribution with this mean and standard deviation, if they are finite and the latter is positive.
-    pub fn new(mean: f64, sd: f64) -> Option<Self> {
+    pub(crate) fn new(mean: f64, sd: f64) -> Option<Self> {
         (mean.is_finite() && sd > 0.0 && sd.is_finite()).then_some(Self { mean, sd })
     }
 
     /// μ.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.mean
     }
 
     /// σ.
-    pub fn sd(&self) -> f64 {
+    pub(crate) fn sd(&self) -> f64 {
         self.sd
     }
 
@@ -39,14 +39,9 @@ impl ExponentialFamily for Normal {
     const NAME: &'static str = "normal";
     const SUPPORT: Support = Support::Real;
     const PARAMETERS: &'static [&'static str] = &["mean", "sd"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(0.0, 1.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {

@@ -28,19 +28,9 @@ const DEPTH: f64 = 40.0;
 impl VonMises {
     /// The distribution with this mean direction and concentration, if they are finite and κ is not negative; κ = 0 is
     /// uniform.
-    pub fn new(direction: f64, kappa: f64) -> Option<Self> {
+    pub(crate) fn new(direction: f64, kappa: f64) -> Option<Self> {
         let valid = direction.is_finite() && kappa >= 0.0 && kappa.is_finite();
         valid.then(|| Self { direction: wrapped(direction), kappa, bessel: bessel_i(kappa) })
-    }
-
-    /// μ.
-    pub fn direction(&self) -> f64 {
-        self.direction
-    }
-
-    /// κ.
-    pub fn kappa(&self) -> f64 {
-        self.kappa
     }
 
     /// The unit vectors along and across the mean direction.
@@ -105,14 +95,9 @@ impl ExponentialFamily for VonMises {
     const NAME: &'static str = "von_mises";
     const SUPPORT: Support = Support::Circle;
     const PARAMETERS: &'static [&'static str] = &["direction", "kappa"];
-    const CONSTANT: Option<(&'static str, f64)> = None;
 
     fn standard(_constant: f64) -> Option<Self> {
         Self::new(0.0, 1.0)
-    }
-
-    fn constant(&self) -> f64 {
-        0.0
     }
 
     fn parameters(&self) -> Parameters {

@@ -17,7 +17,7 @@ pub struct Weibull {
 
 impl Weibull {
     /// The distribution of (E/ρ)^{1/k}, E exponential, if k and ρ are positive and finite.
-    pub fn new(shape: f64, rate: f64) -> Option<Self> {
+    pub(crate) fn new(shape: f64, rate: f64) -> Option<Self> {
         let valid = shape > 0.0 && shape.is_finite() && rate > 0.0 && rate.is_finite();
         valid.then_some(Self { shape, rate })
     }
@@ -129,14 +129,6 @@ impl ExponentialFamily for Weibull {
     fn with_moments(&self, mean: f64, _variance: f64) -> Option<Self> {
         let k = self.shape;
         self.with_rate((k * (ln_gamma(1.0 + 1.0 / k) - mean.ln())).exp())
-    }
-
-    fn chart(&self) -> Parameters {
-        [self.rate.ln(), 0.0, 0.0]
-    }
-
-    fn with_chart(&self, coordinates: Parameters) -> Option<Self> {
-        self.with_rate(coordinates[0].exp())
     }
 
     fn chart_jacobian(&self) -> ParameterMatrix {

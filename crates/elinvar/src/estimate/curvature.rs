@@ -10,7 +10,8 @@ use crate::target::Shape;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Curvature {
-    /// The Hessian where the target has one, else Stein with control variate; `gradient_free` where it has no gradient.
+    /// The Hessian where the target has one; without it `least_change` for a full `gaussian` with a plan that chooses
+    /// its own steps, else Stein with control variate; `gradient_free` where there is no gradient.
     #[default]
     Auto,
     /// The target's Hessian, contracted over draws.
@@ -30,6 +31,10 @@ pub enum Curvature {
     /// E[{P rrᵀP/s − P}(h − b)] and E[P r (h − b)/s], r = z − Bũ, for h = log q − log p: needs log p only, with the
     /// mixing weights of option I, and many more draws than gradients would (mathematics §10.2).
     GradientFree,
+    /// The symmetric matrix of least change that explains the residual scores of mirrored draws: needs gradients only,
+    /// has no noise where the target is the approximation, and chooses its own draws and steps (mathematics §12.1). For
+    /// a full `gaussian`.
+    LeastChange,
     /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (mathematics §10.2).
     Stein {
         /// Subtract ∇f at the mean of q first: one gradient more per step, often a tenth of the variance.
@@ -59,6 +64,7 @@ impl std::fmt::Display for Curvature {
             Curvature::ItemGradients => "item_gradients",
             Curvature::SquaredMean => "squared_mean",
             Curvature::GradientFree => "gradient_free",
+            Curvature::LeastChange => "least_change",
             Curvature::Stein { control_variate: true } => "stein",
             Curvature::Stein { control_variate: false } => "stein_plain",
         })
@@ -99,7 +105,7 @@ pub(crate) fn add_curvature(
             axpy(-1.0, hessian, g);
         }
         // Such families do without this function.
-        Curvature::GradientFree => {}
+        Curvature::GradientFree | Curvature::LeastChange => {}
         Curvature::GradientOuterProduct => shape.add_weighted_gram(input.grad, input.price, scratch, g),
         Curvature::Stein { .. } => {
             let shifted = &mut shifted[..input.grad.len()];

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The weights ũ and s of the Bonnet and Price identities, mathematics §0 (0.1): three estimators with the same mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum MixingWeights {
     /// Option I: u(w) and s(w) of the sampled w.
     Sampled,

@@ -2,13 +2,15 @@
 
 mod curvature;
 mod gradient_free;
+mod least_change;
 mod mixing_weights;
 mod sampling;
-mod shape;
+pub(crate) mod shape;
 
 pub use curvature::Curvature;
 pub(crate) use curvature::{FirstOrder, add_curvature};
 pub(crate) use gradient_free::{Baseline, FEWEST_DRAWS, ValuesOnly};
+pub(crate) use least_change::{LeastChange, match_covariance, square_norm_by_pairs};
 pub use mixing_weights::MixingWeights;
 pub use sampling::Sampling;
-pub use shape::{ShapeEstimator, sampled_shape_information, shape_slope_by_traces};
+pub use shape::ShapeEstimator;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Unbiased estimators of E_c\[·\] (mathematics §1.3, compared in mathematics §10.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Sampling {
     /// Scheme M: draws from the mixture, each weighted by q(c|z)/π_c for every component; variance grows like 1/π_c.
     ///

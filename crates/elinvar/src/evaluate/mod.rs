@@ -18,7 +18,7 @@ pub use values::log_density_at;
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::record::Counts;
-use crate::target::{About, Answer, Draws, Minibatch, Prior, Rows, Target, Want};
+use crate::target::{About, Answer, Draws, Minibatch, Parts, Prior, Rows, Target, Want};
 use asker::Asker;
 use items::Items;
 
@@ -128,15 +128,24 @@ impl<'t> Evaluator<'t> {
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
     pub(crate) fn gradients(&mut self, draws: Draws<'_>) -> Result<(Vec<f64>, Vec<f64>), Error> {
+        self.evaluate_gradients(draws)?;
+        Ok((self.answer.log_p().to_vec(), self.answer.grads().to_vec()))
+    }
+
+    /// [`Evaluator::gradients`] that leaves what it found in [`Evaluator::answer`] and allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Evaluator::gradients`].
+    pub(crate) fn evaluate_gradients(&mut self, draws: Draws<'_>) -> Result<(), Error> {
         self.answer.set_len(draws.len());
         self.asker.ask(draws, Rows::All, Want::Gradients, &mut self.answer)?;
-        let (mut log_p, mut grads) = (self.answer.log_p().to_vec(), self.answer.grads().to_vec());
-        for ((z, log_p), grad) in draws.iter().zip(&mut log_p).zip(grads.chunks_exact_mut(draws.dim())) {
+        let Parts { log_p, grad, .. } = self.answer.parts_mut();
+        for ((z, log_p), grad) in draws.iter().zip(log_p).zip(grad.chunks_exact_mut(draws.dim())) {
             *log_p += self.about.prior.log_density(z);
             self.about.prior.add_score(z, grad);
             let finite = log_p.is_finite() && grad.iter().all(|v| v.is_finite());
             self.asker.counts.dropped += u64::from(!finite);
         }
-        Ok((log_p, grads))
+        Ok(())
     }
 }

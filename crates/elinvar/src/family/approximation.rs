@@ -16,6 +16,7 @@ use crate::target::{Covariance, Prior, Shape, Support};
 
 /// The blocks of a member: all of one kind.
 #[derive(Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Blocks {
     /// (B, P) of each component.
     Location(Vec<Location>),
@@ -246,12 +247,12 @@ impl Approximation {
     }
 
     /// What turns draws as the plan says into gradients.
-    pub fn estimator(&self, plan: &DrawPlan) -> Box<dyn Estimator> {
+    pub(crate) fn estimator(&self, plan: &DrawPlan) -> Box<dyn Estimator> {
         Member::of(self).estimator(self, plan)
     }
 
     /// A zero gradient of the right shape.
-    pub fn zero_gradient(&self) -> Gradient {
+    pub(crate) fn zero_gradient(&self) -> Gradient {
         let (blocks, n_weights) = match &self.blocks {
             Blocks::Location(blocks) => (blocks.iter().map(Location::gradient).collect::<Vec<_>>(), blocks.len()),
             Blocks::Natural(blocks) => (blocks.iter().map(Natural::gradient).collect(), blocks.len()),
@@ -263,7 +264,7 @@ impl Approximation {
     }
 
     /// How many numbers hold the contracted curvature of a step.
-    pub fn curvature_len(&self, curvature: Curvature) -> usize {
+    pub(crate) fn curvature_len(&self, curvature: Curvature) -> usize {
         match (&self.blocks, curvature) {
             (Blocks::Tensor(blocks), Curvature::ItemGradients | Curvature::SquaredMean) => {
                 blocks.iter().map(Tensor::n_entries).sum()
@@ -325,7 +326,7 @@ impl Approximation {
     }
 
     /// E\[log prior(z)\] in closed form.
-    pub fn expected_log_prior(&self, prior: &Prior) -> f64 {
+    pub(crate) fn expected_log_prior(&self, prior: &Prior) -> f64 {
         Member::of(self).density().expected_log_prior(prior)
     }
 

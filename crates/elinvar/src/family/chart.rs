@@ -14,7 +14,7 @@ impl Approximation {
     }
 
     /// Number of coordinates of the chart.
-    pub fn chart_len(&self) -> usize {
+    pub(crate) fn chart_len(&self) -> usize {
         let blocks: usize = match &self.blocks {
             Blocks::Location(blocks) => blocks.iter().map(Location::chart_len).sum(),
             Blocks::Natural(blocks) => blocks.iter().map(Natural::natural_len).sum(),
@@ -24,7 +24,7 @@ impl Approximation {
     }
 
     /// Writes the coordinates of the chart.
-    pub fn chart(&self, out: &mut [f64]) {
+    pub(crate) fn chart(&self, out: &mut [f64]) {
         let (logits, mut rest) = out.split_at_mut(self.n_logits());
         if !logits.is_empty() {
             logits.copy_from_slice(self.weights.log());
@@ -45,7 +45,7 @@ impl Approximation {
 
     /// Writes the ordinary gradient of the bound in these coordinates; what is stored of component c is its gradient
     /// over π_c.
-    pub fn chart_gradient(&self, gradient: &Gradient, scratch: &mut Scratch, out: &mut [f64]) {
+    pub(crate) fn chart_gradient(&self, gradient: &Gradient, scratch: &mut Scratch, out: &mut [f64]) {
         let (logits, mut rest) = out.split_at_mut(self.n_logits());
         if !logits.is_empty() {
             self.weights.chart_gradient(&gradient.expected_h, logits);
@@ -73,7 +73,7 @@ impl Approximation {
     }
 
     /// Moves to the member with these coordinates; false, and nothing moves, if they cannot be represented.
-    pub fn set_chart(&mut self, coordinates: &[f64], scratch: &mut Scratch) -> bool {
+    pub(crate) fn set_chart(&mut self, coordinates: &[f64], scratch: &mut Scratch) -> bool {
         let (logits, blocks_and_shape) = coordinates.split_at(self.n_logits());
         let law = if self.law().is_learned() {
             let law = coordinates.last().and_then(|x| self.with_shape_chart(*x));

@@ -1,5 +1,6 @@
 //! How a family turns draws into a gradient.
 
+use super::batch::mean_difference;
 use super::{Approximation, Batch, Gradient};
 use crate::random::Purpose;
 use crate::target::{Answer, Contraction, CurvatureMut, Prior};
@@ -47,8 +48,13 @@ pub trait Estimator: Send {
     fn n_sums(&self, q: &Approximation) -> usize {
         q.n_components()
     }
-    /// ELBO of the batch with its Monte Carlo standard error; `log_p` is log p without the declared prior.
-    fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64);
+    /// ELBO of the batch with its Monte Carlo standard error, that of independent draws by default; `log_p` is log p
+    /// without the declared prior.
+    ///
+    /// Paper: §2, eq. (2).
+    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
+        mean_difference(log_p, prior, batch, 0..batch.n)
+    }
     /// The gradient of the bound; false if it is not finite.
     ///
     /// `baseline` is subtracted from h = log q − log p before it enters the weights of a mixture: any constant that

@@ -57,7 +57,7 @@ impl Approximation {
     ///
     /// In a mixture the metric of component c is π_c times its own, and its gradient π_c times what is stored
     /// (mathematics §1.2).
-    pub fn inner(&self, one: &Gradient, two: &Gradient, scratch: &mut Scratch) -> f64 {
+    pub(crate) fn inner(&self, one: &Gradient, two: &Gradient, scratch: &mut Scratch) -> f64 {
         let mut sum = 0.0;
         if self.family.is_mixture() {
             sum += finite_mixture::inner_of_weights(&self.weights, &one.expected_h, &two.expected_h);
@@ -87,7 +87,7 @@ impl Approximation {
 
     /// Adds γ times the last displacement to a gradient, so that a plain step of length β from here has momentum:
     /// η⁺ = η + β{∇_m L + ratio (η − η_before)} with ratio = γ/β (mathematics §7.1).
-    pub fn add_momentum(&self, before: &Self, ratio: f64, scratch: &mut Scratch, gradient: &mut Gradient) {
+    pub(crate) fn add_momentum(&self, before: &Self, ratio: f64, scratch: &mut Scratch, gradient: &mut Gradient) {
         match (&self.blocks, &before.blocks, &mut scratch.blocks) {
             (Blocks::Location(blocks), Blocks::Location(before), BlockScratch::Location(location)) => {
                 let (omega, _) = scratch.omega.updated(&self.family);

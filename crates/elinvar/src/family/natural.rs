@@ -14,7 +14,7 @@ impl Approximation {
     }
 
     /// Number of natural parameters.
-    pub fn natural_len(&self) -> usize {
+    pub(crate) fn natural_len(&self) -> usize {
         let blocks: usize = match &self.blocks {
             Blocks::Location(blocks) => blocks.iter().map(Location::natural_len).sum(),
             Blocks::Natural(blocks) => blocks.iter().map(Natural::natural_len).sum(),
@@ -24,7 +24,7 @@ impl Approximation {
     }
 
     /// sum += η, with locations relative to those of `reference`; `offset` holds d numbers.
-    pub fn add_natural(&self, reference: &Self, offset: &mut [f64], sum: &mut [f64]) {
+    pub(crate) fn add_natural(&self, reference: &Self, offset: &mut [f64], sum: &mut [f64]) {
         let (log_weights, mut rest) = sum.split_at_mut(self.n_weights());
         if !log_weights.is_empty() {
             axpy(1.0, self.weights.log(), log_weights);
@@ -51,7 +51,7 @@ impl Approximation {
 
     /// The member whose natural parameters are `share` times the sums of [`Approximation::add_natural`], if there is
     /// one.
-    pub fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
+    pub(crate) fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
         let (log_weights, mut rest) = sum.split_at(reference.n_weights());
         let mut own = |len: usize| {
             let (own, after) = rest.split_at(len);

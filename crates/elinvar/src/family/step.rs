@@ -17,7 +17,10 @@ pub struct StepRequest {
     pub rule: Rule,
     /// β of the blocks.
     pub beta: f64,
-    /// β of the mixture weights.
+    /// β of what is mixed over: the weights of a mixture, a learned shape. Under [`MatrixUpdate::PaperLiteral`] it is
+    /// β₂, that of the precisions.
+    ///
+    /// [`MatrixUpdate::PaperLiteral`]: crate::rule::MatrixUpdate::PaperLiteral
     pub mixing_beta: f64,
     /// Bound on the KL divergence of each block's step.
     pub max_kl: Option<f64>,
@@ -56,7 +59,7 @@ impl Approximation {
     ///
     /// # Panics
     /// If the scratch belongs to members of another shape.
-    pub fn advance(&mut self, gradient: &Gradient, request: StepRequest, scratch: &mut Scratch) -> Taken {
+    pub(crate) fn advance(&mut self, gradient: &Gradient, request: StepRequest, scratch: &mut Scratch) -> Taken {
         if !in_range(&[gradient.shape]) {
             return Taken::nowhere();
         }
@@ -85,7 +88,7 @@ impl Approximation {
                 let Kind::Matrix { update, .. } = self.family.kind else { unreachable!("tensors belong to `matrix`") };
                 for ((block, gradient), scratch) in blocks.iter_mut().zip(gradient.moved_by()).zip(scratch) {
                     // All groups belong to the one component.
-                    and(block.advance(gradient, update, wanted, scratch), 0);
+                    and(block.advance(gradient, update, wanted, request.mixing_beta, scratch), 0);
                 }
             }
             _ => unreachable!("the scratch was made for members of this shape"),
@@ -133,7 +136,7 @@ impl Approximation {
 
     /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a
     /// diagonal scale matrix (mathematics §7.2).
-    pub fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
+    pub(crate) fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
         let is_product = matches!(self.family.kind, Kind::ScaleMixture { product: true, .. });
         let fits = self.family.covariance == Covariance::Diagonal && !self.family.is_mixture() && !is_product;
         let block = self.locations().first().filter(|_| fits)?;
@@ -142,7 +145,7 @@ impl Approximation {
 
     /// Makes the precision that of the prior alone, as the Adam-like rule with bias correction starts; false, and
     /// nothing moves, if the prior leaves a coordinate free.
-    pub fn start_from_prior(&mut self, prior: &Prior) -> bool {
+    pub(crate) fn start_from_prior(&mut self, prior: &Prior) -> bool {
         let precision = prior.in_optimum(self.law().moments().s);
         match &mut self.blocks {
             Blocks::Location(blocks) if blocks.len() == 1 => blocks[0].start_from_prior(precision),
@@ -152,9 +155,9 @@ impl Approximation {
 
     /// One Adam-like step; the gradient holds the curvature by squared gradients. A family without such a step stays.
     ///
-    /// A learned shape takes its natural-gradient step of the same β: no box has running means of it. The next step takes
-    /// s from P with the share kδ of the prior at the shape that there is by then.
-    pub fn adam_like_step(
+    /// A learned shape takes its natural-gradient step of the same β: no box has running means of it. The next step
+    /// takes s from P with the share kδ of the prior at the shape that there is by then.
+    pub(crate) fn adam_like_step(
         &mut self,
         gradient: &Gradient,
         prior: &Prior,

@@ -1,7 +1,5 @@
 //! Exponential mean mixing: the exponentially modified Gaussian (mathematics §3.3).
 
-use serde::{Deserialize, Serialize};
-
 use super::point_mass::gaussian_entropy;
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, SkewnessOfShift, TwoPoint};
 use crate::Error;
@@ -11,7 +9,7 @@ use crate::special::normal::{HALF_LOG_TWO_PI, TruncatedNormal, log_ndtr};
 /// w ~ Exp(1), u(w) = w: z is exponentially modified Gaussian.
 ///
 /// Paper: App. F.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Exponential;
 
 /// Below this κ, |L| ≤ √(κQ) is far below the rounding of 1 and κ² would underflow: z says nothing about w.
@@ -19,19 +17,10 @@ const NO_SHIFT: f64 = 1e-100;
 
 impl MixingLaw for Exponential {
     const NAME: &'static str = "emg";
-    const CONSTANTS: &'static [(&'static str, f64)] = &[];
     const SHIFTED: bool = true;
 
     fn from_constants(_constants: &[f64]) -> Result<Self, Error> {
         Ok(Self)
-    }
-
-    fn constants(&self) -> [f64; 2] {
-        [0.0; 2]
-    }
-
-    fn parameter(&self) -> Option<f64> {
-        None
     }
 
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {

@@ -1,20 +1,16 @@
 //! Generalised inverse Gaussian scale mixing: the symmetric generalised hyperbolic law (mathematics §10.6).
 
-use serde::{Deserialize, Serialize};
-
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, entropy_of_radius};
 use crate::Error;
 use crate::special::gig::Gig;
 use crate::special::normal::HALF_LOG_TWO_PI;
-use crate::special::radial::radial_entropy;
 
 /// s ~ GIG(p, ω/η, ωη) with η such that E\[s\] = 1: p = −½ is the symmetric normal inverse-Gaussian law, p = 1 the
 /// hyperbolic one in one dimension; ω → ∞ is the Gaussian, and ω → 0 with p > 1 the variance-gamma law. Tails
 /// e^{−√(ω/η)|z|}.
 ///
 /// Paper: §4.2.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Constants", into = "Constants")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GeneralisedHyperbolic {
     constants: Constants,
     /// The law of s.
@@ -23,24 +19,10 @@ pub struct GeneralisedHyperbolic {
     sampler: Sampler,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Constants {
     p: f64,
     omega: f64,
-}
-
-impl TryFrom<Constants> for GeneralisedHyperbolic {
-    type Error = Error;
-
-    fn try_from(constants: Constants) -> Result<Self, Error> {
-        Self::new(constants.p, constants.omega)
-    }
-}
-
-impl From<GeneralisedHyperbolic> for Constants {
-    fn from(law: GeneralisedHyperbolic) -> Self {
-        law.constants
-    }
 }
 
 impl GeneralisedHyperbolic {
@@ -60,16 +42,6 @@ impl GeneralisedHyperbolic {
         Ok(Self { constants: Constants { p, omega }, gig, eta, sampler: Sampler::new(p.abs(), omega) })
     }
 
-    /// p.
-    pub fn index(&self) -> f64 {
-        self.constants.p
-    }
-
-    /// ω.
-    pub fn omega(&self) -> f64 {
-        self.constants.omega
-    }
-
     /// s | z ~ GIG(p − d/2, ω/η, ωη + Q).
     fn posterior(&self, forms: Forms) -> Gig {
         Gig { p: self.gig.p - 0.5 * forms.dim as f64, b: self.gig.b + forms.q, ..self.gig }
@@ -79,7 +51,6 @@ impl GeneralisedHyperbolic {
 impl MixingLaw for GeneralisedHyperbolic {
     const NAME: &'static str = "generalised_hyperbolic";
     const CONSTANTS: &'static [(&'static str, f64)] = &[("p", 1.0), ("omega", 1.0)];
-    const SHIFTED: bool = false;
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
         Self::new(constants[0], constants[1])
@@ -98,22 +69,18 @@ impl MixingLaw for GeneralisedHyperbolic {
         self.eta * if self.gig.p < 0.0 { draw.recip() } else { draw }
     }
 
-    fn shift(&self, _w: f64) -> f64 {
-        0.0
-    }
-
     fn scale(&self, w: f64) -> f64 {
         w
     }
 
     fn moments(&self) -> Moments {
         let inv_s = self.gig.moments().mean_inverse;
-        Moments { u: 0.0, uu: 0.0, s: 1.0, inv_s, u_inv_s: 0.0, uu_inv_s: 0.0 }
+        Moments::of_scale(1.0, inv_s)
     }
 
     fn conditional(&self, forms: Forms) -> Conditional {
         let m = self.posterior(forms).moments();
-        Conditional { s: m.mean, inv_s: m.mean_inverse, var_inv_s: m.variance_inverse, ..Conditional::default() }
+        Conditional::of_scale(m.mean, m.mean_inverse, m.variance_inverse)
     }
 
     fn log_marginal(&self, forms: Forms) -> f64 {
@@ -124,12 +91,7 @@ impl MixingLaw for GeneralisedHyperbolic {
     }
 
     fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
-        let log_q = |q| self.log_marginal(Forms { dim, q, ..Forms::default() });
-        Some(Entropy { value: radial_entropy(dim, (dim as f64).sqrt(), log_q), slope: 0.0 })
-    }
-
-    fn entropy_slope(&self, _kappa: f64) -> Option<f64> {
-        Some(0.0)
+        Some(Entropy::of_scale(entropy_of_radius(self, dim)))
     }
 
     fn log_mixing_density(&self, w: f64) -> f64 {

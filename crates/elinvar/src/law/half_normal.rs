@@ -2,8 +2,6 @@
 
 use std::f64::consts::{FRAC_2_PI, LN_2, PI};
 
-use serde::{Deserialize, Serialize};
-
 use super::point_mass::gaussian_entropy;
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, SkewnessOfShift, TwoPoint};
 use crate::Error;
@@ -13,24 +11,15 @@ use crate::special::normal::{HALF_LOG_TWO_PI, TruncatedNormal, log_ndtr};
 /// w = |n| with n ~ N(0, 1), u(w) = w: z is skew-Gaussian.
 ///
 /// Paper: §4.3, App. E.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HalfNormal;
 
 impl MixingLaw for HalfNormal {
     const NAME: &'static str = "skew";
-    const CONSTANTS: &'static [(&'static str, f64)] = &[];
     const SHIFTED: bool = true;
 
     fn from_constants(_constants: &[f64]) -> Result<Self, Error> {
         Ok(Self)
-    }
-
-    fn constants(&self) -> [f64; 2] {
-        [0.0; 2]
-    }
-
-    fn parameter(&self) -> Option<f64> {
-        None
     }
 
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {

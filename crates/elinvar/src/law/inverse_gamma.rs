@@ -1,7 +1,5 @@
 //! Inverse-gamma scale mixing: Student's t (mathematics §2).
 
-use serde::{Deserialize, Serialize};
-
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ShapeSlopes};
 use crate::Error;
 use crate::rule::log_step;
@@ -15,29 +13,14 @@ const LEARNED: std::ops::RangeInclusive<f64> = 1.000_001..=1e6;
 
 /// w ~ IG(a, a), s(w) = w: z is Student's t with 2a degrees of freedom and scale matrix Σ.
 ///
-/// a > 1: below that neither the covariance nor the expectation of a Gaussian prior exists. Paper: §4.2, App. D.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+/// a > 1: below that neither the covariance nor the expectation of a Gaussian prior exists.
+///
+/// Paper: §4.2, eq. (17), App. D.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InverseGamma {
     a: f64,
     /// Whether a fit moves a.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     learn: bool,
-}
-
-#[derive(Deserialize)]
-struct Unchecked {
-    a: f64,
-    #[serde(default)]
-    learn: bool,
-}
-
-impl TryFrom<Unchecked> for InverseGamma {
-    type Error = Error;
-
-    fn try_from(unchecked: Unchecked) -> Result<Self, Error> {
-        Ok(Self { learn: unchecked.learn, ..Self::new(unchecked.a)? })
-    }
 }
 
 impl InverseGamma {
@@ -76,7 +59,6 @@ impl InverseGamma {
 impl MixingLaw for InverseGamma {
     const NAME: &'static str = "student_t";
     const CONSTANTS: &'static [(&'static str, f64)] = &[("a", 4.0)];
-    const SHIFTED: bool = false;
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
         Self::new(constants[0])
@@ -86,16 +68,8 @@ impl MixingLaw for InverseGamma {
         [self.a, 0.0]
     }
 
-    fn parameter(&self) -> Option<f64> {
-        Some(self.a)
-    }
-
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
         self.a / noise.gamma(self.a)
-    }
-
-    fn shift(&self, _w: f64) -> f64 {
-        0.0
     }
 
     fn scale(&self, w: f64) -> f64 {
@@ -103,19 +77,14 @@ impl MixingLaw for InverseGamma {
     }
 
     fn moments(&self) -> Moments {
-        Moments { u: 0.0, uu: 0.0, s: self.a / (self.a - 1.0), inv_s: 1.0, u_inv_s: 0.0, uu_inv_s: 0.0 }
+        Moments::of_scale(self.a / (self.a - 1.0), 1.0)
     }
 
     /// w | z ~ IG(a + d/2, a + Q/2).
     fn conditional(&self, forms: Forms) -> Conditional {
         let shape = self.a + 0.5 * forms.dim as f64;
         let scale = self.a + 0.5 * forms.q;
-        Conditional {
-            s: scale / (shape - 1.0),
-            inv_s: shape / scale,
-            var_inv_s: shape / (scale * scale),
-            ..Conditional::default()
-        }
+        Conditional::of_scale(scale / (shape - 1.0), shape / scale, shape / (scale * scale))
     }
 
     fn log_marginal(&self, forms: Forms) -> f64 {
@@ -129,8 +98,8 @@ impl MixingLaw for InverseGamma {
         let (a, half_dim) = (self.a, 0.5 * dim as f64);
         let b = a + half_dim;
         let digamma_difference = digamma_minus_log(b) - digamma_minus_log(a) + (half_dim / a).ln_1p();
-        let value = dim as f64 * HALF_LOG_TWO_PI - ln_gamma_ratio(a, half_dim) + b * digamma_difference;
-        Some(Entropy { value, slope: 0.0 })
+        let gaussian = dim as f64 * HALF_LOG_TWO_PI;
+        Some(Entropy::of_scale(gaussian - ln_gamma_ratio(a, half_dim) + b * digamma_difference))
     }
 
     fn log_mixing_density(&self, w: f64) -> f64 {

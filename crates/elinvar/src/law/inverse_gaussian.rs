@@ -2,8 +2,6 @@
 
 use std::f64::consts::LN_2;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, SkewnessOfShift};
 use crate::Error;
 use crate::special::bessel_k::{bessel_k, paper_ratio};
@@ -13,23 +11,9 @@ use crate::special::normal::HALF_LOG_TWO_PI;
 /// w ~ InvGauss(1, λ), u(w) = s(w) = w: z is normal inverse-Gaussian.
 ///
 /// Paper: App. G.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InverseGaussian {
     lambda: f64,
-}
-
-#[derive(Deserialize)]
-struct Unchecked {
-    lambda: f64,
-}
-
-impl TryFrom<Unchecked> for InverseGaussian {
-    type Error = Error;
-
-    fn try_from(unchecked: Unchecked) -> Result<Self, Error> {
-        Self::new(unchecked.lambda)
-    }
 }
 
 impl InverseGaussian {
@@ -39,11 +23,6 @@ impl InverseGaussian {
     /// [`Error::Domain`] unless λ is finite and positive.
     pub fn new(lambda: f64) -> Result<Self, Error> {
         Ok(Self { lambda: valid_lambda(lambda)? })
-    }
-
-    /// λ.
-    pub fn lambda(&self) -> f64 {
-        self.lambda
     }
 
     fn conditional_of(a: f64, b: f64, k: Ratios) -> Conditional {
@@ -88,10 +67,6 @@ impl MixingLaw for InverseGaussian {
 
     fn constants(&self) -> [f64; 2] {
         [self.lambda, 0.0]
-    }
-
-    fn parameter(&self) -> Option<f64> {
-        Some(self.lambda)
     }
 
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {

@@ -2,18 +2,15 @@
 
 use std::f64::consts::PI;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, entropy_of_radius};
 use crate::Error;
 use crate::special::kolmogorov;
 use crate::special::normal::HALF_LOG_TWO_PI;
-use crate::special::radial::radial_entropy;
 
 /// s = 4K² with K the limit of Kolmogorov's statistic: in one dimension z is logistic with scale √Σ.
 ///
 /// Paper: §4.2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Logistic;
 
 const MEAN: f64 = PI * PI / 3.0;
@@ -21,27 +18,13 @@ const MEAN_INVERSE: f64 = 0.426_278_398_817_505_8;
 
 impl MixingLaw for Logistic {
     const NAME: &'static str = "logistic";
-    const CONSTANTS: &'static [(&'static str, f64)] = &[];
-    const SHIFTED: bool = false;
 
     fn from_constants(_constants: &[f64]) -> Result<Self, Error> {
         Ok(Logistic)
     }
 
-    fn constants(&self) -> [f64; 2] {
-        [0.0; 2]
-    }
-
-    fn parameter(&self) -> Option<f64> {
-        None
-    }
-
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
         kolmogorov::quantile(noise.uniform())
-    }
-
-    fn shift(&self, _w: f64) -> f64 {
-        0.0
     }
 
     fn scale(&self, w: f64) -> f64 {
@@ -49,7 +32,7 @@ impl MixingLaw for Logistic {
     }
 
     fn moments(&self) -> Moments {
-        Moments { u: 0.0, uu: 0.0, s: MEAN, inv_s: MEAN_INVERSE, u_inv_s: 0.0, uu_inv_s: 0.0 }
+        Moments::of_scale(MEAN, MEAN_INVERSE)
     }
 
     fn conditional(&self, forms: Forms) -> Conditional {
@@ -65,17 +48,7 @@ impl MixingLaw for Logistic {
     }
 
     fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
-        let value = if dim == 1 {
-            2.0
-        } else {
-            let typical = (dim as f64 * MEAN).sqrt();
-            radial_entropy(dim, typical, |q| self.log_marginal(Forms { dim, q, ..Forms::default() }))
-        };
-        Some(Entropy { value, slope: 0.0 })
-    }
-
-    fn entropy_slope(&self, _kappa: f64) -> Option<f64> {
-        Some(0.0)
+        Some(Entropy::of_scale(if dim == 1 { 2.0 } else { entropy_of_radius(self, dim) }))
     }
 
     fn log_mixing_density(&self, w: f64) -> f64 {
@@ -100,7 +73,7 @@ fn of_the_line(r: f64) -> Conditional {
         let sech = 2.0 * e.sqrt() / (1.0 + e);
         (t / r, (t / r - 0.5 * sech * sech) / square)
     };
-    Conditional { s, inv_s, var_inv_s, ..Conditional::default() }
+    Conditional::of_scale(s, inv_s, var_inv_s)
 }
 
 /// Sums over s in more dimensions: the trapezoid rule in τ = log s for s^{−d/2} e^{−Q/2s} q(s).
@@ -161,11 +134,6 @@ impl Sums {
     }
 
     fn conditional(&self) -> Conditional {
-        Conditional {
-            s: self.mean,
-            inv_s: self.mean_inverse,
-            var_inv_s: self.variance_inverse,
-            ..Conditional::default()
-        }
+        Conditional::of_scale(self.mean, self.mean_inverse, self.variance_inverse)
     }
 }

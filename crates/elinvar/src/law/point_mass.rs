@@ -1,7 +1,5 @@
 //! No mixing at all: the Gaussian.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
@@ -9,33 +7,19 @@ use crate::special::normal::HALF_LOG_TWO_PI;
 /// w = 1 with probability one: z ~ N(μ, Σ).
 ///
 /// Paper: §2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PointMass;
 
 impl MixingLaw for PointMass {
     const NAME: &'static str = "gaussian";
-    const CONSTANTS: &'static [(&'static str, f64)] = &[];
-    const SHIFTED: bool = false;
     const MIXES: bool = false;
 
     fn from_constants(_constants: &[f64]) -> Result<Self, Error> {
         Ok(Self)
     }
 
-    fn constants(&self) -> [f64; 2] {
-        [0.0; 2]
-    }
-
-    fn parameter(&self) -> Option<f64> {
-        None
-    }
-
     fn sample<N: MixingNoise + ?Sized>(&self, _noise: &mut N) -> f64 {
         1.0
-    }
-
-    fn shift(&self, _w: f64) -> f64 {
-        0.0
     }
 
     fn scale(&self, _w: f64) -> f64 {
@@ -43,7 +27,7 @@ impl MixingLaw for PointMass {
     }
 
     fn moments(&self) -> Moments {
-        Moments { u: 0.0, uu: 0.0, s: 1.0, inv_s: 1.0, u_inv_s: 0.0, uu_inv_s: 0.0 }
+        Moments::of_scale(1.0, 1.0)
     }
 
     fn conditional(&self, _forms: Forms) -> Conditional {
@@ -55,7 +39,7 @@ impl MixingLaw for PointMass {
     }
 
     fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
-        Some(Entropy { value: gaussian_entropy(dim), slope: 0.0 })
+        Some(Entropy::of_scale(gaussian_entropy(dim)))
     }
 
     fn log_mixing_density(&self, _w: f64) -> f64 {

@@ -1,7 +1,5 @@
 //! Reciprocal inverse-Gaussian scale mixing: the symmetric normal inverse-Gaussian law of the paper (mathematics §4.2).
 
-use serde::{Deserialize, Serialize};
-
 use super::inverse_gaussian::{Ratios, sample_inverse_gaussian, valid_lambda};
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
 use crate::Error;
@@ -12,23 +10,9 @@ use crate::special::radial::{symmetric_nig_entropy, symmetric_nig_log_density};
 /// w ~ InvGauss(1, λ), s(w) = 1/w: z is symmetric with tails e^{−√λ|z|}, between the Gaussian and Student's t.
 ///
 /// Paper: App. H.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReciprocalInverseGaussian {
     lambda: f64,
-}
-
-#[derive(Deserialize)]
-struct Unchecked {
-    lambda: f64,
-}
-
-impl TryFrom<Unchecked> for ReciprocalInverseGaussian {
-    type Error = Error;
-
-    fn try_from(unchecked: Unchecked) -> Result<Self, Error> {
-        Self::new(unchecked.lambda)
-    }
 }
 
 impl ReciprocalInverseGaussian {
@@ -38,11 +22,6 @@ impl ReciprocalInverseGaussian {
     /// [`Error::Domain`] unless λ is finite and positive.
     pub fn new(lambda: f64) -> Result<Self, Error> {
         Ok(Self { lambda: valid_lambda(lambda)? })
-    }
-
-    /// λ.
-    pub fn lambda(&self) -> f64 {
-        self.lambda
     }
 
     fn conditional_of(&self, b: f64, k: Ratios) -> Conditional {
@@ -58,7 +37,6 @@ impl ReciprocalInverseGaussian {
 impl MixingLaw for ReciprocalInverseGaussian {
     const NAME: &'static str = "snig";
     const CONSTANTS: &'static [(&'static str, f64)] = &[("lambda", 2.0)];
-    const SHIFTED: bool = false;
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
         Self::new(constants[0])
@@ -68,16 +46,8 @@ impl MixingLaw for ReciprocalInverseGaussian {
         [self.lambda, 0.0]
     }
 
-    fn parameter(&self) -> Option<f64> {
-        Some(self.lambda)
-    }
-
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
         sample_inverse_gaussian(self.lambda, noise)
-    }
-
-    fn shift(&self, _w: f64) -> f64 {
-        0.0
     }
 
     fn scale(&self, w: f64) -> f64 {
@@ -85,7 +55,7 @@ impl MixingLaw for ReciprocalInverseGaussian {
     }
 
     fn moments(&self) -> Moments {
-        Moments { u: 0.0, uu: 0.0, s: 1.0 + 1.0 / self.lambda, inv_s: 1.0, u_inv_s: 0.0, uu_inv_s: 0.0 }
+        Moments::of_scale(1.0 + 1.0 / self.lambda, 1.0)
     }
 
     /// w | z ~ GIG((d−1)/2, Q + λ, λ).
@@ -110,7 +80,7 @@ impl MixingLaw for ReciprocalInverseGaussian {
     /// The value is the radial integral χ_d(λ), a constant that takes 0.05 to 1 ms: keep it rather than ask for it at
     /// every step.
     fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
-        Some(Entropy { value: symmetric_nig_entropy(dim, self.lambda), slope: 0.0 })
+        Some(Entropy::of_scale(symmetric_nig_entropy(dim, self.lambda)))
     }
 
     fn log_mixing_density(&self, w: f64) -> f64 {

@@ -49,17 +49,17 @@ macro_rules! laws {
             }
 
             /// Whether u(w) is not identically zero, that is, whether α exists.
-            pub fn is_shifted(&self) -> bool {
+            pub(crate) fn is_shifted(&self) -> bool {
                 match self { $(Self::$type(_) => super::$type::SHIFTED,)* }
             }
 
             /// Whether w is random.
-            pub fn mixes(&self) -> bool {
+            pub(crate) fn mixes(&self) -> bool {
                 match self { $(Self::$type(_) => super::$type::MIXES,)* }
             }
 
             /// Whether [`Law::entropy`] is known; see [`MixingLaw::EXACT_ENTROPY`].
-            pub fn has_exact_entropy(&self) -> bool {
+            pub(crate) fn has_exact_entropy(&self) -> bool {
                 match self { $(Self::$type(_) => super::$type::EXACT_ENTROPY,)* }
             }
 
@@ -77,7 +77,7 @@ macro_rules! laws {
             }
 
             /// KL(this ‖ other) of two mixing laws of one kind; infinite for two kinds.
-            pub fn divergence_from(&self, other: &Self) -> f64 {
+            pub(crate) fn divergence_from(&self, other: &Self) -> f64 {
                 match (self, other) {
                     $((Self::$type(law), Self::$type(other)) => law.divergence_from(other),)*
                     _ => f64::INFINITY,
@@ -144,12 +144,12 @@ impl Law {
     }
 
     /// Whether it is a law of a random scale without shift.
-    pub fn is_scale(&self) -> bool {
+    pub(crate) fn is_scale(&self) -> bool {
         self.mixes() && !self.is_shifted()
     }
 
     /// A draw of w.
-    pub fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
+    pub(crate) fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
         of_law!(self, law => law.sample(noise))
     }
 }
@@ -170,29 +170,29 @@ forward! {
     /// The free constant of the law (a or λ), if it has one.
     pub fn parameter() -> Option<f64>;
     /// u(w).
-    pub fn shift(w: f64) -> f64;
+    pub(crate) fn shift(w: f64) -> f64;
     /// s(w).
-    pub fn scale(w: f64) -> f64;
+    pub(crate) fn scale(w: f64) -> f64;
     /// Moments of the law.
-    pub fn moments() -> Moments;
+    pub(crate) fn moments() -> Moments;
     /// Moments of w given z.
-    pub fn conditional(forms: Forms) -> Conditional;
+    pub(crate) fn conditional(forms: Forms) -> Conditional;
     /// The same with ratios of Bessel functions by the mean of the paper's bounds.
-    pub fn conditional_by_bounds(forms: Forms) -> Conditional;
+    pub(crate) fn conditional_by_bounds(forms: Forms) -> Conditional;
     /// The paper's two-point form of g_α, where it differs from E[u | z].
-    pub fn two_point(forms: Forms) -> Option<TwoPoint>;
+    pub(crate) fn two_point(forms: Forms) -> Option<TwoPoint>;
     /// log q(z) − ½ log|P|.
-    pub fn log_marginal(forms: Forms) -> f64;
+    pub(crate) fn log_marginal(forms: Forms) -> f64;
     /// The entropy, where it is known.
-    pub fn entropy(kappa: f64, dim: usize) -> Option<Entropy>;
+    pub(crate) fn entropy(kappa: f64, dim: usize) -> Option<Entropy>;
     /// e(κ) alone, where the entropy is known.
-    pub fn entropy_slope(kappa: f64) -> Option<f64>;
+    pub(crate) fn entropy_slope(kappa: f64) -> Option<f64>;
     /// log q(w); zero for a point mass.
-    pub fn log_mixing_density(w: f64) -> f64;
+    pub(crate) fn log_mixing_density(w: f64) -> f64;
     /// The shift with this third cumulant of z along it; none for a law without shift.
     pub(crate) fn skewness_of_shift(third: f64) -> Option<SkewnessOfShift>;
     /// Whether a fit moves the constant of the law.
-    pub fn is_learned() -> bool;
+    pub(crate) fn is_learned() -> bool;
     /// The constant after a step β along its natural gradient.
     pub(crate) fn moved_parameter(natural_gradient: f64, beta: f64) -> f64;
     /// ∂w/∂a of a draw at fixed probability.
@@ -202,7 +202,7 @@ forward! {
     /// ∂t(w)/∂w ∂w/∂a of the statistic t whose natural parameter the constant is.
     pub(crate) fn sampled_fisher(w: f64, path_derivative: f64) -> f64;
     /// Information about the constant and slopes in it.
-    pub fn shape_slopes(dim: usize) -> Option<ShapeSlopes>;
+    pub(crate) fn shape_slopes(dim: usize) -> Option<ShapeSlopes>;
 }
 
 impl std::fmt::Display for Law {

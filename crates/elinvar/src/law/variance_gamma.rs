@@ -1,35 +1,18 @@
 //! Gamma scale mixing: the variance-gamma law (mathematics §10.6).
 
-use serde::{Deserialize, Serialize};
-
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, entropy_of_radius};
 use crate::Error;
 use crate::special::gamma::{log1p_minus, stirling_remainder};
 use crate::special::gig::Gig;
 use crate::special::normal::HALF_LOG_TWO_PI;
-use crate::special::radial::radial_entropy;
 
 /// s ~ Gamma(k, rate k), mean one: tails e^{−√(2k)|z|}, k > 1.
 ///
 /// Where k ≤ d/2 the density of z has a pole at its centre: there log q and the conditional moments are those of a
 /// point at the distance 10⁻⁶⁰ from it. Paper: §4.2.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VarianceGamma {
     k: f64,
-}
-
-#[derive(Deserialize)]
-struct Unchecked {
-    k: f64,
-}
-
-impl TryFrom<Unchecked> for VarianceGamma {
-    type Error = Error;
-
-    fn try_from(unchecked: Unchecked) -> Result<Self, Error> {
-        Self::new(unchecked.k)
-    }
 }
 
 impl VarianceGamma {
@@ -58,11 +41,6 @@ impl VarianceGamma {
         Ok(Self { k })
     }
 
-    /// k.
-    pub fn shape(&self) -> f64 {
-        self.k
-    }
-
     /// s | z ~ GIG(k − d/2, 2k, Q).
     fn posterior(&self, forms: Forms) -> Gig {
         Gig { p: self.k - 0.5 * forms.dim as f64, a: 2.0 * self.k, b: forms.q }
@@ -72,7 +50,6 @@ impl VarianceGamma {
 impl MixingLaw for VarianceGamma {
     const NAME: &'static str = "variance_gamma";
     const CONSTANTS: &'static [(&'static str, f64)] = &[("k", 2.0)];
-    const SHIFTED: bool = false;
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
         Self::new(constants[0])
@@ -82,16 +59,8 @@ impl MixingLaw for VarianceGamma {
         [self.k, 0.0]
     }
 
-    fn parameter(&self) -> Option<f64> {
-        Some(self.k)
-    }
-
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
         noise.gamma(self.k) / self.k
-    }
-
-    fn shift(&self, _w: f64) -> f64 {
-        0.0
     }
 
     fn scale(&self, w: f64) -> f64 {
@@ -99,12 +68,12 @@ impl MixingLaw for VarianceGamma {
     }
 
     fn moments(&self) -> Moments {
-        Moments { u: 0.0, uu: 0.0, s: 1.0, inv_s: self.k / (self.k - 1.0), u_inv_s: 0.0, uu_inv_s: 0.0 }
+        Moments::of_scale(1.0, self.k / (self.k - 1.0))
     }
 
     fn conditional(&self, forms: Forms) -> Conditional {
         let m = self.posterior(forms).moments();
-        Conditional { s: m.mean, inv_s: m.mean_inverse, var_inv_s: m.variance_inverse, ..Conditional::default() }
+        Conditional::of_scale(m.mean, m.mean_inverse, m.variance_inverse)
     }
 
     fn log_marginal(&self, forms: Forms) -> f64 {
@@ -115,12 +84,7 @@ impl MixingLaw for VarianceGamma {
     }
 
     fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
-        let log_q = |q| self.log_marginal(Forms { dim, q, ..Forms::default() });
-        Some(Entropy { value: radial_entropy(dim, (dim as f64).sqrt(), log_q), slope: 0.0 })
-    }
-
-    fn entropy_slope(&self, _kappa: f64) -> Option<f64> {
-        Some(0.0)
+        Some(Entropy::of_scale(entropy_of_radius(self, dim)))
     }
 
     fn log_mixing_density(&self, w: f64) -> f64 {

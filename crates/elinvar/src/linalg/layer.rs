@@ -1,42 +1,40 @@
 //! The products of an affine layer: items × units matrices with unit after unit in memory, weights with a unit per
 //! column.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, MatRef};
+
+use super::products::multiply;
 
 /// out = A W for A (n × f) and W (f × o).
 pub(crate) fn forward(a: &[f64], w: &[f64], n: usize, f: usize, o: usize, out: &mut [f64]) {
-    matmul(
-        MatMut::from_column_major_slice_mut(out, n, o),
+    multiply(
         Accum::Replace,
+        1.0,
         MatRef::from_column_major_slice(a, n, f),
         MatRef::from_column_major_slice(w, f, o),
-        1.0,
-        Par::Seq,
+        out,
     );
 }
 
 /// out += c AᵀD for A (n × f) and D (n × o).
 pub(crate) fn add_gradient(c: f64, a: &[f64], delta: &[f64], n: usize, f: usize, o: usize, out: &mut [f64]) {
-    matmul(
-        MatMut::from_column_major_slice_mut(out, f, o),
+    multiply(
         Accum::Add,
+        c,
         MatRef::from_column_major_slice(a, n, f).transpose(),
         MatRef::from_column_major_slice(delta, n, o),
-        c,
-        Par::Seq,
+        out,
     );
 }
 
 /// out = D Wᵀ without the column of the last row of W, for D (n × o) and W (f × o); out is n × (f − 1).
 pub(crate) fn backward(delta: &[f64], w: &[f64], n: usize, f: usize, o: usize, out: &mut [f64]) {
-    matmul(
-        MatMut::from_column_major_slice_mut(out, n, f - 1),
+    multiply(
         Accum::Replace,
+        1.0,
         MatRef::from_column_major_slice(delta, n, o),
         MatRef::from_column_major_slice(w, f, o).subrows(0, f - 1).transpose(),
-        1.0,
-        Par::Seq,
+        out,
     );
 }
 

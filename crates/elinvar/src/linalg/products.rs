@@ -6,30 +6,28 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use super::SMALL;
 
+/// out = cAB or out += cAB.
+pub(super) fn multiply(kept: Accum, c: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>, out: &mut [f64]) {
+    let out = MatMut::from_column_major_slice_mut(out, a.nrows(), b.ncols());
+    matmul(out, kept, a, b, c, Par::Seq);
+}
+
 /// out = X Z for a row-major X (n × d) and Z (d × s); out is n × s.
 pub(crate) fn rows_times(x: &[f64], d: usize, z: &[f64], out: &mut [f64]) {
     let (n, s) = (x.len() / d, z.len() / d);
-    matmul(
-        MatMut::from_column_major_slice_mut(out, n, s),
-        Accum::Replace,
-        MatRef::from_row_major_slice(x, n, d),
-        MatRef::from_column_major_slice(z, d, s),
-        1.0,
-        Par::Seq,
-    );
+    multiply(Accum::Replace, 1.0, MatRef::from_row_major_slice(x, n, d), MatRef::from_column_major_slice(z, d, s), out);
 }
 
 /// out += Xᵀ R for a row-major X (n × d) and R (n × s); out is d × s.
 pub(crate) fn add_rows_transposed_times(x: &[f64], d: usize, r: &[f64], out: &mut [f64]) {
     let n = x.len() / d;
     let s = out.len() / d;
-    matmul(
-        MatMut::from_column_major_slice_mut(out, d, s),
+    multiply(
         Accum::Add,
+        1.0,
         MatRef::from_row_major_slice(x, n, d).transpose(),
         MatRef::from_column_major_slice(r, n, s),
-        1.0,
-        Par::Seq,
+        out,
     );
 }
 
@@ -43,11 +41,25 @@ pub(crate) fn add_product(a: &[f64], b: &[f64], m: usize, k: usize, n: usize, ou
         }
         return;
     }
+    multiply(Accum::Add, 1.0, MatRef::from_column_major_slice(a, m, k), MatRef::from_column_major_slice(b, k, n), out);
+}
+
+/// out += Aᵀ B, where A is d × m and B is d × n.
+pub(crate) fn add_transposed_product(a: &[f64], b: &[f64], d: usize, out: &mut [f64]) {
+    let (m, n) = (a.len() / d, b.len() / d);
+    if d <= SMALL && m <= SMALL {
+        for (b_column, out_column) in b.chunks_exact(d).zip(out.chunks_exact_mut(m)) {
+            for (entry, a_column) in out_column.iter_mut().zip(a.chunks_exact(d)) {
+                *entry += super::dot(a_column, b_column);
+            }
+        }
+        return;
+    }
     matmul(
         MatMut::from_column_major_slice_mut(out, m, n),
         Accum::Add,
-        MatRef::from_column_major_slice(a, m, k),
-        MatRef::from_column_major_slice(b, k, n),
+        MatRef::from_column_major_slice(a, d, m).transpose(),
+        MatRef::from_column_major_slice(b, d, n),
         1.0,
         Par::Seq,
     );
@@ -193,6 +205,10 @@ mod tests {
                     .map(|(j, k)| (0..n).map(|i| x[i * d + j] * r[k * n + i]).sum())
                     .collect();
                 assert_close(&xr, &expected);
+
+                let mut across = vec![0.0; n * s];
+                add_transposed_product(&x, &z, d, &mut across);
+                assert_close(&across, &xz);
 
                 let (mut gram, mut sym) = (vec![0.0; d * d], vec![0.0; d * d]);
                 let mut scratch = vec![0.0; GRAM_BLOCK * d];

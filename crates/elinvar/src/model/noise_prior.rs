@@ -30,7 +30,7 @@ impl NoisePrior {
     ///
     /// # Errors
     /// If the scale is not a positive number.
-    pub fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         match *self {
             Self::HalfCauchy { scale } | Self::HalfNormal { scale } if !(scale > 0.0 && scale.is_finite()) => {
                 Err(Error::Domain { parameter: "noise scale", value: scale, reason: "it must be positive" })

@@ -18,6 +18,7 @@ use crate::target::Target;
 /// Monte Carlo rendering, SIGGRAPH (1995); the term with c_k is the control variate of A. Owen and Y. Zhou, Safe and
 /// effective importance sampling, JASA 95 (2000).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The ELBO of each fit.
     pub elbo: Vec<Estimate>,

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::correction;
 use super::verdict::assess;
 use super::{
-    Evidence, Judgement, Posterior, Shift, WideDraws, Widened, judge, limits, log_mean_exp, pareto_k_threshold,
-    pareto_smooth, shift,
+    Evidence, Importance, Judgement, Posterior, Shift, WideDraws, Widened, judge, limits, pareto_k_threshold, shift,
 };
 use crate::Error;
 use crate::evaluate::Evaluator;
@@ -37,7 +37,8 @@ pub struct Diagnostics {
     /// The wide draws of a verdict; everything else but the shifts and the counts is of draws of q alone.
     #[serde(default)]
     pub wide: Option<WideDraws>,
-    /// Evaluations that these diagnostics took; they are not among those of the fit.
+    /// Evaluations that these diagnostics took, beyond those that were known ([`Posterior::judge_further`]); they are
+    /// not among those of the fit, unless it is a ladder that judged.
     #[serde(default)]
     pub counts: Counts,
 }
@@ -82,6 +83,7 @@ impl Diagnostics {
 
 /// Draws with their log densities and normalised, Pareto-smoothed log importance weights.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WeightedDraws {
     /// The draws of z.
     pub draws: DrawBuffer,
@@ -97,21 +99,31 @@ pub struct WeightedDraws {
     pub widened: Option<Widened>,
 }
 
+/// log p at the draws that the last verdict rests on. The draws are made again from the seed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Looked {
+    seed: u64,
+    /// At the draws of q, and at the wide ones.
+    log_p: Vec<f64>,
+    wide: Vec<f64>,
+}
+
 impl Posterior {
     /// Draws `n` times, evaluates the target and smooths the importance ratios.
     ///
     /// # Errors
     /// The target's own error; [`Error::Domain`] if log p is finite at no draw.
     pub fn importance(&self, target: &dyn Target, n: usize, seed: u64) -> Result<WeightedDraws, Error> {
-        self.importance_by(&mut Evaluator::new(target, None), n, seed)
+        self.importance_by(&mut Evaluator::new(target, None), n, seed, &[])
     }
 
-    /// [`Posterior::importance`] by one who may be interrupted.
+    /// [`Posterior::importance`] by one who may be interrupted; log p at the first draws may be `known`.
     pub(crate) fn importance_by(
         &self,
         evaluator: &mut Evaluator<'_>,
         n: usize,
         seed: u64,
+        known: &[f64],
     ) -> Result<WeightedDraws, Error> {
         let (d, before) = (self.dim(), evaluator.counts());
         if evaluator.dim() != d {
@@ -122,31 +134,24 @@ impl Posterior {
             return Err(Error::Domain { parameter: "number of draws", value: n as f64, reason });
         }
         let (draws, log_q) = self.draw(n, seed, Purpose::Diagnostics);
-        let log_p = evaluator.values(&draws)?;
-        let ratios: Vec<f64> =
-            log_p.iter().zip(&log_q).map(|(p, q)| if p.is_finite() { p - q } else { f64::NEG_INFINITY }).collect();
-        let finite: Vec<f64> = ratios.iter().copied().filter(|r| r.is_finite()).collect();
-        let count = finite.len().max(1) as f64;
-        let mean = finite.iter().sum::<f64>() / count;
-        let variance = finite.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / (count - 1.0).max(1.0);
-        let smoothed = pareto_smooth(&ratios)?;
-        let normaliser = log_mean_exp(&ratios)?;
+        let log_p = evaluator.values_beyond(known, &draws)?;
+        let seen = Importance::of(&log_p, &log_q, &[1.0])?;
         let names = (self.transforms(), self.names(), self.constrained_names());
-        let weights: Vec<f64> = smoothed.log_weights.iter().map(|w| w.exp()).collect();
+        let log_weights = seen.smoothed.log_weights.clone();
+        let weights: Vec<f64> = log_weights.iter().map(|w| w.exp()).collect();
         let diagnostics = Diagnostics {
             n_draws: n,
-            dropped: n - finite.len(),
-            elbo: Estimate::new(mean, if count < 2.0 { f64::INFINITY } else { (variance / count).sqrt() }),
-            log_normaliser: Estimate::new(normaliser.value, normaliser.standard_error),
-            // JSON has no infinity; any k above one means the same.
-            pareto_k: smoothed.pareto_k.map(|k| k.min(99.0)),
+            dropped: n - seen.n_kept,
+            elbo: seen.elbo,
+            log_normaliser: seen.log_normaliser,
+            pareto_k: seen.pareto_k(),
             pareto_k_threshold: pareto_k_threshold(n),
-            effective_sample_size: smoothed.effective_sample_size,
+            effective_sample_size: seen.smoothed.effective_sample_size,
             shifts: shift::shifts(names, &draws, &weights, &vec![1.0 / n as f64; n]),
             wide: None,
             counts: evaluator.counts().since(before),
         };
-        Ok(WeightedDraws { draws, log_p, log_q, log_weights: smoothed.log_weights, diagnostics, widened: None })
+        Ok(WeightedDraws { draws, log_p, log_q, log_weights, diagnostics, widened: None })
     }
 
     /// ELBO, k̂ and what importance weights say about normaliser, means and standard deviations, from `n` fresh draws;
@@ -157,15 +162,16 @@ impl Posterior {
     pub fn diagnose(&mut self, target: &dyn Target, n: usize, seed: u64) -> Result<Diagnostics, Error> {
         let diagnostics = self.importance(target, n, seed)?.diagnostics;
         self.record.diagnostics = Some(diagnostics.clone());
-        self.record.judgement = None;
+        self.record.judgement = self.corrected().map(correction::judge);
         Ok(diagnostics)
     }
 
-    /// [`Posterior::diagnose`] and a verdict, both kept with the fit.
+    /// [`Posterior::diagnose`] and a verdict, both kept with the fit. Where the fit was corrected
+    /// ([`Posterior::correct`]), the verdict is that on the correction.
     ///
     /// To the `n` draws of q come as many from two wider laws around it ([`WideDraws`]): shifts seen from inside q
     /// alone miss what lies outside. Both are made four times as many, twice at most, while their noise is what
-    /// decides; the evaluations of all are in the counts of the diagnostics.
+    /// decides, by adding to those that there are; the evaluations of all are in the counts of the diagnostics.
     ///
     /// ```
     /// use elinvar::model::Banana;
@@ -192,18 +198,21 @@ impl Posterior {
     /// # Errors
     /// As [`Posterior::importance`].
     pub fn importance_widened(&self, target: &dyn Target, n: usize, seed: u64) -> Result<WeightedDraws, Error> {
-        self.importance_widened_by(&mut Evaluator::new(target, None), n, seed)
+        let looked = Looked { seed, ..Looked::default() };
+        Ok(self.look(&mut Evaluator::new(target, None), n, looked)?.0)
     }
 
-    fn importance_widened_by(
+    /// The draws of q and the wide ones, beyond those that were looked at before.
+    fn look(
         &self,
         evaluator: &mut Evaluator<'_>,
         n: usize,
-        seed: u64,
-    ) -> Result<WeightedDraws, Error> {
-        let mut weighted = self.importance_by(evaluator, n, seed)?;
-        self.look_wider(evaluator, seed, &mut weighted)?;
-        Ok(weighted)
+        Looked { seed, log_p, wide }: Looked,
+    ) -> Result<(WeightedDraws, Looked), Error> {
+        let mut weighted = self.importance_by(evaluator, n, seed, &log_p)?;
+        let wide = self.look_wider(evaluator, seed, &wide, &mut weighted)?;
+        let looked = Looked { seed, log_p: weighted.log_p.clone(), wide };
+        Ok((weighted, looked))
     }
 
     /// [`Posterior::judge`] and the draws that the verdict rests on.
@@ -219,12 +228,52 @@ impl Posterior {
         self.judge_by(&mut Evaluator::new(target, None), n, seed)
     }
 
+    /// [`Posterior::judge_with_draws`] on `n` draws, those of the last verdict among them: only the others are
+    /// evaluated, and the counts of the diagnostics are of these alone. On the draws of the last verdict, if they are
+    /// more; on draws from `seed`, if there was none since the fit was made or read.
+    ///
+    /// `target` must be the one of the last verdict.
+    ///
+    /// ```
+    /// use elinvar::model::Banana;
+    /// use elinvar::{Family, Plan};
+    ///
+    /// let target = Banana::default();
+    /// // `auto` judges the families that it tries.
+    /// let mut posterior = elinvar::fit(&target, Family::auto(), &Plan::default())?;
+    /// let judged = posterior.diagnostics().unwrap().n_draws;
+    /// posterior.judge_further(&target, 2 * judged, 1)?;
+    /// assert_eq!(posterior.diagnostics().unwrap().counts.log_density, 2 * judged as u64);
+    /// # Ok::<(), elinvar::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Posterior::importance`].
+    pub fn judge_further(
+        &mut self,
+        target: &dyn Target,
+        n: usize,
+        seed: u64,
+    ) -> Result<(Judgement, WeightedDraws), Error> {
+        let looked = self.looked.take().unwrap_or(Looked { seed, ..Looked::default() });
+        self.judge_beyond(&mut Evaluator::new(target, None), n.max(looked.log_p.len()), looked)
+    }
+
     /// [`Posterior::judge_with_draws`] by one who may be interrupted.
     pub(crate) fn judge_by(
         &mut self,
         evaluator: &mut Evaluator<'_>,
         n: usize,
         seed: u64,
+    ) -> Result<(Judgement, WeightedDraws), Error> {
+        self.judge_beyond(evaluator, n, Looked { seed, ..Looked::default() })
+    }
+
+    fn judge_beyond(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        n: usize,
+        mut looked: Looked,
     ) -> Result<(Judgement, WeightedDraws), Error> {
         /// Draws of q times dimension beyond which none are added: 256 MiB, and as much for the wide ones.
         const MOST_NUMBERS: usize = 1 << 25;
@@ -236,7 +285,8 @@ impl Posterior {
         let before = evaluator.counts();
         let mut n_draws = n;
         loop {
-            let mut weighted = self.importance_widened_by(evaluator, n_draws, seed)?;
+            let mut weighted;
+            (weighted, looked) = self.look(evaluator, n_draws, looked)?;
             let evidence = Evidence {
                 diagnostics: &weighted.diagnostics,
                 stop_reason: self.stop_reason(),
@@ -245,17 +295,20 @@ impl Posterior {
                 log_q_at_modes: &log_q,
             };
             let more = 4 * n_draws;
-            if assess(&evidence).undecided
+            if self.corrected().is_none()
+                && assess(&evidence).undecided
                 && more <= limits::DRAWS_GROWTH * n
                 && more.saturating_mul(self.dim()) <= MOST_NUMBERS
             {
                 n_draws = more;
                 continue;
             }
-            let judgement = judge(&evidence);
+            // What is given is judged: the answer of chains, where there is one.
+            let judgement = self.corrected().map_or_else(|| judge(&evidence), correction::judge);
             weighted.diagnostics.counts = evaluator.counts().since(before);
             self.record.diagnostics = Some(weighted.diagnostics.clone());
             self.record.judgement = Some(judgement.clone());
+            self.looked = Some(looked);
             return Ok((judgement, weighted));
         }
     }

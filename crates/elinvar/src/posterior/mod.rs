@@ -1,26 +1,30 @@
 //! The result of a fit: a distribution that can be sampled, evaluated, summarised, saved and judged.
 
 mod comparison;
+mod correction;
 mod diagnose;
+mod importance;
 mod pareto;
 mod reason;
 mod shift;
 mod summary;
 mod tail_index;
-mod verdict;
+pub(crate) mod verdict;
 mod wide;
 
 pub use crate::evaluate::log_density_at;
 pub use crate::record::{Agreement, Estimate, ModeRecord, Rung};
 pub use comparison::{Comparison, compare};
+use diagnose::Looked;
 pub use diagnose::{Diagnostics, WeightedDraws};
-pub use pareto::{
-    LogMeanExp, ParetoTail, Smoothed, log_mean_exp, pareto_k_threshold, pareto_smooth, resample, resample_distinct,
-};
+pub(crate) use importance::Importance;
+pub(crate) use pareto::log_mean_exp;
+pub use pareto::{ParetoTail, Smoothed, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
 pub use shift::Shift;
 pub use summary::ParameterSummary;
 pub use tail_index::TailIndex;
-pub use verdict::{Evidence, Judgement, Verdict, judge, limits};
+pub(crate) use verdict::{Evidence, judge, limits};
+pub use verdict::{Judgement, Verdict};
 pub use wide::{WideDraws, Widened};
 
 use std::path::Path;
@@ -28,6 +32,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::chains::Corrected;
 use crate::evaluate::CHUNK;
 use crate::family::{Approximation, DrawPlan, Family, NoiseKey};
 use crate::file::{self, Format, Header};
@@ -40,6 +45,8 @@ use crate::target::{About, DrawBuffer, Transforms};
 #[derive(Clone, Debug)]
 pub struct Posterior {
     record: Record,
+    /// What the last verdict has looked at; files do not hold it.
+    looked: Option<Looked>,
 }
 
 /// What a fit file holds.
@@ -62,6 +69,9 @@ struct Record {
     remaining: Option<(f64, f64)>,
     #[serde(default)]
     judgement: Option<Judgement>,
+    /// What chains found, where they were run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    corrected: Option<Corrected>,
     #[serde(default)]
     agreement: Agreement,
     #[serde(default)]
@@ -70,7 +80,7 @@ struct Record {
 }
 
 impl Posterior {
-    const FORMAT: Format = Format { name: "elinvar-fit", oldest: 0, newest: 1 };
+    const FORMAT: Format = Format { name: "elinvar-fit", oldest: 0, newest: 2, sealed: 2 };
 
     /// What a run has reached, and what it found to be left to gain; its record comes later.
     pub(crate) fn of_run(
@@ -93,11 +103,12 @@ impl Posterior {
             diagnostics: None,
             remaining,
             judgement: None,
+            corrected: None,
             agreement: Agreement::default(),
             rungs: Vec::new(),
             trace: Vec::new(),
         };
-        Self { record }
+        Self { record, looked: None }
     }
 
     /// The family.
@@ -170,10 +181,11 @@ impl Posterior {
         &self.record.agreement
     }
 
-    /// Records what several starts said; a verdict that did not know it is forgotten.
-    pub fn set_agreement(&mut self, agreement: Agreement) {
+    /// Records what several starts said; a verdict and a correction that did not know it are forgotten.
+    pub(crate) fn set_agreement(&mut self, agreement: Agreement) {
         self.record.agreement = agreement;
         self.record.judgement = None;
+        self.record.corrected = None;
     }
 
     /// The families that were tried, from the first to the last; empty where one was asked for.
@@ -182,7 +194,7 @@ impl Posterior {
     }
 
     /// Records the families that were tried.
-    pub fn set_rungs(&mut self, rungs: Vec<Rung>) {
+    pub(crate) fn set_rungs(&mut self, rungs: Vec<Rung>) {
         self.record.rungs = rungs;
     }
 
@@ -275,6 +287,9 @@ impl Posterior {
         if names != parameters {
             return Err(file::damaged(path, &format!("it has {parameters} parameters and {names} names for them")));
         }
-        Ok(Self { record })
+        if record.corrected.as_ref().is_some_and(|corrected| !corrected.fits(dim, parameters)) {
+            return Err(file::damaged(path, &"its correction has another number of coordinates"));
+        }
+        Ok(Self { record, looked: None })
     }
 }

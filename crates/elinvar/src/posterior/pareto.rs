@@ -15,6 +15,7 @@ const ROUNDING: f64 = 1e-8;
 
 /// Importance weights whose largest values were replaced by the quantiles of a fitted generalised Pareto distribution.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Smoothed {
     /// Logarithms of the weights, which sum to one, in the order of the draws.
     pub log_weights: Vec<f64>,
@@ -36,6 +37,7 @@ pub struct Smoothed {
 /// A generalised Pareto distribution of what the largest ratios exceed a cutoff by, in units of the largest ratio r of
 /// all.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ParetoTail {
     /// Its shape k̂.
     pub shape: f64,
@@ -165,7 +167,7 @@ impl GeneralisedPareto {
 
 /// An estimate of log E exp x with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LogMeanExp {
+pub(crate) struct LogMeanExp {
     /// log (1/n) Σ exp xᵢ.
     pub value: f64,
     /// Its standard error by the delta method, sd(eˣ) / (√n mean(eˣ)); infinite for a single draw.
@@ -178,7 +180,7 @@ pub struct LogMeanExp {
 ///
 /// # Errors
 /// As [`pareto_smooth`].
-pub fn log_mean_exp(log_ratios: &[f64]) -> Result<LogMeanExp, Error> {
+pub(crate) fn log_mean_exp(log_ratios: &[f64]) -> Result<LogMeanExp, Error> {
     let largest = largest(log_ratios)?;
     let n = log_ratios.len() as f64;
     let ratios = || log_ratios.iter().map(|r| (r - largest).exp());

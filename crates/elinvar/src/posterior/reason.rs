@@ -177,7 +177,7 @@ fn signed_percent(share: f64) -> String {
 }
 
 /// `n` in groups of three digits.
-fn grouped(n: usize) -> String {
+pub(super) fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

@@ -8,6 +8,7 @@ use crate::law::{InverseGamma, MixingLaw};
 
 /// The shape a of a Student-t that the fit has found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TailIndex {
     /// a: the density falls like |z|^−(2a + d).
     pub a: f64,

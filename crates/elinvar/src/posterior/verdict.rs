@@ -89,7 +89,7 @@ pub struct Judgement {
 
 /// Everything a verdict rests on.
 #[derive(Clone, Copy, Debug)]
-pub struct Evidence<'a> {
+pub(crate) struct Evidence<'a> {
     /// What fresh draws said.
     pub diagnostics: &'a Diagnostics,
     /// Why the fit ended.
@@ -138,7 +138,7 @@ pub(super) struct Assessment {
 }
 
 /// The verdict on a fit: a function of the evidence and nothing else.
-pub fn judge(evidence: &Evidence<'_>) -> Judgement {
+pub(crate) fn judge(evidence: &Evidence<'_>) -> Judgement {
     let assessment = assess(evidence);
     Judgement { verdict: assessment.verdict, reason: reason::sentences(evidence, &assessment) }
 }

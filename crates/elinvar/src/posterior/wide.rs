@@ -28,6 +28,7 @@ const BLOCK: u32 = 1 << 19;
 
 /// What the draws of q and the wide ones are worth together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WideDraws {
     /// Number of wide draws, in addition to those of q.
     pub n_draws: usize,
@@ -37,6 +38,7 @@ pub struct WideDraws {
 
 /// The draws of q, and then as many wide ones, with weights that turn all of them into draws of p.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Widened {
     /// The draws of z.
     pub draws: DrawBuffer,
@@ -113,18 +115,19 @@ impl Posterior {
     /// is where there are no wide laws.
     ///
     /// A wide draw outside the domain of the model has no weight: that is no fault of the approximation, and only the
-    /// draws of q count as dropped.
+    /// draws of q count as dropped. Returns log p at the wide draws, of which the first may be `known`.
     pub(super) fn look_wider(
         &self,
         evaluator: &mut Evaluator<'_>,
         seed: u64,
+        known: &[f64],
         weighted: &mut WeightedDraws,
-    ) -> Result<(), Error> {
-        let Some(wide) = Wide::around(self) else { return Ok(()) };
+    ) -> Result<Vec<f64>, Error> {
+        let Some(wide) = Wide::around(self) else { return Ok(Vec::new()) };
         let (d, n) = (self.dim(), weighted.draws.len());
         let beyond = wide.draw(n, seed);
         let before = evaluator.counts();
-        let log_p = evaluator.values(&beyond)?;
+        let log_p = evaluator.values_beyond(known, &beyond)?;
         weighted.diagnostics.counts += evaluator.counts().since(before);
         let mut draws = DrawBuffer::zeros(d, 2 * n);
         let (ours, theirs) = draws.as_mut_slice().split_at_mut(d * n);
@@ -142,13 +145,13 @@ impl Posterior {
         let (to_p, to_q) = (normalised(&to_p), normalised(&to_q));
         let effective_sample_size = 1.0 / to_p.iter().map(|w| w * w).sum::<f64>();
         if !effective_sample_size.is_finite() {
-            return Ok(());
+            return Ok(log_p);
         }
         let names = (self.transforms(), self.names(), self.constrained_names());
         weighted.diagnostics.shifts = shift::shifts(names, &draws, &to_p, &to_q);
         weighted.diagnostics.wide = Some(WideDraws { n_draws: n, effective_sample_size });
         weighted.widened = Some(Widened { draws, weights: to_p });
-        Ok(())
+        Ok(log_p)
     }
 }
 

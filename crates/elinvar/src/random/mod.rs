@@ -4,24 +4,16 @@
 //! threads see the same numbers.
 
 mod gamma_quantile;
-mod noise;
+pub(crate) mod mixing_noise;
+pub(crate) mod noise;
 mod sobol;
 mod sobol_table;
 mod stream;
 #[cfg(test)]
 mod test_statistics;
 
-pub use noise::{DrawNoise, Noise, NoiseSource};
-pub use sobol::SobolNormals;
+pub(crate) use mixing_noise::MixingNoise;
+pub use noise::Noise;
+pub(crate) use noise::NoiseSource;
+pub(crate) use sobol::SobolNormals;
 pub use stream::{Purpose, Stream};
-
-/// Random numbers from which one draw of a scalar law is made.
-pub trait MixingNoise {
-    /// A uniform number in the open unit interval; the first two calls for a draw may come from a low-discrepancy point
-    /// set.
-    fn uniform(&mut self) -> f64;
-    /// A standard normal number, made like [`MixingNoise::uniform`].
-    fn normal(&mut self) -> f64;
-    /// A draw from Gamma(shape, 1).
-    fn gamma(&mut self, shape: f64) -> f64;
-}

@@ -15,6 +15,7 @@ use crate::special::normal_quantile::normal_quantile;
 /// How the draws of a batch depend on each other; each single draw has the same law under all three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Noise {
     /// Independent draws.
     Independent,
@@ -66,19 +67,6 @@ const MIXING: u32 = 3;
 const LANES: usize = (1 << 15) - 2;
 
 /// The noise of batches of n draws in d dimensions; allocates only in [`NoiseSource::new`].
-///
-/// ```
-/// use elinvar::random::MixingNoise;
-/// use elinvar::random::{Noise, NoiseSource, Purpose};
-///
-/// let (dim, n) = (3, 8);
-/// let mut source = NoiseSource::new(Noise::QuasiMonteCarlo, dim, n);
-/// let mut eps = vec![0.0; dim * n];
-/// source.begin(1, Purpose::Draws, 0, 0);
-/// source.fill_eps(&mut eps);
-/// let exponential: Vec<f64> = (0..n).map(|s| -source.mixing(s).uniform().ln()).collect();
-/// assert!(exponential.iter().filter(|&&w| w < 2f64.ln()).count() == n / 2);
-/// ```
 #[derive(Clone, Debug)]
 pub struct NoiseSource {
     noise: Noise,

@@ -21,7 +21,7 @@ const TABULATED: usize = POLYNOMIALS.len();
 /// each point is uniform on the cube, so averages over the points are unbiased. All memory is allocated by
 /// [`SobolNormals::new`].
 #[derive(Clone, Debug)]
-pub struct SobolNormals {
+pub(crate) struct SobolNormals {
     dim: usize,
     n: usize,
     /// m, the number of digits that tell the points apart.
@@ -37,7 +37,7 @@ impl SobolNormals {
     ///
     /// # Panics
     /// If n is 0 or above 2³⁰.
-    pub fn new(dim: usize, n: usize) -> Self {
+    pub(crate) fn new(dim: usize, n: usize) -> Self {
         assert!((1..=1 << 30).contains(&n), "the number of points must be between 1 and 2³⁰, not {n}");
         let digits = n.next_power_of_two().trailing_zeros();
         let tabulated = dim.min(TABULATED);
@@ -51,22 +51,12 @@ impl SobolNormals {
         Self { dim, n, digits, directions: directions.into(), image: vec![0; 1 << digits].into() }
     }
 
-    /// Number of points.
-    pub fn n_points(&self) -> usize {
-        self.n
-    }
-
-    /// Number of coordinates.
-    pub fn dim(&self) -> usize {
-        self.dim
-    }
-
     /// Calls `take(i, u)` with coordinate `j` of each point i = 0 … n − 1, under a fresh scramble read from the stream.
     ///
     /// # Panics
     /// If j is not below [`SobolNormals::dim`].
     #[inline]
-    pub fn column(&mut self, j: usize, stream: &mut Stream, mut take: impl FnMut(usize, f64)) {
+    pub(crate) fn column(&mut self, j: usize, stream: &mut Stream, mut take: impl FnMut(usize, f64)) {
         assert!(j < self.dim, "coordinate {j} of {}", self.dim);
         if j >= TABULATED {
             return self.latin_hypercube_column(stream, take);
@@ -91,7 +81,7 @@ impl SobolNormals {
     ///
     /// # Panics
     /// If `out` does not have n × `coordinates.len()` places or a coordinate is not below [`SobolNormals::dim`].
-    pub fn fill_normal(&mut self, coordinates: Range<usize>, stream: &mut Stream, out: &mut [f64]) {
+    pub(crate) fn fill_normal(&mut self, coordinates: Range<usize>, stream: &mut Stream, out: &mut [f64]) {
         let stride = coordinates.len();
         assert_eq!(out.len(), self.n * stride, "n × coordinates");
         for (place, j) in coordinates.enumerate() {

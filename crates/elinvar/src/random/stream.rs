@@ -8,6 +8,7 @@ use crate::random::MixingNoise;
 
 /// What random numbers are used for; different purposes never share numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Purpose {
     /// Choosing a starting point.
     Start,
@@ -21,6 +22,8 @@ pub enum Purpose {
     Diagnostics,
     /// Draws handed to the user.
     Sample,
+    /// Momenta and decisions of chains.
+    Chains,
 }
 
 impl Purpose {
@@ -33,6 +36,7 @@ impl Purpose {
             Self::Diagnostics => 4,
             Self::Sample => 5,
             Self::Check => 6,
+            Self::Chains => 7,
         }
     }
 }
@@ -73,7 +77,7 @@ impl Stream {
 
     /// 64 random bits.
     #[inline]
-    pub fn next_u64(&mut self) -> u64 {
+    pub(crate) fn next_u64(&mut self) -> u64 {
         self.rng.next_u64()
     }
 
@@ -125,7 +129,7 @@ impl Stream {
     ///
     /// # Panics
     /// If `out` is longer than `indices`.
-    pub fn sample_without_replacement(&mut self, indices: &mut [u32], out: &mut [u32]) {
+    pub(crate) fn sample_without_replacement(&mut self, indices: &mut [u32], out: &mut [u32]) {
         assert!(out.len() <= indices.len(), "{} distinct indices of {}", out.len(), indices.len());
         for (i, place) in out.iter_mut().enumerate() {
             let j = i + self.below((indices.len() - i) as u32) as usize;

@@ -8,6 +8,7 @@ use crate::Error;
 /// How the running mean of squared gradients divides that of gradients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Root {
     /// √(s + kδ/N): the boxes of the paper.
     #[default]
@@ -21,6 +22,7 @@ pub enum Root {
 /// Which running means are divided by 1 − γᵗ, their bias when they start from zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum BiasCorrection {
     /// m and, prior term included, s + kδ/N: the boxes of the paper. A run starts from s = 0.
     #[default]

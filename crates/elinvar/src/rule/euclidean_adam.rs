@@ -49,7 +49,7 @@ fn in_range(numbers: &[f64]) -> bool {
 
 /// What the rule remembers between steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EuclideanAdamMemory {
+pub(crate) struct EuclideanAdamMemory {
     t: u64,
     /// The coordinates of the present state.
     at: Vec<f64>,
@@ -63,7 +63,7 @@ pub struct EuclideanAdamMemory {
 
 impl EuclideanAdamMemory {
     /// The memory of a run that starts at these coordinates; `None` if there are none, or not finite ones.
-    pub fn new(at: Vec<f64>) -> Option<Self> {
+    pub(crate) fn new(at: Vec<f64>) -> Option<Self> {
         let n = at.len();
         (n > 0).then(|| Self { at, m: vec![0.0; n], v: vec![0.0; n], ..Self::default() })?.restored(n)
     }
@@ -76,17 +76,17 @@ impl EuclideanAdamMemory {
     }
 
     /// Number of coordinates.
-    pub fn n_coordinates(&self) -> usize {
+    pub(crate) fn n_coordinates(&self) -> usize {
         self.at.len()
     }
 
     /// Where the gradient of the next step is written.
-    pub fn gradient_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn gradient_mut(&mut self) -> &mut [f64] {
         &mut self.gradient
     }
 
     /// One step of plain ascent, x + βg; returns the β taken, halved as in [`EuclideanAdamMemory::step`].
-    pub fn plain_step(&mut self, beta: f64, mut accept: impl FnMut(&[f64]) -> bool) -> f64 {
+    pub(crate) fn plain_step(&mut self, beta: f64, mut accept: impl FnMut(&[f64]) -> bool) -> f64 {
         if !in_range(&self.gradient) {
             return 0.0;
         }
@@ -102,7 +102,7 @@ impl EuclideanAdamMemory {
 
     /// One step of ascent of length `beta` along the gradient; returns the length taken, halved until `accept` takes
     /// the new coordinates, 0 if it takes none or the gradient is not finite.
-    pub fn step(&mut self, rule: EuclideanAdam, beta: f64, mut accept: impl FnMut(&[f64]) -> bool) -> f64 {
+    pub(crate) fn step(&mut self, rule: EuclideanAdam, beta: f64, mut accept: impl FnMut(&[f64]) -> bool) -> f64 {
         if !in_range(&self.gradient) {
             return 0.0;
         }

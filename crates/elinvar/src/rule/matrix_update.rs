@@ -17,17 +17,28 @@ pub enum MatrixUpdate {
     /// The block natural gradients as they are, all at the old point (mathematics §6.3, §10.5). Above β = 2/K their
     /// scales overshoot more than they mend.
     Blockwise,
-    /// The rule as the paper prints it: P_j⁺ = P_j + β G(⊗V)Gᵀ with G = ∇h, ∇log q included, so that no precision ever
-    /// falls: for comparison only (mathematics §6.3).
+    /// The rule as the paper prints it: W⁺ = W − β₁ UGV and P_j⁺ = P_j + β₂ G(⊗V)Gᵀ with G = ∇h, ∇log q included. No
+    /// precision ever falls, so a start must lie below the posterior's precisions, and β₂ far below β₁ (mathematics
+    /// §6.3). β₁ is the plan's `step_size`, β₂ its `mixing_step_size`; without a `max_kl` the step is the printed one.
     PaperLiteral,
+}
+
+impl MatrixUpdate {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Joint, Self::Blockwise, Self::PaperLiteral];
+
+    /// The word for it in files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            MatrixUpdate::Joint => "joint",
+            MatrixUpdate::Blockwise => "blockwise",
+            MatrixUpdate::PaperLiteral => "paper_literal",
+        }
+    }
 }
 
 impl std::fmt::Display for MatrixUpdate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            MatrixUpdate::Joint => "joint",
-            MatrixUpdate::Blockwise => "blockwise",
-            MatrixUpdate::PaperLiteral => "paper_literal",
-        })
+        f.write_str(self.name())
     }
 }

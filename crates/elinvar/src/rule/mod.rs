@@ -1,24 +1,25 @@
 //! How a gradient becomes a step.
 
-mod adam_like;
+pub(crate) mod adam_like;
 mod euclidean_adam;
 mod matrix_update;
-mod positive;
+pub(crate) mod positive;
 mod printed;
 pub(crate) mod retraction;
 mod step_size;
-mod taken;
-mod trust_region;
+pub(crate) mod taken;
+pub(crate) mod trust_region;
 
-pub use adam_like::{AdamLike, AdamLikeMemory, AdamLikeRequest, BiasCorrection, Root};
-pub use euclidean_adam::{EuclideanAdam, EuclideanAdamMemory};
+pub use adam_like::{AdamLike, BiasCorrection, Root};
+pub(crate) use adam_like::{AdamLikeMemory, AdamLikeRequest};
+pub use euclidean_adam::EuclideanAdam;
+pub(crate) use euclidean_adam::EuclideanAdamMemory;
 pub use matrix_update::MatrixUpdate;
-pub use positive::{geodesic_step, log_step, student_t_christoffel};
+pub(crate) use positive::log_step;
 pub use printed::{BesselRatio, EntropyGradient, FisherMatrix, OnLeaving, Printed, PrintedStep, PriorTerm};
 pub use step_size::StepSize;
-pub use taken::Taken;
-pub use trust_region::largest_step;
-pub(crate) use trust_region::take;
+pub(crate) use taken::Taken;
+pub(crate) use trust_region::{largest_step, take};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ use crate::Error;
 pub enum Rule {
     /// P⁺ = P − 2β∇_ΣL, B⁺ = B + βΣ⁺(∇_B L)Ω⁻¹, halved as a whole until P⁺ keeps a share of P (mathematics §0.5).
     ///
-    /// Paper: §3, Theorem 3.
+    /// Paper: §2, §3, Theorem 3, eq. (4), eq. (6).
     NaturalGradient,
     /// P⁺ = P + βG + ½β²GΣG with G = −2∇_ΣL, B⁺ = B + βΣ(∇_B L)Ω⁻¹: positive definite for every β (mathematics §10.1).
     ///
@@ -55,7 +56,7 @@ pub enum Rule {
     AdamLike(AdamLike),
     /// Adam on the coordinates of the family's chart: the black-box baseline (mathematics §9.4).
     ///
-    /// Paper: §6.
+    /// Paper: §6, eq. (3).
     EuclideanAdam(EuclideanAdam),
     /// Ordinary gradient ascent of the bound on the coordinates of the family's chart, halved where it leaves them
     /// (mathematics §9.4).
@@ -70,7 +71,7 @@ pub enum Rule {
 
 impl Rule {
     /// The step size that `auto` stands for; `None` if a run learns it.
-    pub fn auto_step_size(&self) -> Option<f64> {
+    pub(crate) fn auto_step_size(&self) -> Option<f64> {
         match *self {
             Rule::NaturalGradient | Rule::Retraction => None,
             Rule::NaturalMomentum { gamma } => Some(1.0 - gamma),

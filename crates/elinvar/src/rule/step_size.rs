@@ -26,7 +26,7 @@ pub enum StepSize {
 
 impl StepSize {
     /// β_t.
-    pub fn at(&self, step: u64) -> f64 {
+    pub(crate) fn at(&self, step: u64) -> f64 {
         match *self {
             StepSize::Auto => 1.0,
             StepSize::Constant(beta) => beta,
@@ -38,7 +38,7 @@ impl StepSize {
     ///
     /// # Errors
     /// [`Error::Domain`] naming the value that is not.
-    pub fn check(&self, parameter: &'static str) -> Result<(), Error> {
+    pub(crate) fn check(&self, parameter: &'static str) -> Result<(), Error> {
         let positive = |value: f64, reason: &'static str| {
             if value > 0.0 && value.is_finite() { Ok(()) } else { Err(Error::Domain { parameter, value, reason }) }
         };

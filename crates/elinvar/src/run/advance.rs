@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Plan, Run};
 use crate::Error;
-use crate::family::{Approximation, Left, StepRequest, Taken};
-use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Printed, PrintedStep, Rule};
+use crate::family::{Approximation, Left, StepRequest};
+use crate::rule::{AdamLikeMemory, AdamLikeRequest, EuclideanAdamMemory, Printed, PrintedStep, Rule, Taken};
 use crate::target::Prior;
 
 /// What a rule remembers.

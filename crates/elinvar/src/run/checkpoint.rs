@@ -57,11 +57,22 @@ impl RunState {
     pub(super) fn step(&self) -> u64 {
         self.pace.step()
     }
+
+    /// What cannot be in a state that a run with this plan has kept.
+    fn problem(&self, plan: &Plan) -> Option<String> {
+        let most = plan.n_draws.max(plan.max_draws).min(MOST_DRAWS);
+        let (n_draws, step) = (self.pace.n_draws(), self.step());
+        if n_draws == 0 || n_draws > most {
+            return Some(format!("it has {n_draws} draws per step"));
+        }
+        (step > u64::MAX / 4).then(|| format!("it is at step {step}"))
+    }
 }
 
 impl Checkpoint {
-    /// Layout 2: the parts of a run as they are; a run that an earlier version began has to be begun again.
-    const FORMAT: Format = Format { name: "elinvar-checkpoint", oldest: 2, newest: 2 };
+    /// Layout 3: the parts of a run as they are, with a checksum; a run that an earlier version began has to be begun
+    /// again.
+    const FORMAT: Format = Format { name: "elinvar-checkpoint", oldest: 3, newest: 3, sealed: 3 };
 
     /// The parameters.
     pub fn state(&self) -> &Approximation {
@@ -93,15 +104,10 @@ impl Checkpoint {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let checkpoint: Self = file::read(path, Self::FORMAT)?;
-        let most = checkpoint.plan.n_draws.max(checkpoint.plan.max_draws).min(MOST_DRAWS);
-        let n_draws = checkpoint.n_draws();
-        if n_draws == 0 || n_draws > most {
-            return Err(file::damaged(path, &format!("it has {n_draws} draws per step")));
+        match checkpoint.run.problem(&checkpoint.plan) {
+            Some(problem) => Err(file::damaged(path, &problem)),
+            None => Ok(checkpoint),
         }
-        if checkpoint.step() > u64::MAX / 4 {
-            return Err(file::damaged(path, &format!("it is at step {}", checkpoint.step())));
-        }
-        Ok(checkpoint)
     }
 }
 
@@ -153,8 +159,14 @@ impl<'t> Run<'t> {
     /// Goes to where the state was taken; limits stay those of this run.
     ///
     /// # Errors
-    /// If the state belongs to another family.
+    /// If the state belongs to another family, or to no run of this plan.
     pub(super) fn restore(&mut self, state: &RunState) -> Result<(), Error> {
+        if let Some(problem) = state.problem(&self.plan) {
+            return Err(Error::Unsupported {
+                wanted: format!("to go on from a state that no run has kept: {problem}"),
+                instead: "begin the fit again".into(),
+            });
+        }
         let mut states =
             [&state.state, state.average.reference()].into_iter().chain(state.best.as_ref().map(|best| &best.state));
         if let Some(other) = states.find(|other| !other.is_shaped_as(&self.q)) {

@@ -1,14 +1,57 @@
 //! The loop: a step, sometimes a look back, until there is a reason to stop.
 
-use super::fitting::Fitting;
-use super::{Run, StopReason};
+use super::components::GrowthState;
+use super::fitting::{Clock, Fitting};
+use super::journal::{self, Content, Entry};
+use super::{Counts, Plan, Run, Step, StopReason};
 use crate::Error;
+
+/// What the loop drives: a [`Run`], or a run by least change.
+pub(super) trait Driven {
+    fn plan(&self) -> &Plan;
+    /// Steps so far.
+    fn n_steps(&self) -> u64;
+    fn reason_to_stop(&self) -> Option<StopReason>;
+    /// A step, with the look back that is due after it.
+    ///
+    /// # Errors
+    /// Those of the target.
+    fn advance_once(&mut self) -> Result<Step, Error>;
+    /// Judges a run that ends before its time.
+    ///
+    /// # Errors
+    /// Those of the target.
+    fn close(&mut self) -> Result<(), Error>;
+    /// Evaluations so far, those of closing aside.
+    fn counts_so_far(&self) -> Counts;
+    /// Takes over what was spent before.
+    fn go_on_from(&mut self, counts: Counts, clock: Clock);
+    /// The fingerprint of a run that has not begun, but for its limits.
+    fn origin(&self, counts: Counts) -> String;
+    /// Whether the run, which has not begun, will come through an entry of another with other limits.
+    fn passes(&self, entry: &Entry) -> bool;
+    /// Whether no limit cuts the run short in a way that a later limit could not undo.
+    fn is_whole(&self) -> bool {
+        true
+    }
+    /// Where it stands.
+    fn content(&self) -> Content;
+    /// Where it stands as a round of a growing mixture.
+    fn content_within(&self, _growth: &GrowthState) -> Content {
+        self.content()
+    }
+    /// Goes to where the content was taken.
+    ///
+    /// # Errors
+    /// If it belongs to another family.
+    fn restore_from(&mut self, content: Content) -> Result<(), Error>;
+}
 
 /// Drives a run to its end, or to that of the patience of whoever watches the fit that it belongs to.
 ///
 /// # Errors
 /// As [`Run::step`]; those of the journal; [`Error::Interrupted`] if the fit was ended and can be continued.
-pub(super) fn drive(run: &mut Run<'_>, fit: &mut Fitting<'_>) -> Result<StopReason, Error> {
+pub(super) fn drive<R: Driven>(run: &mut R, fit: &mut Fitting<'_>) -> Result<StopReason, Error> {
     fit.open(run)?;
     loop {
         if let Some(reason) = run.reason_to_stop() {
@@ -17,18 +60,77 @@ pub(super) fn drive(run: &mut Run<'_>, fit: &mut Fitting<'_>) -> Result<StopReas
             }
             return Ok(reason);
         }
-        let mut step = run.step()?;
-        if run.review_is_due()
-            && let Some(remaining) = run.review()?
-        {
-            (step.remaining, step.counts) = (Some(remaining), run.evaluator.counts());
-        }
+        let step = run.advance_once()?;
         let over = fit.record(step).is_break();
         if over || fit.entry_is_due() {
             fit.keep(run)?;
         }
         if over {
             return fit.end_early(run);
+        }
+    }
+}
+
+impl Driven for Run<'_> {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn n_steps(&self) -> u64 {
+        self.pace.step()
+    }
+
+    fn reason_to_stop(&self) -> Option<StopReason> {
+        Run::reason_to_stop(self)
+    }
+
+    fn advance_once(&mut self) -> Result<Step, Error> {
+        let mut step = self.step()?;
+        if self.review_is_due()
+            && let Some(remaining) = self.review()?
+        {
+            (step.remaining, step.counts) = (Some(remaining), self.evaluator.counts());
+        }
+        Ok(step)
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        Run::close(self)
+    }
+
+    fn counts_so_far(&self) -> Counts {
+        self.evaluator.counts()
+    }
+
+    fn go_on_from(&mut self, counts: Counts, clock: Clock) {
+        self.evaluator.set_counts(counts);
+        self.clock = clock;
+    }
+
+    fn origin(&self, counts: Counts) -> String {
+        journal::origin(&self.q, &self.plan, counts)
+    }
+
+    fn passes(&self, entry: &Entry) -> bool {
+        Run::passes(self, entry)
+    }
+
+    fn content(&self) -> Content {
+        Content::Run(Box::new(self.state()))
+    }
+
+    fn is_whole(&self) -> bool {
+        self.pace.is_whole(&self.plan.stop)
+    }
+
+    fn content_within(&self, growth: &GrowthState) -> Content {
+        Content::Growth(Box::new(growth.within(self)))
+    }
+
+    fn restore_from(&mut self, content: Content) -> Result<(), Error> {
+        match content {
+            Content::Run(state) => self.restore(&state),
+            _ => Ok(()),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::components;
 use super::fitting::{Fitting, Kept};
+use super::least_change::LeastChangeRun;
 use super::start::start_in;
 use super::{Plan, Run, Step, ladder, restarts};
 use crate::Error;
@@ -162,6 +163,11 @@ pub(super) fn run_from(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
+    if plan.is_by_least_change(target, start.family())? {
+        let mut run = LeastChangeRun::new(target, start, plan)?;
+        let reason = fit.carry_by_least_change(&mut run)?;
+        return run.posterior(reason);
+    }
     let mut run = Run::new(target, start, plan)?;
     let reason = fit.carry(&mut run)?;
     Ok(run.posterior(reason, fit.remaining()))

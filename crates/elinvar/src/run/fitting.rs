@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::components::GrowthState;
-use super::drive::drive;
+use super::drive::{Driven, drive};
 use super::journal::{Content, Entry, Journal, Part};
-use super::{Counts, Run, Step, Stop, StopReason, journal};
+use super::least_change::LeastChangeRun;
+use super::{Counts, Run, Step, Stop, StopReason};
 use crate::Error;
 use crate::evaluate::Interrupt;
 use crate::posterior::Posterior;
@@ -163,6 +164,16 @@ impl<'f> Fitting<'f> {
         Ok(reason)
     }
 
+    /// [`Fitting::carry`] for a run by least change, which needs no closing.
+    ///
+    /// # Errors
+    /// As [`drive`].
+    pub(super) fn carry_by_least_change(&mut self, run: &mut LeastChangeRun<'_>) -> Result<StopReason, Error> {
+        let reason = drive(run, self)?;
+        self.counts = run.counts_so_far();
+        Ok(reason)
+    }
+
     /// [`Fitting::carry`] for a run whose steps nobody sees.
     ///
     /// # Errors
@@ -211,25 +222,24 @@ impl<'f> Fitting<'f> {
     }
 
     /// Prepares a run: it takes over what was spent before, and goes on from the journal where that holds it.
-    pub(super) fn open(&mut self, run: &mut Run<'_>) -> Result<(), Error> {
+    pub(super) fn open<R: Driven>(&mut self, run: &mut R) -> Result<(), Error> {
         if let Some(growth) = &mut self.growth {
             if let Some(state) = growth.take_run() {
-                run.restore(&state)?;
-            } else if self.entry_is_due() || !run.pace.is_whole(&run.plan.stop) {
+                run.restore_from(Content::Run(state))?;
+            } else if self.entry_is_due() || !run.is_whole() {
                 let content = self.growth.clone().map(Content::Growth);
                 content.map_or(Ok(()), |content| self.store(self.counts, content))?;
             }
         } else {
-            let origin = |counts| journal::origin(&run.q, &run.plan, counts);
-            let found = self.open_part(run.plan.stop, origin, |entry| run.passes(entry))?;
-            if let Some(Content::Run(state)) = found {
-                run.restore(&state)?;
+            let (limits, begun) = (run.plan().stop, &*run);
+            let found = self.open_part(limits, |counts| begun.origin(counts), |entry| begun.passes(entry))?;
+            if let Some(content) = found {
+                run.restore_from(content)?;
             }
         }
-        run.evaluator.set_counts(self.counts);
-        run.clock = self.clock;
+        run.go_on_from(self.counts, self.clock);
         // What the journal held of the run is in the trace already.
-        self.steps_before_run = (self.trace.len() as u64).saturating_sub(run.pace.step());
+        self.steps_before_run = (self.trace.len() as u64).saturating_sub(run.n_steps());
         Ok(())
     }
 
@@ -250,15 +260,15 @@ impl<'f> Fitting<'f> {
 
     /// Keeps where the run stands. A round that a limit cuts short is another one without that limit: it is repeated
     /// from its beginning.
-    pub(super) fn keep(&mut self, run: &Run<'_>) -> Result<(), Error> {
-        if self.place.is_none() || !run.pace.is_whole(&run.plan.stop) {
+    pub(super) fn keep<R: Driven>(&mut self, run: &R) -> Result<(), Error> {
+        if self.place.is_none() || !run.is_whole() {
             return Ok(());
         }
         let content = match &self.growth {
-            Some(growth) => Content::Growth(Box::new(growth.within(run))),
-            None => Content::Run(Box::new(run.state())),
+            Some(growth) => run.content_within(growth),
+            None => run.content(),
         };
-        self.store(run.evaluator.counts(), content)
+        self.store(run.counts_so_far(), content)
     }
 
     fn store(&mut self, counts: Counts, content: Content) -> Result<(), Error> {
@@ -274,7 +284,7 @@ impl<'f> Fitting<'f> {
 
     /// Ends a run before its time; what is kept can be continued, and what was interrupted is to end at once: neither
     /// is judged.
-    pub(super) fn end_early(&self, run: &mut Run<'_>) -> Result<StopReason, Error> {
+    pub(super) fn end_early<R: Driven>(&self, run: &mut R) -> Result<StopReason, Error> {
         if self.journal.is_some() || self.is_interrupted() {
             return Err(Error::Interrupted);
         }

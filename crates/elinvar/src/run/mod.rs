@@ -10,6 +10,7 @@ mod fit;
 mod fitting;
 pub mod journal;
 mod ladder;
+mod least_change;
 mod pace;
 mod printed;
 mod prior;
@@ -50,6 +51,7 @@ use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Batch, Estimator, Gradient, Scratch};
 use crate::posterior::Posterior;
 use crate::random::Purpose;
+use crate::rule::MatrixUpdate;
 use crate::target::Target;
 use crate::tuning::pace::REVIEW_BATCHES;
 
@@ -87,8 +89,17 @@ impl<'t> Run<'t> {
     pub fn new(target: &'t dyn Target, start: Approximation, plan: &Plan) -> Result<Self, Error> {
         let about = target.about();
         let mut plan = plan.resolve(target)?;
+        if plan.curvature == Curvature::LeastChange {
+            return Err(Error::Unsupported {
+                wanted: "a `Run` with curvature `least_change`".into(),
+                instead: "call `fit` or `fit_from`, which take its steps".into(),
+            });
+        }
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
+        }
+        if start.update() == MatrixUpdate::PaperLiteral {
+            plan.resolve_literal();
         }
         check_support(start.family(), start.support(), about.support)?;
         check_values(&about, &start, plan.curvature)?;
@@ -249,10 +260,7 @@ impl<'t> Run<'t> {
 
     fn bad_start(&self, bad: usize) -> Error {
         let s = self.batch.kept.iter().position(|kept| !kept).unwrap_or(0);
-        let z = self.batch.draws.get(s);
-        let shown: Vec<String> = z.iter().take(6).map(|v| format!("{v:.4}")).collect();
-        let more = if z.len() > 6 { ", …" } else { "" };
-        Error::BadStart { bad, total: self.batch.n, example: format!("({}{more})", shown.join(", ")) }
+        Error::bad_start(bad, self.batch.n, self.batch.draws.get(s))
     }
 }
 

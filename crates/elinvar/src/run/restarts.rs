@@ -101,12 +101,19 @@ struct Fitted {
 impl Fitted {
     fn new(target: &dyn Target, family: Family, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Self, Error> {
         let posterior = fit_once(target, family, plan, fit)?;
-        let mut evaluator = Evaluator::new(target, fit.interrupt());
-        let diagnostics =
-            posterior.importance_by(&mut evaluator, tuning::restarts::JUDGED_DRAWS, plan.seed)?.diagnostics;
         let mut counts = posterior.counts();
-        counts += diagnostics.counts;
-        Ok(Self { posterior, elbo: diagnostics.elbo, counts })
+        // A ladder has judged what it kept.
+        let elbo = match posterior.diagnostics() {
+            Some(diagnostics) => diagnostics.elbo,
+            None => {
+                let mut evaluator = Evaluator::new(target, fit.interrupt());
+                let n = tuning::restarts::JUDGED_DRAWS;
+                let diagnostics = posterior.importance_by(&mut evaluator, n, plan.seed, &[])?.diagnostics;
+                counts += diagnostics.counts;
+                diagnostics.elbo
+            }
+        };
+        Ok(Self { posterior, elbo, counts })
     }
 }
 

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 /// What is needed of I₀(κ) and I₁(κ), in forms that neither overflow nor cancel for κ from 0 to 1e100.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BesselI {
+pub(crate) struct BesselI {
     /// log I₀(κ); relatively accurate for small κ.
     pub log: f64,
     /// log{I₀(κ) e^{−κ}}.
@@ -23,7 +23,7 @@ pub struct BesselI {
 const LARGE: f64 = 30.0;
 
 /// I₀ and I₁ at κ ≥ 0; NaN outside.
-pub fn bessel_i(kappa: f64) -> BesselI {
+pub(crate) fn bessel_i(kappa: f64) -> BesselI {
     if !(0.0..f64::INFINITY).contains(&kappa) {
         let nan = f64::NAN;
         return BesselI { log: nan, log_scaled: nan, ratio: nan, complement: nan, ratio_over_kappa: nan, slope: nan };
@@ -89,7 +89,7 @@ fn concentrated(kappa: f64) -> BesselI {
 /// The κ ≥ 0 with A(κ) = r, for 0 ≤ r < 1, given 1 − r; NaN otherwise.
 ///
 /// Newton's method in log κ from the limits r → 0 and r → 1.
-pub fn inverse_bessel_ratio(r: f64, complement: f64) -> f64 {
+pub(crate) fn inverse_bessel_ratio(r: f64, complement: f64) -> f64 {
     let valid = r >= 0.0 && complement > 0.0;
     if !valid {
         return f64::NAN;

@@ -1,7 +1,7 @@
 //! The exponential integral.
 
 /// eˣ E₁(x) = ∫₀^∞ e^{−xt}/(1 + t) dt for x > 0.
-pub fn scaled_exponential_integral(x: f64) -> f64 {
+pub(crate) fn scaled_exponential_integral(x: f64) -> f64 {
     if x <= 1.0 {
         // E₁(x) = −γ − log x − Σ (−x)ᵏ/(k k!).
         let (mut term, mut sum, mut k) = (1.0f64, 0.0, 0.0);
@@ -23,7 +23,7 @@ pub fn scaled_exponential_integral(x: f64) -> f64 {
 }
 
 /// Euler's constant γ.
-pub const EULER_GAMMA: f64 = 0.577_215_664_901_532_9;
+pub(crate) const EULER_GAMMA: f64 = 0.577_215_664_901_532_9;
 
 #[cfg(test)]
 mod tests {

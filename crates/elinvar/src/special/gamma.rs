@@ -52,7 +52,7 @@ pub fn trigamma(a: f64) -> f64 {
 /// The a > 0 with ψ(a) − log a = y, for y < 0; NaN otherwise.
 ///
 /// Newton's method in log a from the limits a → 0 and a → ∞ (mathematics §8.2).
-pub fn inverse_digamma_minus_log(y: f64) -> f64 {
+pub(crate) fn inverse_digamma_minus_log(y: f64) -> f64 {
     if y.is_nan() || y >= 0.0 {
         return f64::NAN;
     }
@@ -81,7 +81,7 @@ pub fn ln_gamma(a: f64) -> f64 {
 }
 
 /// log Γ(a + x) − log Γ(a) − x log a for a > 0, x ≥ 0, without cancellation for large a (it tends to x(x−1)/2a).
-pub fn ln_gamma_ratio(a: f64, x: f64) -> f64 {
+pub(crate) fn ln_gamma_ratio(a: f64, x: f64) -> f64 {
     let (mut a, mut shift) = (a, 0.0);
     while a < 10.0 {
         shift += x * (1.0 / a).ln_1p() - (x / a).ln_1p();
@@ -94,7 +94,7 @@ pub fn ln_gamma_ratio(a: f64, x: f64) -> f64 {
 }
 
 /// log Γ(a) − {(a − ½) log a − a + ½ log 2π}, the remainder of Stirling's formula, a > 0.
-pub fn stirling_remainder(a: f64) -> f64 {
+pub(crate) fn stirling_remainder(a: f64) -> f64 {
     if a < 10.0 {
         ln_gamma(a) - ((a - 0.5) * a.ln() - a + HALF_LOG_TWO_PI)
     } else {
@@ -109,7 +109,7 @@ pub fn ln_beta(a: f64, b: f64) -> f64 {
 }
 
 /// log(1 + y) − y for y > −1, relatively accurate near 0.
-pub fn log1p_minus(y: f64) -> f64 {
+pub(crate) fn log1p_minus(y: f64) -> f64 {
     if y.abs() > 0.25 {
         return y.ln_1p() - y;
     }
@@ -126,7 +126,7 @@ pub fn log1p_minus(y: f64) -> f64 {
 }
 
 /// log r − (r − 1) for r > 0, relatively accurate near 1; −∞ where it overflows.
-pub fn log_minus_excess(r: f64) -> f64 {
+pub(crate) fn log_minus_excess(r: f64) -> f64 {
     let excess = r - 1.0;
     if excess.abs() > 0.25 { r.min(f64::MAX).ln() - excess } else { log1p_minus(excess) }
 }

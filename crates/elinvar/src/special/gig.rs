@@ -6,7 +6,7 @@ use super::bessel_k::{BesselK, bessel_k};
 
 /// GIG(p, A, b), density ∝ s^{p−1} exp{−½(As + b/s)}, A > 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gig {
+pub(crate) struct Gig {
     /// p.
     pub p: f64,
     /// A.
@@ -17,7 +17,7 @@ pub struct Gig {
 
 /// What is needed of a generalised inverse Gaussian law.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GigMoments {
+pub(crate) struct GigMoments {
     /// E\[s\].
     pub mean: f64,
     /// E[1/s].
@@ -35,17 +35,17 @@ impl Gig {
     }
 
     /// x = √(Ab).
-    pub fn x(&self) -> f64 {
+    pub(crate) fn x(&self) -> f64 {
         (self.a * self.b()).sqrt()
     }
 
     /// log ∫ s^{p−1} exp{−½(As + b/s)} ds + x = log{2K_p(x)eˣ} + ½p log(b/A).
-    pub fn log_normaliser_plus_x(&self) -> f64 {
+    pub(crate) fn log_normaliser_plus_x(&self) -> f64 {
         LN_2 + bessel_k(self.p.abs(), self.x()).log_scaled + 0.5 * self.p * (self.b() / self.a).ln()
     }
 
     /// Mean of s, mean and variance of 1/s, without cancellation.
-    pub fn moments(&self) -> GigMoments {
+    pub(crate) fn moments(&self) -> GigMoments {
         let (p, x) = (self.p, self.x());
         let k = bessel_k(p.abs(), x);
         // K_{p+1}/K_p, K_{p−1}/K_p and K_{p−2}/K_p − (K_{p−1}/K_p)².

@@ -23,7 +23,7 @@ static NODES: LazyLock<[(f64, f64); N_NODES]> = LazyLock::new(|| {
 /// Relative error about 1e−13 for integrands that are analytic near the half line (3e−12 if `width` is three times too
 /// large); where f changes sign, relative to ∫|f|e^g. The sum ends where e^g du is negligible: an integrand with
 /// several lengths between `width` and e⁷⁰ times it only takes more terms.
-pub fn integrate_half_line<const N: usize>(width: f64, mut at: impl FnMut(f64) -> (f64, [f64; N])) -> [f64; N] {
+pub(crate) fn integrate_half_line<const N: usize>(width: f64, mut at: impl FnMut(f64) -> (f64, [f64; N])) -> [f64; N] {
     let mut sum = [0.0; N];
     let mut mass = 0.0;
     for (j, &(node, weight)) in NODES.iter().enumerate() {

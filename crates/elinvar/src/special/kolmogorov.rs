@@ -10,7 +10,7 @@ const C: f64 = 0.5 * PI * PI;
 const LOG_FACTOR: f64 = 1.612_085_713_764_618;
 
 /// log of the density Σ (−1)^{k−1} k² e^{−k²s/2} of s.
-pub fn log_density(s: f64) -> f64 {
+pub(crate) fn log_density(s: f64) -> f64 {
     if s.is_nan() || s <= 0.0 {
         return f64::NEG_INFINITY;
     }
@@ -40,7 +40,7 @@ fn log_tails(s: f64) -> (f64, f64) {
 }
 
 /// The s with P(S ≤ s) = u, for u in the open unit interval.
-pub fn quantile(u: f64) -> f64 {
+pub(crate) fn quantile(u: f64) -> f64 {
     let upper_half = u > 0.5;
     let goal = if upper_half { (-u).ln_1p() } else { u.ln() };
     let mut s = if upper_half { 2.0 * (LN_2 - goal) } else { C / (1.0 - goal) };

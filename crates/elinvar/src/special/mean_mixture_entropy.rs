@@ -8,7 +8,6 @@
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, TAU};
 
 use super::normal::{HALF_LOG_TWO_PI, TruncatedNormal, inverse_mills, log_ndtr, normal_density};
-use super::quadrature::Rule;
 
 /// E(κ) and its slope.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,26 +118,6 @@ fn emg_wide(kappa: f64) -> MeanMixtureEntropy {
     }
 }
 
-/// The 30 × 30-point rule of the paper for u ~ Exp(1), for comparison only: its error in e is 1e−2 at κ = 1e4, and
-/// about 1e−16/κ² for small κ, where its terms cancel. Pass 30-point Gauss–Laguerre and Gauss–Hermite rules.
-///
-/// Paper: App. F (with log Φ and Σ⁻¹ where it prints log φ and Σ).
-pub fn emg_paper(kappa: f64, laguerre: &Rule, hermite: &Rule) -> MeanMixtureEntropy {
-    let s = kappa.sqrt();
-    let (mut log_mean, mut rho_mean) = (0.0, 0.0);
-    for (&w, &weight_w) in laguerre.nodes.iter().zip(&laguerre.weights) {
-        for (&x, &weight_x) in hermite.nodes.iter().zip(&hermite.weights) {
-            let t = x + w * s - 1.0 / s;
-            log_mean += weight_w * weight_x * log_ndtr(t);
-            rho_mean += weight_w * weight_x * inverse_mills(t) * (w + 1.0 / kappa);
-        }
-    }
-    MeanMixtureEntropy {
-        value: 0.5 * (kappa.ln() + 1.0 - 1.0 / kappa) - HALF_LOG_TWO_PI - log_mean,
-        slope: 1.0 / kappa + 1.0 / (kappa * kappa) - rho_mean / s,
-    }
-}
-
 /// The expansion of the minimum mean-square error at low signal-to-noise ratio, 1 − κ + (2 − m₃²)κ²/2 − (15 − 12m₃² −
 /// 6m₄ + m₄²)κ³/6
 /// + O(κ⁴), with the central moments m₃ = 2 and m₄ = 9 of Exp(1).
@@ -151,8 +130,28 @@ fn small_kappa(kappa: f64) -> MeanMixtureEntropy {
 
 #[cfg(test)]
 mod tests {
-    use super::super::quadrature::{gauss_hermite, gauss_laguerre};
+    use super::super::quadrature::{Rule, gauss_hermite, gauss_laguerre};
     use super::*;
+
+    /// The 30 × 30-point rule of the paper for u ~ Exp(1), for comparison only: its error in e is 1e−2 at κ = 1e4, and
+    /// about 1e−16/κ² for small κ, where its terms cancel. Pass 30-point Gauss–Laguerre and Gauss–Hermite rules.
+    ///
+    /// Paper: App. F (with log Φ and Σ⁻¹ where it prints log φ and Σ).
+    fn emg_paper(kappa: f64, laguerre: &Rule, hermite: &Rule) -> MeanMixtureEntropy {
+        let s = kappa.sqrt();
+        let (mut log_mean, mut rho_mean) = (0.0, 0.0);
+        for (&w, &weight_w) in laguerre.nodes.iter().zip(&laguerre.weights) {
+            for (&x, &weight_x) in hermite.nodes.iter().zip(&hermite.weights) {
+                let t = x + w * s - 1.0 / s;
+                log_mean += weight_w * weight_x * log_ndtr(t);
+                rho_mean += weight_w * weight_x * inverse_mills(t) * (w + 1.0 / kappa);
+            }
+        }
+        MeanMixtureEntropy {
+            value: 0.5 * (kappa.ln() + 1.0 - 1.0 / kappa) - HALF_LOG_TWO_PI - log_mean,
+            slope: 1.0 / kappa + 1.0 / (kappa * kappa) - rho_mean / s,
+        }
+    }
 
     #[test]
     fn branches_join() {

@@ -1,19 +1,21 @@
 //! Special functions, implicit derivatives and quadrature rules that stay accurate where the algorithms need them
 //! (mathematics §8).
 
-pub mod bessel_i;
-pub mod bessel_k;
-pub mod exponential_integral;
-pub mod gamma;
-pub mod gig;
-pub mod half_line;
-pub mod implicit;
-pub mod kolmogorov;
-pub mod legendre;
-pub mod logistic;
-pub mod mean_mixture_entropy;
-pub mod normal;
-pub mod normal_quantile;
-pub mod quadrature;
-pub mod radial;
+pub(crate) mod bessel_i;
+pub(crate) mod bessel_k;
+pub(crate) mod exponential_integral;
+pub(crate) mod gamma;
+pub(crate) mod gig;
+pub(crate) mod half_line;
+pub(crate) mod implicit;
+pub(crate) mod kolmogorov;
+pub(crate) mod legendre;
+pub(crate) mod logistic;
+pub(crate) mod mean_mixture_entropy;
+pub(crate) mod normal;
+pub(crate) mod normal_quantile;
+pub(crate) mod radial;
 pub(crate) mod simd;
+
+#[cfg(test)]
+mod quadrature;

@@ -2,7 +2,7 @@
 
 /// Φ⁻¹(p), relatively accurate for p → 0 (Wichura 1988, algorithm AS 241, double precision); ±∞ at 0 and 1, NaN
 /// outside.
-pub fn normal_quantile(p: f64) -> f64 {
+pub(crate) fn normal_quantile(p: f64) -> f64 {
     let centred = p - 0.5;
     if centred.abs() <= 0.425 {
         let r = 0.180625 - centred * centred;

@@ -2,7 +2,7 @@
 
 /// Nodes and weights of a rule for expectations: E\[f\] ≈ Σ wᵢ f(xᵢ).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// Nodes in increasing order.
     pub nodes: Vec<f64>,
     /// Weights; those below the smallest double are zero.
@@ -11,13 +11,13 @@ pub struct Rule {
 
 impl Rule {
     /// Σ wᵢ f(xᵢ).
-    pub fn expectation(&self, mut f: impl FnMut(f64) -> f64) -> f64 {
+    pub(crate) fn expectation(&self, mut f: impl FnMut(f64) -> f64) -> f64 {
         self.nodes.iter().zip(&self.weights).map(|(&x, &w)| w * f(x)).sum()
     }
 }
 
 /// The n-point Gauss–Hermite rule for N(0, 1).
-pub fn gauss_hermite(n: usize) -> Rule {
+pub(crate) fn gauss_hermite(n: usize) -> Rule {
     let off_diagonal: Vec<f64> = (1..=n).map(|k| (k as f64).sqrt()).collect();
     let mut rule = gauss(&vec![0.0; n], &off_diagonal);
     // The rule is symmetric; rounding is not.
@@ -37,7 +37,7 @@ pub fn gauss_hermite(n: usize) -> Rule {
 /// The n-point generalised Gauss–Laguerre rule for Gamma(γ + 1, 1), density w^γ e^{−w}/Γ(γ+1), γ > −1.
 ///
 /// For a χ²_d variable take γ = d/2 − 1 and twice the nodes.
-pub fn gauss_laguerre(n: usize, gamma: f64) -> Rule {
+pub(crate) fn gauss_laguerre(n: usize, gamma: f64) -> Rule {
     let diagonal: Vec<f64> = (0..n).map(|k| 2.0 * k as f64 + 1.0 + gamma).collect();
     let off_diagonal: Vec<f64> = (1..=n).map(|k| (k as f64 * (k as f64 + gamma)).sqrt()).collect();
     gauss(&diagonal, &off_diagonal)
@@ -46,7 +46,7 @@ pub fn gauss_laguerre(n: usize, gamma: f64) -> Rule {
 /// The inverse-Gaussian rule for InvGauss(1, λ) that a symmetric rule for N(0, 1) induces; exact for 1 and w.
 ///
 /// √λ(√ξ − 1/√ξ) is N(0, 1) under the density proportional to (1 + ξ) times the inverse Gaussian. Paper: App. H.
-pub fn inverse_gaussian_rule(hermite: &Rule, lambda: f64) -> Rule {
+pub(crate) fn inverse_gaussian_rule(hermite: &Rule, lambda: f64) -> Rule {
     let nodes: Vec<f64> = hermite
         .nodes
         .iter()

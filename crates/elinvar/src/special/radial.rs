@@ -10,7 +10,7 @@ use super::normal::HALF_LOG_TWO_PI;
 ///
 /// The integrand in log radius must be unimodal apart from the factor log q: a trapezoid sum runs outwards from
 /// `typical`.
-pub fn radial_entropy(dim: usize, typical: f64, log_density: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn radial_entropy(dim: usize, typical: f64, log_density: impl Fn(f64) -> f64) -> f64 {
     let d = dim as f64;
     let log_sphere = LN_2 + 0.5 * d * PI.ln() - ln_gamma(0.5 * d);
     // The log radius has at least the standard deviation (2d)^{−½} of a χ_d variable.
@@ -41,7 +41,7 @@ pub fn radial_entropy(dim: usize, typical: f64, log_density: impl Fn(f64) -> f64
 /// log q(z) − ½ log|P| of the symmetric normal inverse-Gaussian law at Q = (z−μ)ᵀP(z−μ).
 ///
 /// Paper: App. H.
-pub fn symmetric_nig_log_density(dim: usize, lambda: f64, q: f64) -> f64 {
+pub(crate) fn symmetric_nig_log_density(dim: usize, lambda: f64, q: f64) -> f64 {
     let order = 0.5 * (dim as f64 - 1.0);
     let x = (lambda * (q + lambda)).sqrt();
     // λ − x without cancellation.
@@ -53,7 +53,7 @@ pub fn symmetric_nig_log_density(dim: usize, lambda: f64, q: f64) -> f64 {
 /// χ_d(λ): the entropy of the symmetric normal inverse-Gaussian law with Σ = I.
 ///
 /// Paper: App. H.
-pub fn symmetric_nig_entropy(dim: usize, lambda: f64) -> f64 {
+pub(crate) fn symmetric_nig_entropy(dim: usize, lambda: f64) -> f64 {
     let typical = (dim as f64 * (1.0 + 1.0 / lambda)).sqrt();
     radial_entropy(dim, typical, |q| symmetric_nig_log_density(dim, lambda, q))
 }

@@ -2,6 +2,7 @@
 
 use super::{Prior, Support, Transforms};
 use crate::Error;
+use crate::random::{Purpose, Stream};
 
 /// Everything that a fit must know of a target besides its values, as plain data.
 ///
@@ -69,6 +70,19 @@ pub struct Guess {
     pub spreads: Vec<f64>,
     /// Standard deviations of the approximation at the start.
     pub widths: Vec<f64>,
+}
+
+impl Guess {
+    /// The centre of the start that belongs to a seed.
+    pub(crate) fn start(&self, seed: u64) -> Vec<f64> {
+        self.drawn(&mut Stream::open(seed, Purpose::Start, 0, 0))
+    }
+
+    /// A centre drawn from a stream.
+    pub(crate) fn drawn(&self, stream: &mut Stream) -> Vec<f64> {
+        let place = |(mean, spread): (&f64, &f64)| if *spread > 0.0 { mean + spread * stream.normal() } else { *mean };
+        self.means.iter().zip(&self.spreads).map(place).collect()
+    }
 }
 
 impl About {

@@ -67,7 +67,7 @@ impl Answer {
     }
 
     /// Makes room for another number of draws.
-    pub fn set_len(&mut self, n: usize) {
+    pub(crate) fn set_len(&mut self, n: usize) {
         self.log_p.resize(n, 0.0);
         self.grad.resize(n * self.dim, 0.0);
     }
@@ -129,7 +129,7 @@ impl Answer {
     }
 
     /// The scratch memory.
-    pub fn scratch_mut(&mut self) -> &mut Scratch {
+    pub(crate) fn scratch_mut(&mut self) -> &mut Scratch {
         &mut self.scratch
     }
 }

@@ -4,6 +4,7 @@ use super::{Contraction, Draws};
 
 /// The data items that an evaluation sums over.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Rows<'a> {
     /// Every item.
     All,
@@ -31,6 +32,7 @@ impl Rows<'_> {
 
 /// What to compute. Sums run over the rows of the [`Ask`], and leave out the declared prior.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Want<'a> {
     /// log p at every draw.
     Values,

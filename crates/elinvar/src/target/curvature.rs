@@ -116,7 +116,7 @@ impl<'a> CurvatureMut<'a> {
     }
 
     /// The entries of matrix `k`: d² numbers when full, d when diagonal.
-    pub fn entries_mut(&mut self, k: usize) -> &mut [f64] {
+    pub(crate) fn entries_mut(&mut self, k: usize) -> &mut [f64] {
         let n = self.covariance.n_entries(self.dim);
         &mut self.entries[k * n..(k + 1) * n]
     }
@@ -127,7 +127,7 @@ impl<'a> CurvatureMut<'a> {
     }
 
     /// The entries of all matrices, for as long as they are borrowed.
-    pub fn into_slice(self) -> &'a mut [f64] {
+    pub(crate) fn into_slice(self) -> &'a mut [f64] {
         self.entries
     }
 

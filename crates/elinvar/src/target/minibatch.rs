@@ -3,16 +3,6 @@
 use crate::random::{Purpose, Stream};
 
 /// Rows chosen without replacement; the choice is a function of the seed and the step, not of what was chosen before.
-///
-/// ```
-/// use elinvar::target::Minibatch;
-///
-/// let mut minibatch = Minibatch::new(1000, 3);
-/// let (mut rows, mut again) = ([0; 3], [0; 3]);
-/// minibatch.fill(7, 0, &mut rows);
-/// minibatch.fill(7, 0, &mut again);
-/// assert_eq!(rows, again);
-/// ```
 #[derive(Clone, Debug)]
 pub struct Minibatch {
     size: usize,

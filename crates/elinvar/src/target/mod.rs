@@ -8,7 +8,7 @@ pub(crate) mod by_point;
 mod column_scale;
 mod curvature;
 mod draws;
-mod minibatch;
+pub(crate) mod minibatch;
 mod prior;
 mod shape;
 mod support;
@@ -29,7 +29,7 @@ pub use by_point::{
 pub use column_scale::ColumnScale;
 pub use curvature::{Contraction, Covariance, CurvatureMut};
 pub use draws::{DrawBuffer, Draws};
-pub use minibatch::Minibatch;
+pub(crate) use minibatch::Minibatch;
 pub use prior::Prior;
 pub(crate) use prior::{PriorPrecision, SharedT};
 pub use shape::Shape;

@@ -5,6 +5,7 @@ use crate::linalg::{axpy, products};
 
 /// The shape of a symmetric matrix of dimension d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// All d² entries, column-major.
     Full(usize),
@@ -66,11 +67,6 @@ impl Shape {
                 }
             }
         }
-    }
-
-    /// acc += c I.
-    pub(crate) fn add_identity(self, c: f64, acc: &mut [f64]) {
-        acc.iter_mut().step_by(self.stride()).for_each(|entry| *entry += c);
     }
 
     /// acc += Σ_s w_s r_s r_sᵀ; only the lower triangle is written until [`Shape::complete`].

@@ -76,7 +76,7 @@ impl Transform {
     ///
     /// # Errors
     /// If an interval is empty or infinite, or a length is too small.
-    pub fn validate(&self) -> Result<(), Error> {
+    pub(crate) fn validate(&self) -> Result<(), Error> {
         match *self {
             Transform::Interval { low, high } => {
                 if !(low.is_finite() && high.is_finite()) {
@@ -187,7 +187,7 @@ impl Transform {
     }
 
     /// Adds the gradient of the log-Jacobian to `grad`.
-    pub fn add_log_jacobian_gradient(&self, z: &[f64], grad: &mut [f64]) {
+    pub(crate) fn add_log_jacobian_gradient(&self, z: &[f64], grad: &mut [f64]) {
         match *self {
             Transform::Identity => {}
             Transform::Log => grad[0] += 1.0,
@@ -202,7 +202,7 @@ impl Transform {
     }
 
     /// The k-th diagonal entry of the Hessian of the log-Jacobian; the other entries are zero.
-    pub fn log_jacobian_curvature(&self, z: &[f64], k: usize) -> f64 {
+    pub(crate) fn log_jacobian_curvature(&self, z: &[f64], k: usize) -> f64 {
         match *self {
             Transform::Logit | Transform::Interval { .. } => -2.0 * sigmoid(z[0]) * sigmoid(-z[0]),
             Transform::Simplex { .. } => {
@@ -240,7 +240,7 @@ impl Transform {
     }
 
     /// Σ_i g_i ∂²x_i/∂z_j∂z_l for j ≤ l, where g is the gradient with respect to x.
-    pub fn second_derivative(&self, z: &[f64], x: &[f64], g: &[f64], j: usize, l: usize) -> f64 {
+    pub(crate) fn second_derivative(&self, z: &[f64], x: &[f64], g: &[f64], j: usize, l: usize) -> f64 {
         match *self {
             Transform::Identity => 0.0,
             Transform::Log => g[0] * x[0],

@@ -84,7 +84,7 @@ impl Transforms {
     /// # Errors
     /// If a scale is not positive, a shift is not finite or not taken up by a plain first column, or a coordinate is
     /// transformed.
-    pub fn with_columns(mut self, columns: Vec<ColumnScale>) -> Result<Self, Error> {
+    pub(crate) fn with_columns(mut self, columns: Vec<ColumnScale>) -> Result<Self, Error> {
         let identities = self.blocks.iter().take_while(|block| **block == Transform::Identity).count();
         if columns.len() > identities {
             return Err(Error::Shape { what: "scaled columns", expected: identities, found: columns.len() });
@@ -130,11 +130,6 @@ impl Transforms {
     /// The transforms in order.
     pub fn as_slice(&self) -> &[Transform] {
         &self.blocks
-    }
-
-    /// Whether x = z.
-    pub fn is_identity(&self) -> bool {
-        self.columns.is_empty() && self.blocks.iter().all(|t| *t == Transform::Identity)
     }
 
     /// Number of coordinates of z.
@@ -185,12 +180,12 @@ impl Transforms {
     }
 
     /// Adds the gradient of the log-Jacobian to `grad`.
-    pub fn add_log_jacobian_gradient(&self, z: &[f64], grad: &mut [f64]) {
+    pub(crate) fn add_log_jacobian_gradient(&self, z: &[f64], grad: &mut [f64]) {
         self.blocks().for_each(|b| b.transform.add_log_jacobian_gradient(&z[b.z.clone()], &mut grad[b.z]));
     }
 
     /// Adds the Hessian of the log-Jacobian, which is diagonal, to a d × d matrix.
-    pub fn add_log_jacobian_hessian(&self, z: &[f64], hessian: &mut [f64]) {
+    pub(crate) fn add_log_jacobian_hessian(&self, z: &[f64], hessian: &mut [f64]) {
         let d = self.dim();
         for b in self.blocks() {
             for k in 0..b.z.len() {

@@ -1,5 +1,5 @@
 //! The slow exact view of the theory: coordinates, statistics and the Fisher matrix of the joint q(z, w); never called
-//! while fitting.
+//! while fitting. And the parts of a step ([`Stepping`], [`Estimator`]), for loops of one's own.
 
 mod coordinates;
 mod ef_mixture;
@@ -13,9 +13,24 @@ mod tensor;
 
 pub use multilinear::Multilinear;
 
+pub use crate::block::gradient::BlockGradient;
+pub use crate::family::batch::{Batch, DrawPlan};
+pub use crate::family::estimator::{Estimator, NoiseKey, Seen};
+pub use crate::family::gradient::Gradient;
+pub use crate::family::step::{Scratch, StepRequest};
+pub use crate::family::stepping::Stepping;
+pub use crate::rule::adam_like::{AdamLikeMemory, AdamLikeRequest};
+pub use crate::rule::taken::Taken;
+
 use crate::Error;
-use crate::family::{Approximation, Gradient, Member};
+use crate::family::{Approximation, Member};
 use crate::random::Stream;
+
+/// What is written for [`Approximation`] and cannot be for another type.
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Approximation {}
+}
 
 /// A minimal conditional exponential family: q(z | w) and q(w) are exponential families and the maps η → m are
 /// one-to-one (mathematics §0.4).
@@ -31,8 +46,9 @@ use crate::random::Stream;
 ///
 /// A `matrix` is none: it is [`Multilinear`], and every method but that panics for it.
 ///
-/// Paper: §3, Definition 2, Definition 3, eq. (10), eq. (11), eq. (12), eq. (13), eq. (14).
-pub trait Mcef: Sized {
+/// Paper: §3, Definition 2, Definition 3, Theorem 2.
+/// Paper: eq. (7), eq. (8), eq. (9), eq. (10), eq. (11), eq. (12), eq. (13), eq. (14).
+pub trait Mcef: Sized + sealed::Sealed {
     /// Number of coordinates of q(w) at the end of every vector.
     fn n_mixing(&self) -> usize;
 

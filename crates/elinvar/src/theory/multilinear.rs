@@ -12,8 +12,8 @@ use crate::family::Gradient;
 /// diagonal, when it is diagonal); statistics and expectations are in the dual coordinates, in which ⟨t, η⟩ is a plain
 /// sum of products.
 ///
-/// Paper: §5, eq. (25), eq. (26), eq. (27), App. I.
-pub trait Multilinear: Sized {
+/// Paper: §5, Definition 4, Theorem 4, eq. (25), eq. (26), eq. (27), eq. (28), App. I.
+pub trait Multilinear: Sized + super::sealed::Sealed {
     /// K.
     fn n_natural_blocks(&self) -> usize;
 

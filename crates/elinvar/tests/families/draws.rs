@@ -1,7 +1,9 @@
 //! Draws: their moments, their log density, and expectations of which the families know the exact value.
 
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
-use elinvar::family::{Approximation, DrawPlan, NoiseKey};
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{DrawPlan, NoiseKey};
 use elinvar::random::{Noise, Purpose};
 use elinvar::target::Prior;
 

@@ -1,7 +1,9 @@
 //! Every estimator of the gradient has the mean that quadrature gives.
 
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
-use elinvar::family::{Approximation, DrawPlan, NoiseKey, Seen};
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{DrawPlan, NoiseKey, Seen};
 use elinvar::random::{Noise, Purpose};
 use elinvar::target::{Answer, Ask, Prior, Target, Want};
 use elinvar::theory::Mcef;

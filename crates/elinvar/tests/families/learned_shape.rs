@@ -3,13 +3,18 @@
 
 use crate::state::{BlockState, State, Stated};
 use elinvar::block::{Location, Scale};
-use elinvar::estimate::{Curvature, ShapeEstimator, shape_slope_by_traces};
-use elinvar::family::{Approximation, DrawPlan, Kind, NoiseKey, Scratch, Seen, StepRequest};
-use elinvar::law::{Forms, InverseGamma, MixingLaw};
+use elinvar::estimate::{Curvature, ShapeEstimator};
+use elinvar::family::{Approximation, Kind};
+use elinvar::internals::Numbers;
+use elinvar::internals::Whitening;
+use elinvar::internals::estimate::shape_slope_by_traces;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{DrawPlan, NoiseKey, Scratch, Seen, StepRequest};
+use elinvar::internals::law::{Forms, InverseGamma, MixingLaw};
+use elinvar::internals::special::gamma::trigamma_minus_inv;
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Checkpoint, Run, StopReason};
-use elinvar::special::gamma::trigamma_minus_inv;
 use elinvar::target::{
     Answer, Ask, Contraction, Covariance, Draws, PointwiseSecondOrder, Prior, Shape, Target, Want, WithPrior,
 };
@@ -50,7 +55,7 @@ fn traces(q: &Approximation, target: &dyn Target, seed: u64) -> Vec<(f64, f64)> 
     let mut stream = Stream::open(seed, Purpose::Check, 0, 0);
     let (mut answer, mut z) = (Answer::new(dim, 1), vec![0.0; dim]);
     let draw = |_| {
-        let w = q.law().sample(&mut stream);
+        let w = elinvar::internals::law::sample(&q.law(), &mut stream);
         stream.fill_normal(&mut z);
         q.locations()[0].scale().unwhiten(&mut z);
         z.iter_mut().zip(q.locations()[0].column(0)).for_each(|(z, mu)| *z = mu + w.sqrt() * *z);

@@ -1,5 +1,6 @@
 //! The list of families in the tests against the lists in the library, and parameters as data.
 
+use elinvar::internals::family::Stepping;
 use std::collections::BTreeSet;
 
 use crate::state::{State, Stated};

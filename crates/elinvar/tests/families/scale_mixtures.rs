@@ -2,8 +2,12 @@
 
 use crate::state::{BlockState, State, Stated};
 use elinvar::block::{Location, Scale};
-use elinvar::family::{Approximation, DrawPlan, NoiseKey, Scratch, Seen, StepRequest};
-use elinvar::law::{Forms, Law, Logistic, VarianceGamma};
+use elinvar::family::Approximation;
+use elinvar::internals::Numbers;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{DrawPlan, NoiseKey, Scratch, Seen, StepRequest};
+use elinvar::internals::law::{Forms, Logistic, VarianceGamma};
+use elinvar::law::Law;
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::{Checkpoint, Run, Stop};

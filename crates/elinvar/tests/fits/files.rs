@@ -237,6 +237,37 @@ fn missing_files_and_directories_are_named() {
     }
 }
 
+/// A file with this content as the library would have written it: with the checksum at its end.
+pub(crate) fn sealed(mut value: Value) -> String {
+    value.as_object_mut().unwrap().remove("checksum");
+    let text = value.to_string();
+    let content = text.strip_suffix('}').unwrap();
+    let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let checksum = content.bytes().fold(0xcbf2_9ce4_8422_2325, fnv);
+    format!("{content},\"checksum\":\"{checksum:016x}\"}}\n")
+}
+
+/// Every file that is read again is found out if anything in it has changed: all digits of its numbers are tried.
+#[test]
+fn a_changed_digit_is_found_out() {
+    let (_folder, path) = folder();
+    for kind in KINDS {
+        kind.write(Family::skew(), &path);
+        let whole = std::fs::read(&path).unwrap();
+        for i in (0..whole.len()).filter(|i| whole[*i].is_ascii_digit()).step_by(7) {
+            let mut changed = whole.clone();
+            changed[i] = if whole[i] == b'9' { b'3' } else { whole[i] + 1 };
+            kind.refusal(&path, &changed);
+        }
+        let mut value: Value = serde_json::from_slice(&whole).unwrap();
+        std::fs::write(&path, sealed(value.clone())).unwrap();
+        kind.read(&path).unwrap();
+        value.as_object_mut().unwrap().remove("checksum");
+        let sentence = kind.refusal(&path, value.to_string().as_bytes());
+        assert!(sentence.ends_with("its checksum does not fit; something has changed it since"), "{sentence}");
+    }
+}
+
 /// Changes the JSON at a pointer; `None` removes the last element of the array there.
 fn damaged(whole: &Value, pointer: &str, with: Option<Value>) -> String {
     let mut value = whole.clone();
@@ -245,7 +276,7 @@ fn damaged(whole: &Value, pointer: &str, with: Option<Value>) -> String {
         Some(with) => *place = with,
         None => drop(place.as_array_mut().unwrap().pop()),
     }
-    value.to_string()
+    sealed(value)
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use elinvar::component::ComponentKind;
+use elinvar::estimate::Curvature;
 use elinvar::family::Family;
 use elinvar::model::{Banana, BetaBinomial, GaussianMixture, PoissonRate};
 use elinvar::posterior::Rung;
@@ -17,7 +18,7 @@ use elinvar::target::Target;
 use elinvar::{Error, Plan, Posterior, fit};
 
 use crate::counting::Counting;
-use crate::subjects::{self, families, label, logistic};
+use crate::subjects::{self, GradientsOnly, families, label, logistic};
 
 /// A journal in memory, through text as files are, that ends a fit when its patience is at an end.
 #[derive(Default)]
@@ -168,6 +169,18 @@ fn every_family_is_continued() {
     for family in families() {
         check_interrupted(&banana, family, &capped(120), 17);
         check_killed(&regression, family, &capped(60), 11);
+    }
+}
+
+/// The banana and a regression by their gradients alone.
+#[test]
+fn fits_by_least_change_are_continued() {
+    let (banana, regression) = (Banana::default(), logistic(60, 40));
+    let plan = endless(30);
+    for target in [GradientsOnly(&banana), GradientsOnly(&regression)] {
+        assert_eq!(fit(&target, Family::gaussian(), &plan).unwrap().plan().curvature, Curvature::LeastChange);
+        check_interrupted(&target, Family::gaussian(), &plan, 17);
+        check_killed(&target, Family::gaussian(), &plan, 3);
     }
 }
 
@@ -335,7 +348,8 @@ fn a_folder_keeps_a_fit() {
     let file = files().pop().unwrap();
     assert_eq!(file.file_name().unwrap(), "restart-0-part-1.json");
     // What a crash within a write leaves behind is not read.
-    std::fs::write(file.with_extension("json.part"), "{\"format\": \"elin").unwrap();
+    let left_over = file.with_file_name(".restart-0-part-1.json.0123456789abcdef.part");
+    std::fs::write(&left_over, "{\"format\": \"elin").unwrap();
     let whole = std::fs::read_to_string(&file).unwrap();
     let straight = everything(&fit(&target, family, &plan).unwrap());
     assert_eq!(everything(&fit_journaled(&target, family, &plan, &mut go_on, &journal).unwrap()), straight);
@@ -353,14 +367,28 @@ fn a_folder_keeps_a_fit() {
     let version = env!("CARGO_PKG_VERSION");
     let other = whole.replacen(&format!("\"elinvar\":\"{version}\""), "\"elinvar\":\"0.0.1\"", 1);
     assert_eq!(
-        sentence(&other),
+        sentence(&crate::files::sealed(serde_json::from_str(&other).unwrap())),
         format!("it was written by elinvar 0.0.1 and means nothing to elinvar {version}; {advice}")
     );
-    let damaged = sentence(&whole.replacen("\"n_fits\":", "\"n_fit\":", 1));
+    let renamed = whole.replacen("\"n_fits\":", "\"n_fit\":", 1);
+    let damaged = sentence(&renamed);
+    assert_eq!(
+        damaged,
+        format!("the file is damaged: its checksum does not fit; something has changed it since; {advice}")
+    );
+    let damaged = sentence(&crate::files::sealed(serde_json::from_str(&renamed).unwrap()));
     assert!(
         damaged.starts_with("the file is damaged: missing field `n_fits`") && damaged.ends_with(advice),
         "{damaged}"
     );
-    std::fs::remove_file(&file).unwrap();
+    // An entry about something else is not taken for one's own.
+    std::fs::write(&file, &whole).unwrap();
+    let other = journal.clone().about("another prior");
+    let error = fit_journaled(&target, family, &plan, &mut go_on, &other).unwrap_err().to_string();
+    assert!(error.contains("another model, other data or another prior"), "{error}");
+    // Clearing removes what is its own, and no more.
+    std::fs::write(journal.path().join("notes.json"), "precious").unwrap();
+    journal.clear().unwrap();
+    assert_eq!(files(), [journal.path().join("notes.json")]);
     assert_eq!(everything(&fit_journaled(&target, family, &plan, &mut go_on, &journal).unwrap()), straight);
 }

@@ -9,6 +9,7 @@ mod counting;
 
 mod accuracy;
 mod components;
+mod correction;
 mod determinism;
 mod files;
 mod growth;

@@ -1,11 +1,12 @@
 //! What fits of known targets are worth, and that the verdict says it.
 
+use elinvar::internals::Recording;
 use std::ops::ControlFlow;
 
 use crate::state::{BlockState, State, Stated};
 use elinvar::family::Approximation;
 use elinvar::model::{BetaBinomial, DesignMatrix, Funnel, Gaussian, GaussianMixture, LogisticRegression};
-use elinvar::posterior::{Agreement, Estimate, ModeRecord, Rung, Verdict};
+use elinvar::posterior::{Agreement, Diagnostics, Estimate, ModeRecord, Rung, Verdict};
 use elinvar::run::{Counts, Stop};
 use elinvar::target::{Covariance, PointwiseTarget, Target, Transform, from_fn};
 use elinvar::{Family, Plan, Posterior};
@@ -227,6 +228,31 @@ fn draws_are_added_while_noise_decides() {
     assert!(diagnostics.counts.log_density > diagnostics.n_draws as u64);
 }
 
+/// However many draws there were before, the verdict is that of all of them at once, and none is evaluated twice.
+#[test]
+fn draws_that_were_evaluated_are_not_evaluated_again() {
+    let target = BetaBinomial::cancer_mortality();
+    let uncounted = |diagnostics: &Diagnostics| Diagnostics { counts: Counts::default(), ..diagnostics.clone() };
+    let at_once = |q: &Posterior, n| uncounted(&q.importance_widened(&target, n, 1).unwrap().diagnostics);
+    // Noise decides, of 500 draws and of 2 000; of the latter one block of 1 024 is known.
+    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    posterior.judge(&target, 500, 1).unwrap();
+    let found = posterior.diagnostics().unwrap();
+    assert_eq!((found.n_draws, found.counts.log_density), (8_000, 2 * (500 + 2_000 + 8_000 - 1_024)));
+    assert_eq!(uncounted(found), at_once(&posterior, 8_000));
+
+    posterior.judge_further(&target, 20_000, 2).unwrap();
+    let found = posterior.diagnostics().unwrap();
+    assert_eq!((found.n_draws, found.counts.log_density), (20_000, 2 * (20_000 - 7 * 1_024)));
+    assert_eq!(uncounted(found), at_once(&posterior, 20_000));
+    // A verdict that has to be made anew on the same draws asks for nothing.
+    let judgement = posterior.judgement().cloned();
+    posterior.set_agreement(posterior.agreement().clone());
+    assert_eq!(posterior.judgement(), None);
+    assert_eq!(Some(posterior.judge_further(&target, 100, 2).unwrap().0), judgement);
+    assert_eq!(posterior.diagnostics().unwrap().counts, Counts::default());
+}
+
 #[test]
 fn judgement_agreement_and_rungs_are_saved_and_older_files_are_read() {
     let target = BetaBinomial::cancer_mortality();
@@ -258,6 +284,7 @@ fn judgement_agreement_and_rungs_are_saved_and_older_files_are_read() {
     for key in ["shifts", "counts"] {
         value["diagnostics"].as_object_mut().unwrap().remove(key).unwrap();
     }
+    value["schema"] = 1.into();
     std::fs::write(&path, value.to_string()).unwrap();
     let older = Posterior::load(&path).unwrap();
     assert_eq!((older.verdict(), older.rungs().len(), older.agreement()), (None, 0, &Agreement::default()));

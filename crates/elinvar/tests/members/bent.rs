@@ -1,7 +1,7 @@
 //! A smooth log-concave target in any dimension that no family contains, and its image under an affine map.
 
 use crate::state::State;
-use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
+use elinvar::internals::special::logistic::{log1p_exp, logistic_variance, sigmoid};
 use elinvar::target::{Target, from_fns};
 
 use super::{normals, stream};

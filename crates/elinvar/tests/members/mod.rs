@@ -6,9 +6,14 @@ pub(crate) mod differences;
 mod nodes;
 
 pub(crate) use bent::{Affine, bent, bent_target};
-use elinvar::block::{BlockGradient, Location, LogWeights, Scale};
-use elinvar::family::{Approximation, Family, Gradient, Kind};
-use elinvar::law::{Law, Logistic};
+use elinvar::block::{Location, LogWeights, Scale};
+use elinvar::family::{Approximation, Family, Kind};
+use elinvar::internals::Numbers;
+use elinvar::internals::family::BlockGradient;
+use elinvar::internals::family::Gradient;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::law::Logistic;
+use elinvar::law::Law;
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::{Covariance, Shape};
 pub(crate) use nodes::{Fineness, Node};
@@ -135,13 +140,18 @@ fn block_gradient(slopes: &Slopes, covariance: Covariance, d: usize, c: usize, w
 }
 
 /// Q = rᵀPr, L = rᵀPα, κ = αᵀPα at a point, from the entries of P.
-fn forms(state: &State, z: &[f64]) -> elinvar::law::Forms {
+fn forms(state: &State, z: &[f64]) -> elinvar::internals::law::Forms {
     let d = state.dim;
     let (p, BlockState { b, .. }) = (full_precision(state, 0), &state.blocks[0]);
     let r: Vec<f64> = z.iter().zip(b).map(|(z, mu)| z - mu).collect();
     let alpha = if b.len() > d { b[d..2 * d].to_vec() } else { vec![0.0; d] };
     let product = |x: &[f64], y: &[f64]| (0..d * d).map(|k| p[k] * x[k % d] * y[k / d]).sum::<f64>();
-    elinvar::law::Forms { dim: d, q: product(&r, &r), l: product(&r, &alpha), kappa: product(&alpha, &alpha) }
+    elinvar::internals::law::Forms {
+        dim: d,
+        q: product(&r, &r),
+        l: product(&r, &alpha),
+        kappa: product(&alpha, &alpha),
+    }
 }
 
 /// Whether z given w is the Gaussian of one block.

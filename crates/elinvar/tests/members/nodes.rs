@@ -1,6 +1,8 @@
 //! Deterministic expectations under q(z, w): trapezoid rules, which converge exponentially for these integrands.
 
 use elinvar::block::Location;
+use elinvar::internals::Numbers;
+use elinvar::internals::Whitening;
 use elinvar::law::Law;
 
 /// A point (z, w) with its weight; `hat` is z without its shift, Bũ with ũ = (1, 0) in place of ũ(w).

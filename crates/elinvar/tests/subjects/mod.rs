@@ -2,9 +2,25 @@
 #![allow(dead_code, unused_imports, reason = "each test program uses a part")]
 
 use elinvar::family::{Approximation, Family};
-use elinvar::law::{Logistic, VarianceGamma};
+use elinvar::internals::law::{Logistic, VarianceGamma};
 use elinvar::model::{DesignMatrix, LogisticRegression};
-use elinvar::target::{Covariance, PointwiseHessian, PointwiseTarget, Support, TargetError};
+use elinvar::target::{
+    About, Answer, Ask, Covariance, Offers, PointwiseHessian, PointwiseTarget, Support, Target, TargetError,
+};
+
+/// Another target with its Hessian hidden.
+pub(crate) struct GradientsOnly<'a>(pub(crate) &'a dyn Target);
+
+impl Target for GradientsOnly<'_> {
+    fn about(&self) -> About {
+        let about = self.0.about();
+        About { offers: Offers { hessian: false, gauss_newton: false, ..about.offers }, ..about }
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        self.0.evaluate(ask, answer)
+    }
+}
 
 /// Every family, each with a full and a diagonal scale matrix.
 pub(crate) fn families() -> Vec<Family> {

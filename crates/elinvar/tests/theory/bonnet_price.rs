@@ -4,7 +4,7 @@
 use crate::state::Stated;
 use elinvar::Family;
 use elinvar::family::Approximation;
-use elinvar::special::logistic::{log1p_exp, logistic_variance, sigmoid};
+use elinvar::internals::special::logistic::{log1p_exp, logistic_variance, sigmoid};
 
 use crate::members::differences::{close, gradient};
 use crate::members::{Fineness, Member, Node, Slopes};

@@ -1,7 +1,9 @@
 //! The coordinates of the black-box baseline and the last displacement of natural momentum, for every family.
 
 use crate::state::Stated;
-use elinvar::family::{Approximation, Scratch, StepRequest};
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Scratch, StepRequest};
 use elinvar::rule::Rule;
 use elinvar::theory::Mcef;
 

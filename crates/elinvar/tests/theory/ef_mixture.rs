@@ -3,8 +3,10 @@
 
 use elinvar::block::LogWeights;
 use elinvar::component::{Component, ComponentKind};
-use elinvar::family::Gradient;
-use elinvar::family::{Approximation, Scratch, StepRequest};
+use elinvar::family::Approximation;
+use elinvar::internals::family::Gradient;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Scratch, StepRequest};
 use elinvar::random::Stream;
 use elinvar::rule::Rule;
 use elinvar::theory::Mcef;

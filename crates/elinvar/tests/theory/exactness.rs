@@ -1,13 +1,15 @@
 //! What must come out exactly: Gaussian targets, and families at the parameters where they are Gaussian.
 
 use elinvar::Family;
+use elinvar::internals::family::Stepping;
 use std::ops::ControlFlow;
 
 use crate::state::Stated;
 use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::estimate::Curvature;
-use elinvar::family::{
-    Approximation, Batch, DrawPlan, Estimator, FactorEstimator, MeanVarianceEstimator, Scratch, Seen, StepRequest,
+use elinvar::family::Approximation;
+use elinvar::internals::family::{
+    Batch, DrawPlan, Estimator, FactorEstimator, MeanVarianceEstimator, Scratch, Seen, StepRequest,
 };
 use elinvar::random::Noise;
 use elinvar::rule::{Rule, StepSize};

@@ -3,7 +3,9 @@
 
 use crate::state::Stated;
 use elinvar::Family;
-use elinvar::family::{Approximation, Scratch, StepRequest};
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Scratch, StepRequest};
 use elinvar::rule::Rule;
 use elinvar::theory::Mcef;
 

@@ -69,11 +69,35 @@ fn the_map_and_the_sources_agree() {
     assert!(only_map.is_empty(), "in docs/paper-map.md but not in the sources: {only_map:#?}");
 }
 
+/// The functions of a file that are tests.
+fn tests_in(text: &str) -> BTreeSet<&str> {
+    let functions = text.split("#[test]").skip(1).filter_map(|rest| rest.split_once("fn ")?.1.split('(').next());
+    functions.collect()
+}
+
 #[test]
-fn every_row_names_a_test_that_exists() {
+fn every_row_names_a_test_function_that_exists() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     for (test, row) in in_the_map().1 {
-        let places = [format!("{test}.rs"), format!("{test}/mod.rs"), format!("{test}/main.rs")];
-        assert!(places.iter().any(|place| folder.join(place).is_file()), "no test {test:?}, named in the row {row}");
+        let Some((file, function)) = test.split_once("::") else { panic!("no function is named in the row {row}") };
+        let path = folder.join(format!("{file}.rs"));
+        let text =
+            std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}, in the row {row}", path.display()));
+        assert!(tests_in(&text).contains(function), "no test `{function}` in {file}.rs, named in the row {row}");
     }
+}
+
+/// Every numbered equation, definition and theorem has a row, or stands under "Not implemented".
+#[test]
+fn nothing_numbered_is_left_out() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/paper-map.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let first_cells: BTreeSet<&str> =
+        text.lines().filter_map(|line| Some(line.strip_prefix("| ")?.split_once(" |")?.0)).collect();
+    let numbered = (1..=31).map(|n| format!("eq. ({n})"));
+    let named = ["Definition", "Theorem"].into_iter().flat_map(|word| (1..=4).map(move |n| format!("{word} {n}")));
+    for reference in numbered.chain(named).chain(["Table 1".into()]) {
+        assert!(first_cells.contains(&reference[..]), "docs/paper-map.md has no row for {reference}");
+    }
+    assert!(text.contains("\n## Not implemented\n"));
 }

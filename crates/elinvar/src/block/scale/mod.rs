@@ -3,8 +3,8 @@
 mod diagonal;
 mod full;
 
-pub use diagonal::Diagonal;
-pub use full::Full;
+pub(super) use diagonal::Diagonal;
+pub(super) use full::Full;
 
 use crate::Error;
 use crate::rule::Rule;
@@ -27,6 +27,7 @@ pub(crate) const LARGEST_SHIFT: f64 = 1e12;
 
 /// A precision matrix P = Σ⁻¹ = L Lᵀ, stored with its factor; batches are d × n with the points as columns.
 #[derive(Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Scale {
     /// All entries.
     Full(Full),
@@ -106,17 +107,17 @@ forward! {
     /// The entries of P.
     pub fn precision() -> &[f64];
     /// log |P|.
-    pub fn log_det_precision() -> f64;
+    pub(crate) fn log_det_precision() -> f64;
     /// X ← L⁻ᵀ X: standard normals become draws with covariance Σ.
-    pub fn unwhiten(x: &mut [f64]);
+    pub(crate) fn unwhiten(x: &mut [f64]);
     /// out = Lᵀ X.
-    pub fn whiten(x: &[f64], out: &mut [f64]);
+    pub(crate) fn whiten(x: &[f64], out: &mut [f64]);
     /// X ← L⁻¹ X: whitens a gradient.
-    pub fn whiten_gradient(x: &mut [f64]);
+    pub(crate) fn whiten_gradient(x: &mut [f64]);
     /// out = L X.
-    pub fn factor_times(x: &[f64], out: &mut [f64]);
+    pub(crate) fn factor_times(x: &[f64], out: &mut [f64]);
     /// out += P x for one point.
-    pub fn add_precision_times(x: &[f64], out: &mut [f64]);
+    pub(crate) fn add_precision_times(x: &[f64], out: &mut [f64]);
     /// X ← Σ X.
     pub fn solve(x: &mut [f64]);
     /// out = Σ, a full d × d matrix.

@@ -194,7 +194,7 @@ impl Tensor {
     }
 
     /// A zero gradient with the shape of the block.
-    pub fn gradient(&self) -> BlockGradient {
+    pub(crate) fn gradient(&self) -> BlockGradient {
         BlockGradient::zeros(self.w.len(), self.n_entries())
     }
 

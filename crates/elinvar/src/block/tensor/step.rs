@@ -9,6 +9,8 @@ use crate::rule::{MatrixUpdate, Rule, Taken, take};
 
 /// Largest difference of log |P_j|/d_j between factors before they are put back into balance.
 const BALANCE: f64 = 9.0;
+/// The same for the printed step, whose factors are put back only before they overflow: they are what it prints.
+const LITERAL_BALANCE: f64 = 80.0;
 
 /// Memory for the step of a tensor.
 #[derive(Debug)]
@@ -40,8 +42,10 @@ impl TensorScratch {
 }
 
 impl Tensor {
-    /// W⁺ = W + β∇_W ×_j V_j and P_j⁺ = P_j + βG_j, or with the second-order term of [`Rule::Retraction`], all at the
-    /// old point (mathematics §6.3, §10.1, §10.5). Returns the β taken; a step of zero leaves the state as it was.
+    /// W⁺ = W + β∇_W ×_j V_j and P_j⁺ = P_j + β₂G_j, or with the second-order term of [`Rule::Retraction`], all at the
+    /// old point (mathematics §6.3, §10.1, §10.5). β₂ = `factor_beta` under [`MatrixUpdate::PaperLiteral`] and β
+    /// elsewhere; where a step is shortened, both are by the same share. Returns the β taken; a step of zero leaves the
+    /// state as it was.
     ///
     /// Paper: §5, eq. (29), eq. (30), eq. (31), App. I.
     pub(crate) fn advance(
@@ -49,6 +53,7 @@ impl Tensor {
         gradient: &BlockGradient,
         update: MatrixUpdate,
         wanted: Move,
+        factor_beta: f64,
         scratch: &mut TensorScratch,
     ) -> Taken {
         if !gradient.is_finite() {
@@ -60,24 +65,31 @@ impl Tensor {
         self.solve(stack);
         direction.copy_from_slice(stack.values());
         directions.copy_from_slice(g);
-        let mut rule = wanted.rule;
+        let (mut rule, mut of_factors) = (wanted.rule, wanted.beta);
         match update {
             MatrixUpdate::Joint => self.share_scale(directions, matrix),
             MatrixUpdate::Blockwise => {}
-            MatrixUpdate::PaperLiteral => rule = Rule::NaturalGradient,
+            MatrixUpdate::PaperLiteral => (rule, of_factors) = (Rule::NaturalGradient, factor_beta),
         }
+        // A whole step takes β₂ to the last bit.
+        let beta_of_factors = |beta: f64| {
+            let is_whole = beta == wanted.beta;
+            if is_whole { of_factors } else { beta * (of_factors / wanted.beta) }
+        };
         // ‖ΔW‖² in the metric of q is β² times this.
         let square = dot(direction, w);
         let mut ready = false;
         let taken = take(wanted.beta, wanted.max_kl, |beta| {
             let ready = std::mem::replace(&mut ready, true);
-            let step = Attempt { rule, beta, ready, wants_kl: wanted.max_kl.is_some() };
+            let factor_beta = beta_of_factors(beta);
+            let step = Attempt { rule, beta, factor_beta, ready, wants_kl: wanted.max_kl.is_some() };
             self.attempt(step, direction, directions, square, candidates, moved)
         });
         let Some((beta, kl)) = taken else { return Taken::nowhere() };
         self.w.copy_from_slice(moved);
         self.factors.iter_mut().zip(&mut *candidates).for_each(|(factor, candidate)| factor.accept(candidate));
-        self.rebalance(candidates);
+        let is_literal = update == MatrixUpdate::PaperLiteral;
+        self.rebalance(if is_literal { LITERAL_BALANCE } else { BALANCE }, candidates);
         Taken { kl: wanted.max_kl.map(|_| kl), ..Taken::by_one(beta) }
     }
 
@@ -109,12 +121,12 @@ impl Tensor {
         candidates: &mut [Candidate],
         moved: &mut [f64],
     ) -> Option<f64> {
-        let Attempt { rule, beta, ready, wants_kl } = step;
+        let Attempt { rule, beta, factor_beta, ready, wants_kl } = step;
         let mut admissible = true;
         self.each(directions, |j, factor, own| {
             let candidate = &mut candidates[j];
             // Every candidate needs its direction, whatever became of the one before.
-            admissible &= factor.propose(rule, beta, own, ready, candidate);
+            admissible &= factor.propose(rule, factor_beta, own, ready, candidate);
         });
         moved.copy_from_slice(&self.w);
         axpy(beta, direction, moved);
@@ -147,13 +159,13 @@ impl Tensor {
     }
 
     /// Multiplies the factors by numbers whose product is one, so that log |P_j|/d_j are equal, if they have drifted
-    /// apart: neither q nor any later step is changed by it, and no factor overflows.
-    fn rebalance(&mut self, candidates: &mut [Candidate]) {
+    /// further apart than this: neither q nor any later step is changed by it, and no factor overflows.
+    fn rebalance(&mut self, most_apart: f64, candidates: &mut [Candidate]) {
         let scales = self.scales();
         let scales = &scales[..self.factors.len()];
         let most = scales.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
         let least = scales.iter().fold(f64::INFINITY, |m, v| m.min(*v));
-        if most - least > BALANCE {
+        if most - least > most_apart {
             self.equalise(candidates);
         }
     }
@@ -177,7 +189,10 @@ impl Tensor {
 #[derive(Clone, Copy)]
 struct Attempt {
     rule: Rule,
+    /// β of W.
     beta: f64,
+    /// That of the factors.
+    factor_beta: f64,
     /// Whether the part of the candidates that does not depend on β is there.
     ready: bool,
     wants_kl: bool,

@@ -1,6 +1,8 @@
 //! Density, derivatives and moments of a mixture of exponential families at a point.
 
 use super::EfMixture;
+use crate::component::Component;
+use crate::family::Density;
 use crate::linalg::axpy;
 use crate::special::logistic::log_sum_exp;
 use crate::target::{Shape, Support};
@@ -28,8 +30,26 @@ impl EfMixture<'_> {
         self.component(c).iter().zip(z).map(|(member, z)| member.score(*z)).collect()
     }
 
+    /// Mean direction and mean resultant length R of coordinate `i`.
+    fn resultant(&self, i: usize) -> (f64, f64) {
+        let (mut x, mut y) = (0.0, 0.0);
+        for c in 0..self.n_components() {
+            let (direction, variance) = self.component(c)[i].mean_and_variance();
+            let length = self.weights.weight(c) * (-0.5 * variance).exp();
+            x += length * direction.cos();
+            y += length * direction.sin();
+        }
+        (y.atan2(x), x.hypot(y))
+    }
+}
+
+impl Density for EfMixture<'_> {
+    fn log_density(&self, z: &[f64]) -> f64 {
+        log_sum_exp(&self.log_joint(z))
+    }
+
     /// ∇log q = Σ_c r_c a_c with a_c = ∇log q_c.
-    pub(super) fn score_at(&self, z: &[f64], out: &mut [f64]) {
+    fn score(&self, z: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         for (c, r) in self.responsibilities(z).iter().enumerate().filter(|(_, r)| **r != 0.0) {
             axpy(*r, &self.component_score(c, z), out);
@@ -37,7 +57,7 @@ impl EfMixture<'_> {
     }
 
     /// ∇²log q = Σ_c r_c(a_c a_cᵀ + diag(log q_c)″) − g gᵀ with g = ∇log q.
-    pub(super) fn hessian_at(&self, z: &[f64], out: &mut [f64]) {
+    fn hessian(&self, z: &[f64], out: &mut [f64]) {
         let d = self.dim();
         out.fill(0.0);
         let mut g = vec![0.0; d];
@@ -53,7 +73,7 @@ impl EfMixture<'_> {
     }
 
     /// E\[z\]; on the circle the mean direction.
-    pub(super) fn mean_vector(&self) -> Vec<f64> {
+    fn mean(&self) -> Vec<f64> {
         if self.support() == Support::Circle {
             return (0..self.dim()).map(|i| self.resultant(i).0).collect();
         }
@@ -67,20 +87,8 @@ impl EfMixture<'_> {
         (0..self.dim()).map(mean).collect()
     }
 
-    /// Mean direction and mean resultant length R of coordinate `i`.
-    fn resultant(&self, i: usize) -> (f64, f64) {
-        let (mut x, mut y) = (0.0, 0.0);
-        for c in 0..self.n_components() {
-            let (direction, variance) = self.component(c)[i].mean_and_variance();
-            let length = self.weights.weight(c) * (-0.5 * variance).exp();
-            x += length * direction.cos();
-            y += length * direction.sin();
-        }
-        (y.atan2(x), x.hypot(y))
-    }
-
     /// Σ_c π_c(diag of the variances + (m_c − m)(m_c − m)ᵀ); on the circle −2 log R on the diagonal and zero elsewhere.
-    pub(super) fn covariance_matrix(&self) -> Vec<f64> {
+    fn covariance(&self) -> Vec<f64> {
         let d = self.dim();
         let mut cov = vec![0.0; d * d];
         if self.support() == Support::Circle {
@@ -90,7 +98,7 @@ impl EfMixture<'_> {
             }
             return cov;
         }
-        let mean = self.mean_vector();
+        let mean = self.mean();
         for c in 0..self.n_components() {
             let weight = self.weights.weight(c);
             let moments: Vec<(f64, f64)> = self.component(c).iter().map(|member| member.mean_and_variance()).collect();
@@ -99,5 +107,18 @@ impl EfMixture<'_> {
             moments.iter().enumerate().for_each(|(i, (_, variance))| cov[i * d + i] += weight * variance);
         }
         cov
+    }
+
+    fn entropy(&self) -> Option<f64> {
+        let parts = self.component(0).iter().map(Component::entropy);
+        if self.n_components() == 1 { parts.sum() } else { None }
+    }
+
+    fn takes_curvature(&self) -> bool {
+        false
+    }
+
+    fn takes_values_alone(&self) -> bool {
+        false
     }
 }

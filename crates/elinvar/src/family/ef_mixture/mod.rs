@@ -6,11 +6,10 @@ mod gradient;
 
 pub use draw::EfMixtureEstimator;
 
-use super::{Approximation, Batch, Density, Estimator, Gradient, NoiseKey, Seen, finite_mixture as mixture};
+use super::{Approximation, Batch, Estimator, Gradient, NoiseKey, Seen, finite_mixture as mixture};
 use crate::block::{LogWeights, Natural};
 use crate::component::Component;
 use crate::estimate::Sampling;
-use crate::special::logistic::log_sum_exp;
 use crate::target::{Contraction, Prior, Support};
 
 /// A mixture whose components are products over the coordinates of members of one exponential family.
@@ -83,40 +82,5 @@ impl Estimator for EfMixtureEstimator {
         let Seen { evaluations, prior, batch, .. } = *seen;
         EfMixture::of(q).accumulate(evaluations, prior, self, batch, baseline, out);
         out.blocks.iter().flat_map(|block| &block.b).chain(&out.expected_h).all(|v| v.is_finite())
-    }
-}
-
-impl Density for EfMixture<'_> {
-    fn log_density(&self, z: &[f64]) -> f64 {
-        log_sum_exp(&self.log_joint(z))
-    }
-
-    fn score(&self, z: &[f64], out: &mut [f64]) {
-        self.score_at(z, out);
-    }
-
-    fn hessian(&self, z: &[f64], out: &mut [f64]) {
-        self.hessian_at(z, out);
-    }
-
-    fn mean(&self) -> Vec<f64> {
-        self.mean_vector()
-    }
-
-    fn covariance(&self) -> Vec<f64> {
-        self.covariance_matrix()
-    }
-
-    fn entropy(&self) -> Option<f64> {
-        let parts = self.component(0).iter().map(Component::entropy);
-        if self.n_components() == 1 { parts.sum() } else { None }
-    }
-
-    fn takes_curvature(&self) -> bool {
-        false
-    }
-
-    fn takes_values_alone(&self) -> bool {
-        false
     }
 }

@@ -8,7 +8,7 @@ use factors::Factors;
 
 use super::{Approximation, Batch, Density, Estimator, Gradient, NoiseKey, Seen, batch};
 use crate::block::Location;
-use crate::target::{Contraction, Prior, Shape};
+use crate::target::{Contraction, Shape};
 
 /// N(μ, Σ + AAᵀ), seen as a mean mixture over k normal factors; usually Σ is diagonal.
 ///
@@ -46,10 +46,6 @@ impl Estimator for FactorEstimator {
 
     fn contraction(&self) -> Contraction<'_> {
         Contraction::shared(&self.weight, self.weight.len())
-    }
-
-    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
-        batch::mean_difference(log_p, prior, batch, 0..batch.n)
     }
 
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, _baseline: f64, out: &mut Gradient) -> bool {

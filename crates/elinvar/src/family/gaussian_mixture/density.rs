@@ -1,6 +1,7 @@
 //! Density, derivatives and moments of a mixture at a point.
 
 use super::GaussianMixture;
+use crate::family::Density;
 use crate::linalg::{axpy, dot};
 use crate::special::logistic::log_sum_exp;
 use crate::target::Shape;
@@ -37,9 +38,15 @@ impl GaussianMixture<'_> {
         block.scale().factor_times(&white, &mut score);
         score
     }
+}
+
+impl Density for GaussianMixture<'_> {
+    fn log_density(&self, z: &[f64]) -> f64 {
+        log_sum_exp(&self.log_joint(z))
+    }
 
     /// ∇log q = Σ_c r_c a_c.
-    pub(super) fn score_at(&self, z: &[f64], out: &mut [f64]) {
+    fn score(&self, z: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         for (c, r) in self.responsibilities(z).iter().enumerate() {
             axpy(*r, &self.component_score(c, z), out);
@@ -47,7 +54,7 @@ impl GaussianMixture<'_> {
     }
 
     /// ∇²log q = Σ_c r_c(a_c a_cᵀ − P_c) − g gᵀ with g = ∇log q.
-    pub(super) fn hessian_at(&self, z: &[f64], out: &mut [f64]) {
+    fn hessian(&self, z: &[f64], out: &mut [f64]) {
         let d = z.len();
         out.fill(0.0);
         let mut g = vec![0.0; d];
@@ -61,7 +68,7 @@ impl GaussianMixture<'_> {
         Shape::Full(d).add_outer(-1.0, &g, out);
     }
 
-    pub(super) fn mean_vector(&self) -> Vec<f64> {
+    fn mean(&self) -> Vec<f64> {
         let mut mean = vec![0.0; self.components[0].dim()];
         for (c, block) in self.components.iter().enumerate() {
             axpy(self.weights.weight(c), block.column(0), &mut mean);
@@ -70,9 +77,9 @@ impl GaussianMixture<'_> {
     }
 
     /// Σ_c π_c(Σ_c + (μ_c − m)(μ_c − m)ᵀ).
-    pub(super) fn covariance_matrix(&self) -> Vec<f64> {
+    fn covariance(&self) -> Vec<f64> {
         let d = self.components[0].dim();
-        let mean = self.mean_vector();
+        let mean = self.mean();
         let (mut cov, mut part) = (vec![0.0; d * d], vec![0.0; d * d]);
         for (c, block) in self.components.iter().enumerate() {
             let weight = self.weights.weight(c);

@@ -6,10 +6,9 @@ mod gradient;
 
 pub use draw::GaussianMixtureEstimator;
 
-use super::{Approximation, Batch, Density, Estimator, Gradient, NoiseKey, Seen, finite_mixture};
+use super::{Approximation, Batch, Estimator, Gradient, NoiseKey, Seen, finite_mixture};
 use crate::block::{Location, LogWeights};
 use crate::estimate::Sampling;
-use crate::special::logistic::log_sum_exp;
 use crate::target::{Contraction, Prior};
 
 /// A mixture of Gaussians with weights as normalised logarithms.
@@ -57,27 +56,5 @@ impl Estimator for GaussianMixtureEstimator {
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, baseline: f64, out: &mut Gradient) -> bool {
         GaussianMixture::of(q).accumulate(seen, baseline, self, out);
         out.is_finite()
-    }
-}
-
-impl Density for GaussianMixture<'_> {
-    fn log_density(&self, z: &[f64]) -> f64 {
-        log_sum_exp(&self.log_joint(z))
-    }
-
-    fn score(&self, z: &[f64], out: &mut [f64]) {
-        self.score_at(z, out);
-    }
-
-    fn hessian(&self, z: &[f64], out: &mut [f64]) {
-        self.hessian_at(z, out);
-    }
-
-    fn mean(&self) -> Vec<f64> {
-        self.mean_vector()
-    }
-
-    fn covariance(&self) -> Vec<f64> {
-        self.covariance_matrix()
     }
 }

@@ -3,6 +3,7 @@
 use super::MeanVariance;
 #[cfg(feature = "theory")]
 use crate::block::BlockGradient;
+use crate::family::Density;
 use crate::law::Forms;
 use crate::linalg::{axpy, dot};
 
@@ -43,55 +44,6 @@ impl MeanVariance<'_> {
         (forms, r, a)
     }
 
-    /// ∇log q = −E[1/s|z] P(z−μ) + E[u/s|z] Pα.
-    pub(super) fn score_at(&self, z: &[f64], out: &mut [f64]) {
-        let (forms, r, a) = self.directions(z);
-        let c = self.law.conditional(forms);
-        out.fill(0.0);
-        axpy(-c.inv_s, &r, out);
-        axpy(c.u_inv_s, &a, out);
-    }
-
-    /// ∇²log q = −E[1/s|z] P + Var(1/s|z) rrᵀ − Cov(1/s, u/s|z)(raᵀ + arᵀ) + Var(u/s|z) aaᵀ, r = P(z−μ), a = Pα.
-    pub(super) fn hessian_at(&self, z: &[f64], out: &mut [f64]) {
-        let d = self.block.dim();
-        let (forms, r, a) = self.directions(z);
-        let c = self.law.conditional(forms);
-        out.fill(0.0);
-        let scale = self.block.scale();
-        scale.shape().add_to_full(-c.inv_s, scale.precision(), out);
-        for j in 0..d {
-            let column = &mut out[j * d..(j + 1) * d];
-            axpy(c.var_inv_s * r[j] - c.cov_inv_s_u_inv_s * a[j], &r, column);
-            axpy(c.var_u_inv_s * a[j] - c.cov_inv_s_u_inv_s * r[j], &a, column);
-        }
-    }
-
-    /// E\[z\] = μ + E\[u\] α.
-    pub(super) fn mean_vector(&self) -> Vec<f64> {
-        let mut mean = self.block.column(0).to_vec();
-        if self.law.is_shifted() {
-            axpy(self.law.moments().u, self.block.column(1), &mut mean);
-        }
-        mean
-    }
-
-    /// Cov\[z\] = s̄ Σ + Var(u) ααᵀ.
-    pub(super) fn covariance_matrix(&self) -> Vec<f64> {
-        let d = self.block.dim();
-        let m = self.law.moments();
-        let mut cov = vec![0.0; d * d];
-        self.block.scale().covariance_into(&mut cov);
-        cov.iter_mut().for_each(|v| *v *= m.s);
-        if self.law.is_shifted() {
-            let alpha = self.block.column(1);
-            for j in 0..d {
-                axpy((m.uu - m.u * m.u) * alpha[j], alpha, &mut cov[j * d..(j + 1) * d]);
-            }
-        }
-        cov
-    }
-
     /// ∇_B H and −2∇_Σ H, where the law has an exact entropy (mathematics §0 (0.3)).
     #[cfg(feature = "theory")]
     pub(crate) fn entropy_gradient(&self) -> Option<BlockGradient> {
@@ -110,5 +62,75 @@ impl MeanVariance<'_> {
         let mut out = self.block.gradient();
         self.add_prior(prior, &mut out);
         out
+    }
+}
+
+impl Density for MeanVariance<'_> {
+    fn log_density(&self, z: &[f64]) -> f64 {
+        let forms = self.forms(z, &mut vec![0.0; 2 * self.block.dim()]);
+        0.5 * self.block.scale().log_det_precision() + self.law.log_marginal(forms)
+    }
+
+    /// ∇log q = −E[1/s|z] P(z−μ) + E[u/s|z] Pα.
+    fn score(&self, z: &[f64], out: &mut [f64]) {
+        let (forms, r, a) = self.directions(z);
+        let c = self.law.conditional(forms);
+        out.fill(0.0);
+        axpy(-c.inv_s, &r, out);
+        axpy(c.u_inv_s, &a, out);
+    }
+
+    /// ∇²log q = −E[1/s|z] P + Var(1/s|z) rrᵀ − Cov(1/s, u/s|z)(raᵀ + arᵀ) + Var(u/s|z) aaᵀ, r = P(z−μ), a = Pα.
+    fn hessian(&self, z: &[f64], out: &mut [f64]) {
+        let d = self.block.dim();
+        let (forms, r, a) = self.directions(z);
+        let c = self.law.conditional(forms);
+        out.fill(0.0);
+        let scale = self.block.scale();
+        scale.shape().add_to_full(-c.inv_s, scale.precision(), out);
+        for j in 0..d {
+            let column = &mut out[j * d..(j + 1) * d];
+            axpy(c.var_inv_s * r[j] - c.cov_inv_s_u_inv_s * a[j], &r, column);
+            axpy(c.var_u_inv_s * a[j] - c.cov_inv_s_u_inv_s * r[j], &a, column);
+        }
+    }
+
+    /// E\[z\] = μ + E\[u\] α.
+    fn mean(&self) -> Vec<f64> {
+        let mut mean = self.block.column(0).to_vec();
+        if self.law.is_shifted() {
+            axpy(self.law.moments().u, self.block.column(1), &mut mean);
+        }
+        mean
+    }
+
+    /// Cov\[z\] = s̄ Σ + Var(u) ααᵀ.
+    fn covariance(&self) -> Vec<f64> {
+        let d = self.block.dim();
+        let m = self.law.moments();
+        let mut cov = vec![0.0; d * d];
+        self.block.scale().covariance_into(&mut cov);
+        cov.iter_mut().for_each(|v| *v *= m.s);
+        if self.law.is_shifted() {
+            let alpha = self.block.column(1);
+            for j in 0..d {
+                axpy((m.uu - m.u * m.u) * alpha[j], alpha, &mut cov[j * d..(j + 1) * d]);
+            }
+        }
+        cov
+    }
+
+    fn entropy(&self) -> Option<f64> {
+        let h = self.law.entropy(self.kappa(), self.block.dim())?;
+        Some(h.value - 0.5 * self.block.scale().log_det_precision())
+    }
+
+    /// A learned shape moves by gradients.
+    fn takes_values_alone(&self) -> bool {
+        !self.law.is_learned()
+    }
+
+    fn gain_factor(&self) -> f64 {
+        self.shape_gain().max(2.0)
     }
 }

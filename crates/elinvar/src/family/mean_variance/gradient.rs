@@ -11,7 +11,7 @@ use crate::target::{Answer, Prior, SharedT};
 impl MeanVariance<'_> {
     /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (mathematics §0.5, §0.6).
     ///
-    /// Paper: App. B, App. D, App. E, App. F, App. G, App. H.
+    /// Paper: eq. (19), eq. (20), eq. (22), eq. (23), eq. (24), App. B, App. D, App. E, App. F, App. G, App. H.
     pub(super) fn accumulate(
         &self,
         evaluations: &Answer,
@@ -115,7 +115,8 @@ impl MeanVariance<'_> {
         }
     }
 
-    /// −E[∇log q ũᵀ] and E[P(z − Bũ) ∇log qᵀ], symmetrised: the entropy of a mean mixture differentiated along its draws.
+    /// −E[∇log q ũᵀ] and E[P(z − Bũ) ∇log qᵀ], symmetrised: the entropy of a mean mixture differentiated along its
+    /// draws.
     ///
     /// Paper: App. E, App. F.
     fn add_reparameterised_entropy(&self, work: &mut MeanVarianceEstimator, out: &mut BlockGradient) {

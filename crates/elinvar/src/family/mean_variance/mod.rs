@@ -7,7 +7,7 @@ mod shape;
 
 pub use draw::MeanVarianceEstimator;
 
-use super::{Approximation, Batch, Density, Estimator, Gradient, NoiseKey, Seen, batch};
+use super::{Approximation, Batch, Estimator, Gradient, NoiseKey, Seen, batch};
 use crate::block::Location;
 use crate::law::Law;
 use crate::target::{Contraction, Prior};
@@ -71,42 +71,5 @@ impl Estimator for MeanVarianceEstimator {
         q.accumulate(evaluations, curvature, prior, self, batch, &mut out.blocks[0]);
         q.add_shape(evaluations, traced, prior, self, batch, out);
         out.is_finite()
-    }
-}
-
-impl Density for MeanVariance<'_> {
-    fn log_density(&self, z: &[f64]) -> f64 {
-        let forms = self.forms(z, &mut vec![0.0; 2 * self.block.dim()]);
-        0.5 * self.block.scale().log_det_precision() + self.law.log_marginal(forms)
-    }
-
-    fn score(&self, z: &[f64], out: &mut [f64]) {
-        self.score_at(z, out);
-    }
-
-    fn hessian(&self, z: &[f64], out: &mut [f64]) {
-        self.hessian_at(z, out);
-    }
-
-    fn mean(&self) -> Vec<f64> {
-        self.mean_vector()
-    }
-
-    fn covariance(&self) -> Vec<f64> {
-        self.covariance_matrix()
-    }
-
-    fn entropy(&self) -> Option<f64> {
-        let h = self.law.entropy(self.kappa(), self.block.dim())?;
-        Some(h.value - 0.5 * self.block.scale().log_det_precision())
-    }
-
-    /// A learned shape moves by gradients.
-    fn takes_values_alone(&self) -> bool {
-        !self.law.is_learned()
-    }
-
-    fn gain_factor(&self) -> f64 {
-        self.shape_gain().max(2.0)
     }
 }

@@ -103,6 +103,8 @@ impl MeanVariance<'_> {
 
     /// Mean and standard error over the draws of log p + log p(z, w) − log q(z, w): the bound for a t prior that shares
     /// w, which lives on (z, w) (mathematics §2.2).
+    ///
+    /// Paper: eq. (18).
     pub(super) fn joint_elbo(
         &self,
         log_p: &[f64],

@@ -8,7 +8,7 @@ use crate::special::normal::normal_cdf;
 
 /// Memory for a batch of a product of scale mixtures.
 #[derive(Debug)]
-pub struct ProductEstimator {
+pub(crate) struct ProductEstimator {
     noise: NoiseSource,
     /// ε and the normals from which w is made, 2d × n.
     pub(super) eps: Vec<f64>,
@@ -20,7 +20,7 @@ pub struct ProductEstimator {
 
 impl ProductEstimator {
     /// Memory for batches drawn as the plan says.
-    pub fn new(q: &Approximation, plan: &DrawPlan) -> Self {
+    pub(crate) fn new(q: &Approximation, plan: &DrawPlan) -> Self {
         let (d, n) = (q.dim(), plan.n_draws);
         Self {
             noise: NoiseSource::new(plan.noise, 2 * d, n),
@@ -28,24 +28,6 @@ impl ProductEstimator {
             w: vec![0.0; d * n],
             weight: vec![0.0; n],
         }
-    }
-
-    /// Sets the noise from which [`ProductEstimator::place`] makes the draws: w and ε of each coordinate of each draw,
-    /// d × n.
-    ///
-    /// # Panics
-    /// If the lengths do not fit the plan.
-    pub fn set_noise(&mut self, w: &[f64], eps: &[f64]) {
-        self.w.copy_from_slice(w);
-        let d = w.len() / self.weight.len();
-        for (to, from) in self.eps.chunks_exact_mut(2 * d).zip(eps.chunks_exact(d)) {
-            to[..d].copy_from_slice(from);
-        }
-    }
-
-    /// Makes the draws from the noise: z_i = μ_i + √(s(w_i)/p_i) ε_i, with log q of each.
-    pub fn place(&mut self, q: &Approximation, batch: &mut Batch) {
-        Product::of(q).place(self, batch);
     }
 }
 

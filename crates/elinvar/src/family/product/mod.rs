@@ -3,12 +3,12 @@
 mod draw;
 mod gradient;
 
-pub use draw::ProductEstimator;
+pub(crate) use draw::ProductEstimator;
 
 use super::{Approximation, Batch, Density, Estimator, Gradient, NoiseKey, Seen, batch};
 use crate::block::Location;
 use crate::law::{Conditional, Forms, Law};
-use crate::target::{Contraction, Prior};
+use crate::target::Contraction;
 
 /// A product of scale mixtures of one dimension with one law; it moves by gradients alone.
 ///
@@ -56,10 +56,6 @@ impl Estimator for ProductEstimator {
 
     fn contraction(&self) -> Contraction<'_> {
         Contraction::shared(&self.weight, self.weight.len())
-    }
-
-    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
-        batch::mean_difference(log_p, prior, batch, 0..batch.n)
     }
 
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, _baseline: f64, out: &mut Gradient) -> bool {

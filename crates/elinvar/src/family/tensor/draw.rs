@@ -9,7 +9,7 @@ use crate::random::NoiseSource;
 
 /// Memory for a batch of a product of tensor-variate Gaussians.
 #[derive(Debug)]
-pub struct TensorEstimator {
+pub(crate) struct TensorEstimator {
     pub(super) plan: DrawPlan,
     noise: NoiseSource,
     /// Standard normals, D × n.
@@ -41,7 +41,7 @@ const AT_ONCE: usize = 16;
 
 impl TensorEstimator {
     /// Memory for batches drawn as the plan says.
-    pub fn new(q: &Approximation, plan: &DrawPlan) -> Self {
+    pub(crate) fn new(q: &Approximation, plan: &DrawPlan) -> Self {
         let groups = q.tensors();
         let n = plan.n_draws;
         let dim: usize = groups.iter().map(Tensor::size).sum();
@@ -71,16 +71,8 @@ impl TensorEstimator {
         }
     }
 
-    /// Sets the normals from which [`TensorEstimator::place`] makes the draws, D × n.
-    ///
-    /// # Panics
-    /// If their number does not fit the plan.
-    pub fn set_noise(&mut self, eps: &[f64]) {
-        self.eps.copy_from_slice(eps);
-    }
-
     /// Makes the draws from the normals: Z = W + E ×_j L_j⁻ᵀ, with log q of each.
-    pub fn place(&mut self, q: &Approximation, batch: &mut Batch) {
+    pub(crate) fn place(&mut self, q: &Approximation, batch: &mut Batch) {
         TensorProduct::of(q).place(self, batch);
     }
 

@@ -54,7 +54,7 @@ impl TensorProduct<'_> {
                     items = &items[n_entries..];
                 }
                 // It does without all this.
-                Curvature::GradientFree => {}
+                Curvature::GradientFree | Curvature::LeastChange => {}
                 Curvature::GradientOuterProduct => {
                     // Weights are not negative.
                     let root = |s: usize| work.weight[s].sqrt();

@@ -7,13 +7,13 @@ mod from_variances;
 mod gradient;
 mod values;
 
-pub use draw::TensorEstimator;
+pub(crate) use draw::TensorEstimator;
 pub(crate) use from_variances::by_factors;
 
-use super::{Approximation, Batch, Density, Estimator, Gradient, NoiseKey, Seen, batch};
+use super::{Approximation, Batch, Estimator, Gradient, NoiseKey, Seen, batch};
 use crate::block::{Scale, Tensor};
 use crate::rule::MatrixUpdate;
-use crate::target::{Contraction, Prior};
+use crate::target::Contraction;
 
 /// Independent groups of consecutive coordinates, each vec Z ~ N(vec W, V_K ⊗ … ⊗ V_1) with the first mode fastest; K =
 /// 2 is the matrix-variate Gaussian with U = V_1 over rows and V = V_2 over columns, K = 1 the Gaussian (mathematics
@@ -21,7 +21,7 @@ use crate::target::{Contraction, Prior};
 ///
 /// The factors of a group are determined up to numbers whose product is one.
 ///
-/// Paper: §5, eq. (28), App. I.
+/// Paper: §5, App. I.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TensorProduct<'q> {
     pub(crate) groups: &'q [Tensor],
@@ -71,10 +71,6 @@ impl Estimator for TensorEstimator {
         Contraction::shared(&self.weight, self.weight.len())
     }
 
-    fn elbo(&self, _q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
-        batch::mean_difference(log_p, prior, batch, 0..batch.n)
-    }
-
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, _baseline: f64, out: &mut Gradient) -> bool {
         let Seen { evaluations, curvature, prior, batch } = *seen;
         TensorProduct::of(q).accumulate(evaluations, curvature, prior, self, batch, out);
@@ -83,43 +79,5 @@ impl Estimator for TensorEstimator {
 
     fn add_item_gradients(&mut self, q: &Approximation, s: usize, items: &[f64], curvature: &mut [f64]) {
         TensorProduct::of(q).add_items(self.weight[s], items, self, curvature);
-    }
-}
-
-impl Density for TensorProduct<'_> {
-    fn log_density(&self, z: &[f64]) -> f64 {
-        self.log_density_at(z)
-    }
-
-    fn score(&self, z: &[f64], out: &mut [f64]) {
-        self.score_at(z, out);
-    }
-
-    fn hessian(&self, _z: &[f64], out: &mut [f64]) {
-        self.write_kronecker(out, true);
-    }
-
-    fn mean(&self) -> Vec<f64> {
-        self.groups.iter().flat_map(|group| group.w().iter().copied()).collect()
-    }
-
-    fn covariance(&self) -> Vec<f64> {
-        let mut out = vec![0.0; self.size() * self.size()];
-        self.write_kronecker(&mut out, false);
-        out
-    }
-
-    fn variances(&self) -> Vec<f64> {
-        self.marginal_variances()
-    }
-
-    fn entropy(&self) -> Option<f64> {
-        let log_det: f64 = self.groups.iter().map(Tensor::log_det).sum();
-        Some(0.5 * (self.size() as f64 * (1.0 + std::f64::consts::TAU.ln()) - log_det))
-    }
-
-    /// But for the rule of the paper, which moves by squared gradients.
-    fn takes_values_alone(&self) -> bool {
-        self.update != MatrixUpdate::PaperLiteral
     }
 }

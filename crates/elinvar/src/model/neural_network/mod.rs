@@ -165,7 +165,7 @@ impl NeuralNetwork {
     }
 
     /// Number of weights and biases.
-    pub fn n_weights(&self) -> usize {
+    pub(crate) fn n_weights(&self) -> usize {
         self.layers.last().map_or(0, |layer| layer.range().end)
     }
 }

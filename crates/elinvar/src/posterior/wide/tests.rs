@@ -54,7 +54,7 @@ fn a_fit_that_is_right_does_not_move_at_all() {
     let target = target(f64::INFINITY);
     let posterior = normals(&target, 0.25, 1.0);
     let mut weighted = posterior.importance(&target, 2_000, 1).unwrap();
-    posterior.look_wider(&mut Evaluator::new(&target, None), 1, &mut weighted).unwrap();
+    posterior.look_wider(&mut Evaluator::new(&target, None), 1, &[], &mut weighted).unwrap();
     let diagnostics = &weighted.diagnostics;
     let wide = diagnostics.wide.unwrap();
     let widened = weighted.widened.as_ref().unwrap();
@@ -74,7 +74,7 @@ fn wide_draws_outside_the_domain_are_no_fault_of_the_fit() {
     let target = target(12.0);
     let posterior = normals(&target, 0.25, 1.0);
     let mut weighted = posterior.importance(&target, 2_000, 1).unwrap();
-    posterior.look_wider(&mut Evaluator::new(&target, None), 1, &mut weighted).unwrap();
+    posterior.look_wider(&mut Evaluator::new(&target, None), 1, &[], &mut weighted).unwrap();
     let diagnostics = &weighted.diagnostics;
     assert_eq!(diagnostics.dropped, 0);
     assert!(diagnostics.counts.dropped > 100, "{:?}", diagnostics.counts);
@@ -96,7 +96,7 @@ fn what_lies_outside_of_q_is_seen() {
     let mut weighted = posterior.importance(&target, 10_000, 1).unwrap();
     let alone = weighted.diagnostics.shifts[0].log_sd;
     assert!(alone.value.abs() < 0.1, "{alone:?}");
-    posterior.look_wider(&mut Evaluator::new(&target, None), 1, &mut weighted).unwrap();
+    posterior.look_wider(&mut Evaluator::new(&target, None), 1, &[], &mut weighted).unwrap();
     let together = weighted.diagnostics.shifts[0].log_sd;
     let truth = 0.5 * (0.95f64 + 0.05 * 100.0).ln();
     assert!((together.value - truth).abs() < 4.5 * together.mcse && together.mcse < 0.1, "{together:?}");

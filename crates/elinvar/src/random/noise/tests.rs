@@ -98,3 +98,12 @@ fn quasi_random_w_is_stratified() {
     assert_eq!(counts, [N / 4; 4]);
     assert_eq!(w.iter().filter(|w| w[1] > 0.0).count(), N / 2);
 }
+
+#[test]
+fn quasi_random_mixing_numbers_are_spread_evenly() {
+    let (dim, n) = (3, 8);
+    let mut source = NoiseSource::new(Noise::QuasiMonteCarlo, dim, n);
+    source.begin(1, Purpose::Draws, 0, 0);
+    let exponential: Vec<f64> = (0..n).map(|s| -source.mixing(s).uniform().ln()).collect();
+    assert_eq!(exponential.iter().filter(|&&w| w < 2f64.ln()).count(), n / 2, "{exponential:?}");
+}

@@ -8,7 +8,7 @@ fn stream(step: u64) -> Stream {
 
 /// n × dim uniforms, point-contiguous.
 fn uniforms(sobol: &mut SobolNormals, step: u64) -> Vec<f64> {
-    let (dim, n) = (sobol.dim(), sobol.n_points());
+    let (dim, n) = (sobol.dim, sobol.n);
     let mut stream = stream(step);
     let mut out = vec![0.0; dim * n];
     for j in 0..dim {

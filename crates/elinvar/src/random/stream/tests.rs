@@ -1,8 +1,8 @@
 use super::*;
 use crate::random::test_statistics::ks_uniform;
 
-const PURPOSES: [Purpose; 5] =
-    [Purpose::Start, Purpose::Draws, Purpose::Minibatch, Purpose::Diagnostics, Purpose::Sample];
+const PURPOSES: [Purpose; 6] =
+    [Purpose::Start, Purpose::Draws, Purpose::Minibatch, Purpose::Diagnostics, Purpose::Sample, Purpose::Chains];
 
 #[test]
 fn first_values_are_those_committed() {

@@ -1,14 +1,15 @@
 //! New components at modes that the mixture does not cover.
 
-use super::ascent::climb;
 use super::judge::Judged;
 use super::prune::Survivors;
 use super::{Growth, MOST_COMPONENTS};
 use crate::Error;
-use crate::block::{Location, LogWeights};
+use crate::block::{Location, LogWeights, Scale};
+use crate::evaluate::Evaluator;
 use crate::family::Approximation;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
+use crate::run::search::{Known, Probe, climb_to_mode};
 use crate::target::DrawBuffer;
 use crate::tuning;
 
@@ -16,7 +17,8 @@ impl Growth<'_, '_, '_> {
     /// Climbs from stored and from far points that the mixture misses; every new mode becomes a component with the
     /// weight of its Laplace approximation. Returns how many there were.
     pub(super) fn add_modes(&mut self, judged: &Judged, survivors: &mut Survivors) -> Result<usize, Error> {
-        let d = self.evaluator.dim();
+        let shape = judged.q.locations()[0].scale().shape();
+        let mut probe = Probe::new(Evaluator::new(self.evaluator.target(), self.fit.interrupt()));
         let (far, far_log_p) = self.scout(&judged.q)?;
         self.store.keep_all(&far, &far_log_p);
         let mut elbo = judged.elbo.value;
@@ -45,19 +47,19 @@ impl Growth<'_, '_, '_> {
             }
             climbs += 1;
             idle += 1;
-            let is_known = |z: &[f64], log_p: f64| log_p - q.log_density(z) < elbo + tuning::growth::NEW_MODE_NATS;
-            let mode = climb(&mut self.evaluator, q, &from, is_known)?;
-            self.fit.counts += self.evaluator.take_counts();
+            let known = Known::Mixture { q, nats: elbo + tuning::growth::NEW_MODE_NATS };
+            let mode = climb_to_mode(&mut probe, from, known, shape.covariance())?;
+            self.fit.counts += probe.evaluator.take_counts();
             let Some(mode) = mode else { continue };
-            let log_mass =
-                mode.log_p + 0.5 * (d as f64 * std::f64::consts::TAU.ln() - mode.scale.log_det_precision()) - elbo;
+            let log_mass = mode.log_mass - elbo;
             if log_mass < tuning::growth::MASS_WORTH_A_COMPONENT.ln()
                 || !log_mass.is_finite()
                 || q.n_components() >= MOST_COMPONENTS
             {
                 continue;
             }
-            let Ok(block) = Location::new(mode.at, mode.scale) else { continue };
+            let scale = Scale::from_precision(shape, mode.metric.stored_as(shape.covariance()));
+            let Ok(block) = scale.and_then(|scale| Location::new(mode.centre, scale)) else { continue };
             let (mut blocks, mut log) = (q.locations().to_vec(), q.weights().log().to_vec());
             blocks.push(block);
             log.push(log_mass);

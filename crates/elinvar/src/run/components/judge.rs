@@ -5,10 +5,9 @@ use crate::estimate::Sampling;
 use crate::evaluate::Evaluator;
 use crate::family::{Approximation, DrawPlan, NoiseKey};
 use crate::linalg::{axpy, dot};
-use crate::posterior::{Estimate, pareto_smooth};
+use crate::posterior::{Estimate, Importance};
 use crate::random::{Noise, Purpose};
-use crate::special::logistic::log_sum_exp;
-use crate::target::{DrawBuffer, Prior};
+use crate::target::DrawBuffer;
 use crate::tuning;
 
 /// A mixture and what draws from each of its components say about it.
@@ -19,7 +18,7 @@ pub(super) struct Judged {
     /// As many draws of each component, one component after the other.
     pub(super) draws: DrawBuffer,
     pub(super) per_component: usize,
-    /// log p and ∇log p, the declared prior included.
+    /// log p and ∇log p, the declared prior included; log p is NaN where either is not finite.
     pub(super) log_p: Vec<f64>,
     pub(super) pull: Vec<f64>,
     /// log p − log q.
@@ -43,54 +42,32 @@ impl Judged {
         let mut estimator = q.estimator(&plan);
         let mut batch = estimator.batch(&q);
         estimator.draw(&q, NoiseKey { seed, purpose: Purpose::Diagnostics, step: 0 }, &mut batch);
-        let (log_p, pull) = evaluator.gradients(batch.draws.view())?;
-        for s in 0..n {
-            batch.kept[s] = log_p[s].is_finite() && pull[s * d..(s + 1) * d].iter().all(|g| g.is_finite());
+        let (mut log_p, pull) = evaluator.gradients(batch.draws.view())?;
+        for (log_p, pull) in log_p.iter_mut().zip(pull.chunks_exact(d)) {
+            if !pull.iter().all(|g| g.is_finite()) {
+                *log_p = f64::NAN;
+            }
         }
-        // A component without a single good draw has no bound; files know no NaN.
-        let (elbo, error) = match estimator.elbo(&q, &log_p, &Prior::None, &batch) {
-            (elbo, _) if elbo.is_nan() => (-f64::MAX, f64::MAX),
-            estimate => estimate,
-        };
+        let shares: Vec<f64> = (0..k).map(|c| q.weights().weight(c)).collect();
         let mut judged = Self {
             per_component: m,
             pull,
-            ratio: log_p.iter().zip(&batch.log_q).map(|(p, q)| p - q).collect(),
-            log_p,
+            ratio: vec![f64::NEG_INFINITY; n],
             weight: vec![0.0; n],
-            elbo: Estimate::new(elbo, error),
+            // Where there is no density nothing is known.
+            elbo: Estimate::new(-f64::MAX, f64::MAX),
             gap: Estimate::new(f64::MAX, f64::MAX),
             pareto_k: None,
             draws: batch.draws,
             q,
             seed,
+            log_p,
         };
-        for c in 0..k {
-            let own = c * m..(c + 1) * m;
-            let kept = batch.kept[own.clone()].iter().filter(|kept| **kept).count();
-            for s in own.filter(|s| batch.kept[*s]) {
-                judged.weight[s] = judged.q.weights().weight(c) / kept as f64;
-            }
-        }
-        let log_ratios: Vec<f64> = judged.ratio.iter().zip(&judged.weight).map(|(r, w)| r + w.ln()).collect();
-        let log_ratios: Vec<f64> =
-            log_ratios.into_iter().map(|r| if r.is_finite() { r } else { f64::NEG_INFINITY }).collect();
-        if let Ok(smoothed) = pareto_smooth(&log_ratios) {
-            judged.pareto_k = smoothed.pareto_k;
-            judged.gap = judged.gap_to(log_sum_exp(&log_ratios));
+        if let Ok(seen) = Importance::of(&judged.log_p, &batch.log_q, &shares) {
+            (judged.elbo, judged.gap, judged.pareto_k) = (seen.elbo, seen.gap(), seen.pareto_k());
+            (judged.ratio, judged.weight) = (seen.ratios, seen.weights);
         }
         Ok(judged)
-    }
-
-    /// log Z minus the bound, with the error of the difference: both come from the same draws.
-    fn gap_to(&self, log_z: f64) -> Estimate {
-        let elbo = self.elbo.value;
-        let draws = self.ratio.iter().zip(&self.weight).filter(|(_, w)| **w > 0.0);
-        let squares = draws.map(|(r, w)| {
-            let influence = (r - log_z).exp_m1() - (r - elbo);
-            (w * influence).powi(2)
-        });
-        Estimate::new(log_z - elbo, squares.sum::<f64>().sqrt())
     }
 
     /// ½ E|g − E g|² of the gradient g of a component's location from one draw, whitened, averaged over components.

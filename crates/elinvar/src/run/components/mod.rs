@@ -1,7 +1,6 @@
 //! A mixture whose number of components is found: rounds of fitting, removing what is not needed and adding where the
 //! target is missed.
 
-mod ascent;
 mod birth;
 mod fit;
 mod judge;
@@ -34,6 +33,7 @@ pub(super) use store::Store;
 pub const MOST_COMPONENTS: usize = 40;
 /// What one round of a growing mixture came to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Round {
     /// Number of components that were fitted.
     pub components: usize,
@@ -49,6 +49,7 @@ pub struct Round {
 
 /// A mixture that has stopped growing.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Grown {
     /// The mixture.
     pub q: Approximation,

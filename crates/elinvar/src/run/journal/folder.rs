@@ -12,6 +12,7 @@ use crate::file;
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
+    subject: String,
 }
 
 impl Folder {
@@ -22,14 +23,41 @@ impl Folder {
     pub fn new(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
         match std::fs::create_dir_all(&path) {
-            Ok(()) => Ok(Self { path }),
+            Ok(()) => Ok(Self { path, subject: String::new() }),
             Err(source) => Err(Error::Io { path, source }),
         }
+    }
+
+    /// The same journal for a fit about `subject`, whatever describes target, data and prior: entries about anything
+    /// else are refused.
+    pub fn about(self, subject: &str) -> Self {
+        Self { subject: file::fingerprint(subject.as_bytes()), ..self }
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Removes the entries, and what a crash has left of them; whatever else lies in the folder stays.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be read or a file cannot be removed.
+    pub fn clear(&self) -> Result<(), Error> {
+        let io = |source| Error::Io { path: self.path.clone(), source };
+        for found in std::fs::read_dir(&self.path).map_err(io)? {
+            let found = found.map_err(io)?;
+            let name = found.file_name();
+            let entry =
+                name.to_str().map(|name| name.trim_start_matches('.')).and_then(|name| name.split_once(".json"));
+            let is_ours = entry.is_some_and(|(part, rest)| {
+                Part::is_name(part) && (rest.is_empty() || file::is_left_over(&name, &format!("{part}.json")))
+            });
+            if is_ours {
+                std::fs::remove_file(found.path()).map_err(io)?;
+            }
+        }
+        Ok(())
     }
 
     fn file(&self, part: Part) -> PathBuf {
@@ -40,6 +68,12 @@ impl Folder {
 impl Journal for Folder {
     fn load(&self, part: Part) -> Result<Option<Entry>, Error> {
         match file::read_own(&self.file(part), Entry::FORMAT) {
+            Ok(Entry { subject, .. }) if subject != self.subject => Err(Error::File {
+                path: self.file(part),
+                problem: "it belongs to a fit of another model, other data or another prior: bring the settings back \
+                          that it was begun with, or begin anew in another folder"
+                    .into(),
+            }),
             Ok(entry) => Ok(Some(entry)),
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(Error::File { path, problem }) => Err(Error::File {
@@ -51,6 +85,6 @@ impl Journal for Folder {
     }
 
     fn store(&self, part: Part, entry: &Entry) -> Result<(), Error> {
-        file::write_compact(&self.file(part), entry)
+        file::write_compact(&self.file(part), &Entry { subject: self.subject.clone(), ..entry.clone() })
     }
 }

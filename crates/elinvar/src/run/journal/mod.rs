@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::RunState;
 use super::components::GrowthState;
+use super::least_change::LeastChangeState;
 use super::{Counts, Plan, Step, Stop};
 use crate::Error;
 use crate::family::Approximation;
-use crate::file::{Format, Header};
+use crate::file::{Format, Header, fingerprint};
 
 /// A part of a fit, by which its entry in a journal is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +28,15 @@ pub struct Part {
     pub restart: usize,
     /// The how manieth part of it, from 0.
     pub number: usize,
+}
+
+impl Part {
+    /// Whether a word is how a part is written.
+    fn is_name(word: &str) -> bool {
+        let numbers = word.strip_prefix("restart-").and_then(|rest| rest.split_once("-part-"));
+        let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        numbers.is_some_and(|(restart, number)| is_number(restart) && is_number(number))
+    }
 }
 
 impl std::fmt::Display for Part {
@@ -40,6 +50,9 @@ impl std::fmt::Display for Part {
 pub struct Entry {
     #[serde(flatten)]
     header: Header,
+    /// What the fit is about, as its journal was told.
+    #[serde(default)]
+    subject: String,
     /// Fingerprint of everything that the way to this state depends on, but for the target.
     pub(super) origin: String,
     /// The limits of the part, and its record so far.
@@ -55,11 +68,12 @@ pub struct Entry {
 pub(super) enum Content {
     Run(Box<RunState>),
     Growth(Box<GrowthState>),
+    LeastChange(Box<LeastChangeState>),
 }
 
 impl Entry {
-    /// Layout 2: one record for every kind of part.
-    const FORMAT: Format = Format { name: "elinvar-journal", oldest: 2, newest: 2 };
+    /// Layout 3: with a checksum, and with the subject of the fit.
+    const FORMAT: Format = Format { name: "elinvar-journal", oldest: 3, newest: 3, sealed: 3 };
 
     pub(super) fn new(
         origin: String,
@@ -69,14 +83,23 @@ impl Entry {
         trace: Vec<Step>,
         content: Content,
     ) -> Self {
-        Self { header: Header::new(Self::FORMAT), origin, limits, counts, seconds, trace, content }
+        Self {
+            header: Header::new(Self::FORMAT),
+            subject: String::new(),
+            origin,
+            limits,
+            counts,
+            seconds,
+            trace,
+            content,
+        }
     }
 }
 
 /// Keeps the entries of a fit; may be asked from several threads at once.
 ///
-/// Whoever gives a journal to a fit sees to it that the target is the one of its entries. Entries of another family or
-/// plan are found out and not used.
+/// Whoever gives a journal to a fit sees to it that the target is the one of its entries ([`Folder::about`]). Entries
+/// of another family or plan are found out and not used.
 pub trait Journal: Sync {
     /// The last entry of a part, if there is any.
     ///
@@ -105,10 +128,7 @@ pub(super) fn origin(state: &Approximation, plan: &Plan, counts: Counts) -> Stri
     let plan = Plan { stop: endless, ..plan.clone() };
     // Plain data in memory: there is nothing that could fail.
     let bytes = serde_json::to_vec(&(state, plan, counts)).unwrap_or_default();
-    // FNV-1a with 64 bits.
-    let hash =
-        bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
-    format!("{hash:016x}")
+    fingerprint(&bytes)
 }
 
 /// Whether a fit with the limits `now` passes through a state that one with the limits `then` has reached after so many

@@ -1,9 +1,52 @@
-//! What a climb towards a mode hands back.
+//! From a point uphill to the mode it belongs to, and what that hands back.
 
 use super::metric::Metric;
-use super::{Mode, Region};
+use super::probe::Probe;
+use super::{Mode, Region, first_order, newton};
+use crate::Error;
 use crate::evaluate::Point;
+use crate::family::Approximation;
 use crate::linalg::dot;
+use crate::target::Covariance;
+use crate::tuning;
+
+/// What a climb need not find again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Known<'k> {
+    /// The modes of climbs before.
+    Modes(&'k [Mode]),
+    /// A mixture of Gaussians, which covers the points at which log p − log q is below `nats`.
+    Mixture { q: &'k Approximation, nats: f64 },
+}
+
+impl Known<'_> {
+    pub(super) fn is_empty(self) -> bool {
+        matches!(self, Self::Modes([]))
+    }
+
+    /// Whether climbing on from `at` would lead to what is known.
+    pub(super) fn covers(self, at: &Point) -> bool {
+        match self {
+            Self::Modes(modes) => modes.iter().any(|mode| {
+                (mode.log_p - at.log_p).abs() < 1.0 && mode.metric.square_distance(&at.z, &mode.centre) < 1.0
+            }),
+            Self::Mixture { q, nats } => at.log_p - q.log_density(&at.z) < nats,
+        }
+    }
+
+    /// The first guess of the curvature for a climb from `at`: that of the first mode, or of the component to which
+    /// the point belongs most.
+    pub(super) fn metric(self, at: &Point) -> Option<Metric> {
+        match self {
+            Self::Modes(modes) => modes.first().map(|mode| mode.metric.clone()),
+            Self::Mixture { q, .. } => {
+                let logs = q.log_joint(&at.z);
+                let nearest = (0..logs.len()).max_by(|a, b| logs[*a].total_cmp(&logs[*b]))?;
+                Some(q.locations()[nearest].scale().clone().into())
+            }
+        }
+    }
+}
 
 /// How a climb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +76,43 @@ pub(super) struct Climb {
     pub(super) waypoint: Option<Waypoint>,
     /// Points on the way at which the curvature was not asked for.
     pub(super) path: Vec<Point>,
+}
+
+/// Climbs from `start`: by Newton's method where there are Hessians of a bearable size, else by L-BFGS.
+pub(super) fn climb(
+    probe: &mut Probe<'_>,
+    start: Point,
+    known: Known<'_>,
+    covariance: Covariance,
+) -> Result<Climb, Error> {
+    probe.evaluator.overflow = false;
+    let dense =
+        probe.has_hessian() && (covariance == Covariance::Full || probe.dim() <= tuning::search::DENSE_COORDINATES);
+    if dense {
+        newton::climb(probe, start, known, tuning::search::NEWTON_STEPS[usize::from(!known.is_empty())])
+    } else {
+        first_order::climb(probe, start, known, covariance)
+    }
+}
+
+/// The mode to which a climb from `from` leads; nothing where there is no density, where it leads to no mode, or to
+/// one that is known.
+///
+/// # Errors
+/// A fatal error of the target; [`Error::Interrupted`].
+pub(crate) fn climb_to_mode(
+    probe: &mut Probe<'_>,
+    from: Vec<f64>,
+    known: Known<'_>,
+    covariance: Covariance,
+) -> Result<Option<Mode>, Error> {
+    let Some(start) = probe.point(from)? else { return Ok(None) };
+    match climb(probe, start, known, covariance)? {
+        Climb { end: End::Mode, point, metric: Some(metric), .. } if !known.covers(&point) => {
+            Ok(Some(Mode::new(point, metric)))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// A region met on the way, with the log of the mass that it seems to hold.
@@ -73,13 +153,6 @@ pub(super) fn keep_better(best: &mut Option<Waypoint>, new: Option<Waypoint>) {
     {
         *best = Some(new);
     }
-}
-
-/// Whether `at` is so near a known mode that climbing on would find it again.
-pub(super) fn is_known(at: &Point, known: &[Mode]) -> bool {
-    known
-        .iter()
-        .any(|mode| (mode.log_p - at.log_p).abs() < 1.0 && mode.metric.square_distance(&at.z, &mode.centre) < 1.0)
 }
 
 /// ½gᵀs.

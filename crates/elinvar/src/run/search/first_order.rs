@@ -1,7 +1,6 @@
 //! A climb for targets that have gradients only, or too many coordinates for a dense Hessian.
 
-use super::Mode;
-use super::climb::{Climb, End, RUNAWAY, Waypoint, is_spike, keep_better, predicted};
+use super::climb::{Climb, End, Known, RUNAWAY, Waypoint, is_spike, keep_better, predicted};
 use super::lbfgs::{Ascent, Reached, ascend};
 use super::metric::Metric;
 use super::newton;
@@ -15,13 +14,17 @@ use crate::tuning;
 pub(super) fn climb(
     probe: &mut Probe<'_>,
     start: Point,
-    known: &[Mode],
+    known: Known<'_>,
     covariance: Covariance,
 ) -> Result<Climb, Error> {
     let d = probe.dim();
-    let measured = !probe.has_hessian() && d <= tuning::search::DIFFERENCED_COORDINATES;
+    let measured = !probe.has_hessian() && (d <= tuning::search::DIFFERENCED_COORDINATES || probe.is_scouting);
     // Where gradients have shown the scales but not found the top after 2d steps, measured curvature is cheaper.
-    let iterations = if measured { 20 + 2 * d } else { tuning::search::LBFGS_STEPS };
+    let iterations = match measured {
+        true if probe.is_scouting => tuning::scout::LBFGS_STEPS + d / 2,
+        true => 20 + 2 * d,
+        false => tuning::search::LBFGS_STEPS,
+    };
     let ascent = ascend(probe, start, known, iterations)?;
     if ascent.reached == Reached::Known {
         return Ok(Climb { end: End::Known, point: ascent.point, metric: None, waypoint: None, path: Vec::new() });
@@ -31,7 +34,8 @@ pub(super) fn climb(
     }
     probe.widths = ascent.pairs.diagonal().iter().map(|curvature| curvature.sqrt().recip()).collect();
     let Ascent { reached, point, pairs, path } = ascent;
-    let ran_away = point.log_p > RUNAWAY || reached == Reached::Stalled && is_rising(&path);
+    let ran_away =
+        point.log_p > RUNAWAY || reached == Reached::Spike || reached == Reached::Stalled && is_rising(&path);
     let mut climb = if ran_away {
         Climb { end: End::Rising, point, metric: None, waypoint: None, path: Vec::new() }
     } else {

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Mode;
-use super::climb::{RUNAWAY, is_known};
+use super::climb::{Known, RUNAWAY};
 use super::metric::Metric;
 use super::probe::Probe;
 use crate::Error;
@@ -29,9 +28,59 @@ pub(super) struct Pairs {
     base: Option<Metric>,
 }
 
+/// The curvature matrix of pairs: σI + Σ (ŷŷᵀ − b̂b̂ᵀ), the vectors ŷ, b̂ one after the other. Each term multiplies the
+/// determinant by (stepᵀchange)/(stepᵀB step).
+struct Expanded {
+    sigma: f64,
+    terms: Vec<[Vec<f64>; 2]>,
+    log_det: f64,
+}
+
+/// What an ascent climbs.
+pub(super) trait Height {
+    /// Number of coordinates.
+    fn dim(&self) -> usize;
+
+    /// Height and slope at a point; nothing where they are not finite.
+    ///
+    /// # Errors
+    /// A fatal error of the target; [`Error::Interrupted`].
+    fn point(&mut self, z: Vec<f64>) -> Result<Option<Point>, Error>;
+
+    /// Whether an ascent should end in a spike.
+    fn has_spikes(&self) -> bool {
+        false
+    }
+
+    /// Predicted gain, in nats, below which a point is the top.
+    fn top_nats(&self) -> f64 {
+        tuning::search::MODE_NATS
+    }
+}
+
+impl Height for Probe<'_> {
+    fn dim(&self) -> usize {
+        Probe::dim(self)
+    }
+
+    fn point(&mut self, z: Vec<f64>) -> Result<Option<Point>, Error> {
+        Probe::point(self, z)
+    }
+
+    fn has_spikes(&self) -> bool {
+        self.is_scouting
+    }
+
+    fn top_nats(&self) -> f64 {
+        if self.is_scouting { tuning::scout::MODE_NATS } else { tuning::search::MODE_NATS }
+    }
+}
+
 /// How an ascent ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reached {
+    /// In a spike: the density rises because its peak narrows, and what it holds falls.
+    Spike,
     /// The gain that the curvature promises is small.
     Top,
     /// Near a mode that is known.
@@ -99,10 +148,11 @@ impl Pairs {
         q
     }
 
-    /// The curvature matrix of the pairs: σI + Σ (ŷŷᵀ − b̂b̂ᵀ), the vectors ŷ, b̂ one after the other.
-    fn expanded(&self) -> (f64, Vec<[Vec<f64>; 2]>) {
+    /// The curvature matrix of the pairs.
+    fn expanded(&self) -> Expanded {
         let sigma = self.pairs.back().map_or(1.0, |pair| pair.rho * dot(&pair.change, &pair.change));
         let mut terms: Vec<[Vec<f64>; 2]> = Vec::new();
+        let mut log_det = self.dim as f64 * sigma.ln();
         for pair in &self.pairs {
             let mut b: Vec<f64> = pair.step.iter().map(|s| sigma * s).collect();
             for [y, other] in &terms {
@@ -114,10 +164,16 @@ impl Pairs {
                 continue;
             }
             b.iter_mut().for_each(|v| *v /= size.sqrt());
+            log_det -= (pair.rho * size).ln();
             let y = pair.change.iter().map(|v| v * pair.rho.sqrt()).collect();
             terms.push([y, b]);
         }
-        (sigma, terms)
+        Expanded { sigma, terms, log_det }
+    }
+
+    /// ½ log of the determinant of its inverse.
+    fn log_volume(&self) -> f64 {
+        -0.5 * self.expanded().log_det
     }
 
     /// The diagonal of that matrix.
@@ -125,7 +181,7 @@ impl Pairs {
         if let Some(base) = &self.base {
             return base.stored_as(Covariance::Diagonal);
         }
-        let (sigma, terms) = self.expanded();
+        let Expanded { sigma, terms, .. } = self.expanded();
         let mut diagonal = vec![sigma; self.dim];
         for [y, b] in &terms {
             for (entry, (y, b)) in diagonal.iter_mut().zip(y.iter().zip(b)) {
@@ -142,7 +198,7 @@ impl Pairs {
             return base.stored_as(Covariance::Full);
         }
         let d = self.dim;
-        let (sigma, terms) = self.expanded();
+        let Expanded { sigma, terms, .. } = self.expanded();
         let mut matrix = vec![0.0; d * d];
         for (j, column) in matrix.chunks_exact_mut(d).enumerate() {
             column[j] = sigma;
@@ -155,15 +211,21 @@ impl Pairs {
     }
 }
 
-/// Climbs from `start` in at most `iterations` steps; the curvature of a known mode is the first guess.
-pub(super) fn ascend(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterations: usize) -> Result<Ascent, Error> {
-    let mut pairs = Pairs::new(probe.dim(), known.first().map(|mode| mode.metric.clone()));
+/// Climbs from `start` in at most `iterations` steps; the curvature of what is known is the first guess.
+pub(super) fn ascend<H: Height>(
+    probe: &mut H,
+    start: Point,
+    known: Known<'_>,
+    iterations: usize,
+) -> Result<Ascent, Error> {
+    let mut pairs = Pairs::new(probe.dim(), known.metric(&start));
     let mut point = start;
     let mut path = vec![point.clone()];
     let mut reached = Reached::Limit;
     let mut small = 0;
+    let mut peak: Option<Peak> = None;
     for _ in 0..iterations {
-        if is_known(&point, known) {
+        if known.covers(&point) {
             reached = Reached::Known;
             break;
         }
@@ -179,7 +241,7 @@ pub(super) fn ascend(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterat
             }
         }
         // Twice in a row, for a first pair may mistake a narrow valley for the whole.
-        small = if (!pairs.pairs.is_empty() || pairs.base.is_some()) && 0.5 * slope < 0.1 * tuning::search::MODE_NATS {
+        small = if (!pairs.pairs.is_empty() || pairs.base.is_some()) && 0.5 * slope < 0.1 * probe.top_nats() {
             small + 1
         } else {
             0
@@ -207,12 +269,42 @@ pub(super) fn ascend(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterat
         if point.log_p > RUNAWAY {
             break;
         }
+        if probe.has_spikes() && !pairs.pairs.is_empty() && Peak::is_past(&mut peak, &point, pairs.log_volume()) {
+            reached = Reached::Spike;
+            break;
+        }
     }
     Ok(Ascent { reached, point, pairs, path })
 }
 
+/// Where the way seemed to hold most: log p + ½ log |C|, C the inverse curvature that the way has shown.
+struct Peak {
+    mass: f64,
+    log_p: f64,
+    steps_since: usize,
+}
+
+impl Peak {
+    /// Notes a point of the way; whether the density has since risen while what it holds has fallen, for long.
+    fn is_past(peak: &mut Option<Self>, at: &Point, log_volume: f64) -> bool {
+        let (d, mass) = (at.z.len(), at.log_p + log_volume);
+        match peak {
+            Some(peak) if mass <= peak.mass || mass.is_nan() => {
+                peak.steps_since += 1;
+                peak.steps_since >= tuning::scout::STEPS_PAST_A_PEAK + d / 4
+                    && mass < peak.mass - tuning::scout::MASS_LOST - 0.25 * d as f64
+                    && at.log_p > peak.log_p + tuning::scout::HEIGHT_GAINED
+            }
+            _ => {
+                *peak = Some(Self { mass, log_p: at.log_p, steps_since: 0 });
+                false
+            }
+        }
+    }
+}
+
 /// A point along `direction` with sufficient gain and a slope that has fallen (the weak Wolfe conditions).
-fn line_search(probe: &mut Probe<'_>, from: &Point, direction: &[f64], slope: f64) -> Result<Option<Point>, Error> {
+fn line_search<H: Height>(probe: &mut H, from: &Point, direction: &[f64], slope: f64) -> Result<Option<Point>, Error> {
     let (mut low, mut high) = (0.0f64, f64::INFINITY);
     let mut length = 1.0;
     let mut best: Option<Point> = None;

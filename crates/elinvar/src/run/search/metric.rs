@@ -8,6 +8,12 @@ use crate::target::{Covariance, Shape};
 #[derive(Clone, Debug)]
 pub(crate) struct Metric(Scale);
 
+impl From<Scale> for Metric {
+    fn from(scale: Scale) -> Self {
+        Self(scale)
+    }
+}
+
 impl Metric {
     /// The metric with these entries, d² or d of them, if it is positive definite.
     pub(super) fn new(dim: usize, entries: Vec<f64>) -> Option<Self> {

@@ -8,21 +8,25 @@ mod metric;
 mod newton;
 mod probe;
 mod region;
+mod scout;
+mod spread;
 mod starts;
 #[cfg(test)]
 mod tests;
+mod way;
 
+pub(crate) use climb::{Known, climb_to_mode};
 pub(crate) use metric::Metric;
+pub(crate) use probe::Probe;
 pub(crate) use region::Region;
+pub(crate) use scout::{Scouted, scout};
 
 use climb::{Climb, End, Waypoint};
-use probe::Probe;
 
 use crate::Error;
 use crate::evaluate::{Evaluator, Interrupt, Point};
 use crate::record::Counts;
 use crate::target::{Covariance, Target};
-use crate::tuning;
 
 /// A maximum of log p with the curvature there.
 #[derive(Clone, Debug)]
@@ -47,8 +51,6 @@ pub(crate) struct Found {
     pub(crate) region: Region,
     /// Climbs.
     pub(crate) searches: usize,
-    /// Climbs that ended at no mode.
-    pub(crate) failures: usize,
     /// Whether the density rises without bound, or to a spike that holds none of the mass.
     pub(crate) unbounded: bool,
     /// What it cost.
@@ -65,9 +67,10 @@ struct Search<'t> {
     /// The way of the first climb, if it had gradients only.
     path: Vec<Point>,
     searches: usize,
-    failures: usize,
     unfinished: usize,
     rising: usize,
+    /// The ways of all climbs, where somebody wants them.
+    ways: Option<Vec<Vec<Point>>>,
 }
 
 /// [`search_kept`] that nobody interrupts.
@@ -97,33 +100,13 @@ pub(crate) fn search_kept(
     search.finish()
 }
 
-/// Climbs from each of `points` (d numbers each) and adds what is new to `found`; returns how many modes that were.
-///
-/// # Errors
-/// A fatal error of the target.
-#[cfg_attr(not(test), allow(dead_code, reason = "for mixtures that grow"))]
-pub(crate) fn search_more(
-    target: &dyn Target,
-    covariance: Covariance,
-    found: &mut Found,
-    points: &[f64],
-) -> Result<usize, Error> {
-    let mut search = Search::new(Evaluator::new(target, None), covariance, 0);
-    search.modes = std::mem::take(&mut found.modes);
-    let before = search.modes.len();
-    for z in points.chunks_exact(target.dim()) {
-        if let Some(point) = search.probe.point(z.to_vec())? {
-            search.climb_from(point)?;
-        }
+impl Mode {
+    /// The mode at a point with this curvature, found once.
+    fn new(at: Point, metric: Metric) -> Self {
+        let half_d = 0.5 * at.z.len() as f64;
+        let log_mass = at.log_p + half_d * std::f64::consts::TAU.ln() - 0.5 * metric.log_det();
+        Self { centre: at.z, metric, log_p: at.log_p, log_mass, found_by: 1 }
     }
-    let new = search.modes.len() - before;
-    search.modes.sort_by(|a, b| b.log_mass.total_cmp(&a.log_mass));
-    found.modes = search.modes;
-    found.searches += search.searches;
-    found.failures += search.failures;
-    found.unbounded |= search.rising > 0;
-    found.counts += search.probe.evaluator.counts();
-    Ok(new)
 }
 
 impl<'t> Search<'t> {
@@ -136,33 +119,24 @@ impl<'t> Search<'t> {
             waypoints: Vec::new(),
             path: Vec::new(),
             searches: 0,
-            failures: 0,
             unfinished: 0,
             rising: 0,
+            ways: None,
         }
     }
 
     /// One climb; whether it found a mode that was not known.
     fn climb_from(&mut self, start: Point) -> Result<bool, Error> {
         self.searches += 1;
-        self.probe.evaluator.overflow = false;
-        let dense = self.probe.has_hessian()
-            && (self.covariance == Covariance::Full || self.probe.dim() <= tuning::search::DENSE_COORDINATES);
-        let climb = if dense {
-            newton::climb(
-                &mut self.probe,
-                start,
-                &self.modes,
-                tuning::search::NEWTON_STEPS[usize::from(!self.modes.is_empty())],
-            )?
-        } else {
-            first_order::climb(&mut self.probe, start, &self.modes, self.covariance)?
-        };
+        let climb = climb::climb(&mut self.probe, start, Known::Modes(&self.modes), self.covariance)?;
         Ok(self.record(climb))
     }
 
     fn record(&mut self, climb: Climb) -> bool {
         let Climb { end, point, metric, waypoint, path } = climb;
+        if let Some(ways) = self.ways.as_mut().filter(|_| path.len() > 1) {
+            ways.push(path.clone());
+        }
         if self.searches == 1 {
             self.path = path;
         }
@@ -181,13 +155,10 @@ impl<'t> Search<'t> {
                     mode.found_by += 1;
                     return false;
                 }
-                let half_d = 0.5 * point.z.len() as f64;
-                let log_mass = point.log_p + half_d * std::f64::consts::TAU.ln() - 0.5 * metric.log_det();
-                self.modes.push(Mode { centre: point.z, metric, log_p: point.log_p, log_mass, found_by: 1 });
+                self.modes.push(Mode::new(point, metric));
                 true
             }
             _ => {
-                self.failures += 1;
                 self.unfinished += usize::from(end == End::Unfinished);
                 self.rising += usize::from(end == End::Rising);
                 false

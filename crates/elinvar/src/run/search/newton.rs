@@ -4,9 +4,9 @@
 //! path does not depend on the coordinates. Elsewhere two steps compete: Newton's, in the sense in which it climbs,
 //! which keeps that property, and the one that turns every upward curvature round, which cannot be led to a saddle.
 
-use super::Mode;
 use super::bent::Bent;
-use super::climb::{Climb, End, RUNAWAY, Waypoint, is_known, is_spike, keep_better, predicted};
+use super::climb::{Climb, End, Known, RUNAWAY, Waypoint, is_spike, keep_better, predicted};
+use super::lbfgs::Height;
 use super::metric::Metric;
 use super::probe::Probe;
 use crate::Error;
@@ -28,7 +28,7 @@ struct Advance {
 }
 
 /// Climbs from `start` in at most `iterations` steps.
-pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterations: usize) -> Result<Climb, Error> {
+pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: Known<'_>, iterations: usize) -> Result<Climb, Error> {
     let Some(curvature) = probe.curvature(&start)? else { return without_curvature(probe, start) };
     let mut stand = Stand { point: start, curvature };
     let (mut first, mut waypoint): (Option<Waypoint>, Option<Waypoint>) = (None, None);
@@ -38,7 +38,7 @@ pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterati
     while steps_left > 0 {
         steps_left -= 1;
         let point = &stand.point;
-        if is_known(point, known) {
+        if known.covers(point) {
             end = Some(End::Known);
             break;
         }
@@ -58,7 +58,7 @@ pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: &[Mode], iterati
             let mut step = point.gradient.clone();
             metric.solve(&mut step);
             // Below the rounding of log p nothing can be climbed.
-            if predicted(&point.gradient, &step) < tuning::search::MODE_NATS.max(1e-14 * point.log_p.abs()) {
+            if predicted(&point.gradient, &step) < probe.top_nats().max(1e-14 * point.log_p.abs()) {
                 keep_better(&mut waypoint, here);
                 end = Some(End::Mode);
                 break;

@@ -6,15 +6,17 @@ use crate::linalg::products;
 use crate::target::Covariance;
 
 /// The target and how far apart differences are taken.
-pub(super) struct Probe<'t> {
-    pub(super) evaluator: Evaluator<'t>,
+pub(crate) struct Probe<'t> {
+    pub(crate) evaluator: Evaluator<'t>,
     /// Conditional standard deviations: differences of gradients are taken over a small part of them.
     pub(super) widths: Vec<f64>,
+    /// Whether the start of a Gaussian by gradients is looked for: differences to one side, ascents that end in spikes.
+    pub(super) is_scouting: bool,
 }
 
 impl<'t> Probe<'t> {
-    pub(super) fn new(evaluator: Evaluator<'t>) -> Self {
-        Self { widths: vec![1.0; evaluator.dim()], evaluator }
+    pub(crate) fn new(evaluator: Evaluator<'t>) -> Self {
+        Self { widths: vec![1.0; evaluator.dim()], is_scouting: false, evaluator }
     }
 
     pub(super) fn dim(&self) -> usize {
@@ -30,7 +32,8 @@ impl<'t> Probe<'t> {
         self.evaluator.point(z)
     }
 
-    /// −∇²log p at a point, d² numbers: from the target, or else from 2d gradients. Nothing where it is not finite.
+    /// −∇²log p at a point, d² numbers: from the target, or else from 2d gradients, d when scouting. Nothing where it
+    /// is not finite.
     pub(super) fn curvature(&mut self, at: &Point) -> Result<Option<Vec<f64>>, Error> {
         if self.has_hessian() { self.second_derivatives(Covariance::Full, at) } else { self.differences(at) }
     }
@@ -40,8 +43,8 @@ impl<'t> Probe<'t> {
         self.evaluator.curvature_at(kind, &at.z)
     }
 
-    /// Central differences of gradients over a small part of each coordinate's width; the widths are renewed on the
-    /// way.
+    /// Central differences of gradients, forward ones when scouting, over a small part of each coordinate's width; the
+    /// widths are renewed on the way.
     fn differences(&mut self, at: &Point) -> Result<Option<Vec<f64>>, Error> {
         /// Small against the width, so that third derivatives do not matter, and large against rounding.
         const PART: f64 = 1e-4;
@@ -51,9 +54,12 @@ impl<'t> Probe<'t> {
             let step = (PART * self.widths[j]).max(1e-10 * at.z[j].abs()).max(1e-100);
             let (mut above, mut below) = (at.z.clone(), at.z.clone());
             above[j] += step;
-            below[j] -= step;
+            if !self.is_scouting {
+                below[j] -= step;
+            }
             let apart = above[j] - below[j];
-            let (Some(above), Some(below)) = (self.point(above)?, self.point(below)?) else { return Ok(None) };
+            let below = if self.is_scouting { Some(at.clone()) } else { self.point(below)? };
+            let (Some(above), Some(below)) = (self.point(above)?, below) else { return Ok(None) };
             let column = &mut entries[j * d..(j + 1) * d];
             for (entry, (a, b)) in column.iter_mut().zip(above.gradient.iter().zip(&below.gradient)) {
                 *entry = (b - a) / apart;

@@ -82,7 +82,6 @@ impl Search<'_> {
             modes: self.modes,
             region,
             searches: self.searches,
-            failures: self.failures,
             unbounded: spike || endless,
             counts: self.probe.evaluator.counts(),
         })

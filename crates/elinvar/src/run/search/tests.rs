@@ -1,11 +1,13 @@
 use super::*;
+use crate::block::{Location, LogWeights, Scale};
+use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
 use crate::model::{
     Banana, BetaBinomial, DesignMatrix, EightSchools, Funnel, GaussianMixture, LinearRegression, LogisticRegression,
     Parametrisation,
 };
 use crate::random::{Purpose, Stream};
-use crate::target::{Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, TargetError, from_fn};
+use crate::target::{Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, Shape, TargetError, from_fn};
 
 fn normals(n: usize, seed: u64) -> Vec<f64> {
     let mut x = vec![0.0; n];
@@ -123,13 +125,15 @@ fn widths(found: &Found) -> Vec<f64> {
 }
 
 #[test]
-fn one_mode_costs_little_and_is_found_by_every_climb() {
+fn one_mode_costs_little_and_is_found_by_most_climbs() {
     for (d, n, precision) in [(3, 50, 1.0), (11, 200, 1.0), (61, 100, 0.2)] {
         let target = logistic(n, d, precision, 1);
         let found = modes(&target);
         assert_eq!(found.modes.len(), 1);
-        assert!(found.searches >= 4 && found.modes[0].found_by + found.failures == found.searches, "{found:?}");
-        assert!(found.modes[0].found_by >= 3 && !found.unbounded);
+        // A later climb has fewer steps, and one from far away may use them up.
+        let by = found.modes[0].found_by;
+        assert!(found.searches >= 4 && by >= 3 && by + 1 >= found.searches, "{by} of {}", found.searches);
+        assert!(!found.unbounded);
         assert!(found.counts.gradient <= 150 && found.counts.hessian <= 150, "{:?}", found.counts);
         // The gradient at the mode, in units of its width.
         let mut probe = Probe::new(Evaluator::new(&target, None));
@@ -265,9 +269,38 @@ fn ten_modes_in_twenty_dimensions_are_all_found() {
         assert!(found.modes.iter().all(|mode| (mode.log_mass + 10f64.ln()).abs() < 2e-3));
         // One that is forgotten is found again where it is looked for.
         let forgotten = found.modes.remove(4);
-        let (near, costs) = (forgotten.centre.iter().map(|z| z + 0.3).collect::<Vec<_>>(), found.counts.gradient);
-        assert_eq!(search_more(&target, Covariance::Full, &mut found, &near).unwrap(), 1);
-        assert!(found.modes.len() == 10 && found.counts.gradient > costs);
+        let near: Vec<f64> = forgotten.centre.iter().map(|z| z + 0.3).collect();
+        let mut probe = Probe::new(Evaluator::new(&target, None));
+        let mut look =
+            |modes: &[Mode]| climb_to_mode(&mut probe, near.clone(), Known::Modes(modes), Covariance::Full).unwrap();
+        let again = look(&found.modes).expect("it is not known");
+        assert!(forgotten.metric.square_distance(&again.centre, &forgotten.centre) < 1e-3);
+        assert!((again.log_mass - forgotten.log_mass).abs() < 1e-3);
+        found.modes.push(again);
+        assert!(look(&found.modes).is_none());
+    }
+}
+
+/// A mixture that covers one of two modes: climbs stop where it covers the density, and find the other.
+#[test]
+fn what_a_mixture_covers_is_not_climbed() {
+    let at = 12.0;
+    let target = GaussianMixture::isotropic(2, vec![0.0, 0.0, at, 1.0]).unwrap();
+    let one = Location::new(vec![0.0, 0.0], Scale::from_precision(Shape::Full(2), vec![1.0, 0.0, 0.0, 1.0]).unwrap())
+        .unwrap();
+    let q = Approximation::mixture(LogWeights::uniform(1), vec![one]).unwrap();
+    // E_q[log p − log q] is log ½ here.
+    let known = Known::Mixture { q: &q, nats: 0.5f64.ln() + 2.0 };
+    let targets: [&dyn Target; 2] = [&target, &Pointwise(Rotated::rescaled(&target, 1.0))];
+    for target in targets {
+        let mut probe = Probe::new(Evaluator::new(target, None));
+        assert!(climb_to_mode(&mut probe, vec![1.0, -2.0], known, Covariance::Full).unwrap().is_none());
+        assert_eq!(probe.evaluator.take_counts().gradient, 1, "it is known where it begins");
+        for covariance in [Covariance::Full, Covariance::Diagonal] {
+            let mode = climb_to_mode(&mut probe, vec![at + 3.0, -4.0], known, covariance).unwrap().unwrap();
+            assert!((mode.centre[0] - at).abs() < 0.05 && (mode.centre[1] - 1.0).abs() < 0.05, "{:?}", mode.centre);
+            assert!((mode.log_mass - 0.5f64.ln()).abs() < 0.01, "{}", mode.log_mass);
+        }
     }
 }
 
@@ -350,14 +383,45 @@ fn targets_with_one_mode_have_one() {
     for target in targets {
         for seed in 1..=3 {
             let found = search(target, Covariance::Full, seed).unwrap();
-            assert!(
-                found.modes.len() == 1 && !found.unbounded,
-                "{:?} {} {}",
-                found.counts,
-                found.searches,
-                found.failures
-            );
+            assert!(found.modes.len() == 1 && !found.unbounded, "{:?} {}", found.counts, found.searches);
             assert!(found.counts.gradient < 300, "{:?}", found.counts);
         }
     }
+}
+
+/// The centred funnel: its mode is a spike at z₁ = −4.5 (d − 1) that holds none of the mass.
+#[test]
+fn an_ascent_ends_in_the_spike_of_a_funnel() {
+    let funnel = Pointwise(Funnel::new(10).unwrap());
+    let start = |probe: &mut Probe<'_>| probe.point(vec![1.0; 10]).unwrap().unwrap();
+    let mut probe = Probe::new(Evaluator::new(&funnel, None));
+    probe.is_scouting = true;
+    let begun = start(&mut probe);
+    let ascent = lbfgs::ascend(&mut probe, begun, Known::Modes(&[]), 400).unwrap();
+    assert_eq!(ascent.reached, lbfgs::Reached::Spike);
+    assert!(ascent.point.z[0] < -10.0, "{:?}", ascent.point.z);
+    // A Gaussian has none.
+    let smooth = logistic(80, 10, 1.0, 3);
+    let mut probe = Probe::new(Evaluator::new(&smooth, None));
+    probe.is_scouting = true;
+    let begun = start(&mut probe);
+    assert_eq!(lbfgs::ascend(&mut probe, begun, Known::Modes(&[]), 400).unwrap().reached, lbfgs::Reached::Top);
+}
+
+#[test]
+fn scouting_finds_the_mass_of_a_funnel_and_the_mode_of_a_regression() {
+    let funnel = Pointwise(Funnel::new(10).unwrap());
+    let scouted = scout(&funnel, 4, None).unwrap();
+    assert!(!scouted.fits);
+    // The Gaussian at the mode has a bound of about −55 nats; that of the best Gaussian is about −3.
+    assert!(scouted.places[0].elbo > -8.0, "{:?}", scouted.places.iter().map(|p| p.elbo).collect::<Vec<_>>());
+    assert!(scouted.approximation.mean()[0] > -8.0, "{:?}", scouted.approximation.mean());
+    assert!(scouted.places.windows(2).all(|pair| pair[0].elbo >= pair[1].elbo));
+
+    let regression = logistic(80, 10, 1.0, 3);
+    let (scouted, found) = (scout(&regression, 4, None).unwrap(), search(&regression, Covariance::Full, 4).unwrap());
+    assert!(scouted.fits && scouted.places.len() == 1);
+    let (mean, mode) = (scouted.approximation.mean(), &found.modes[0]);
+    // What is left to climb there is half of this.
+    assert!(0.5 * mode.metric.square_distance(&mean, &mode.centre) < 1.1 * crate::tuning::scout::MODE_NATS);
 }

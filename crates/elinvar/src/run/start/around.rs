@@ -33,8 +33,8 @@ const SHIFT: f64 = 0.1;
 
 /// A start for [`fit_from`](crate::fit_from) without a search, for families of locations and scale matrices.
 ///
-/// Components of a mixture have equal weights. Entries of α and A are normal with a tenth of the width; in one dimension
-/// or in twenty, an α of zero would be stationary.
+/// Components of a mixture have equal weights. Entries of α and A are normal with a tenth of the width; in one
+/// dimension or in twenty, an α of zero would be stationary.
 ///
 /// ```
 /// use elinvar::Family;

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::random::{Purpose, Stream};
-use crate::target::{Covariance, Guess, Target};
+use crate::target::{Covariance, Target};
 
 /// A start for [`fit_from`](crate::fit_from) where the target has a [`Guess`], which `fit` takes as its start, too.
 ///
@@ -26,7 +26,7 @@ pub fn start_at_guess(target: &dyn Target, family: Family, seed: u64) -> Result<
             let what = "coordinates of the layout of `matrix`";
             return Err(Error::Shape { what, expected: dim, found: layout.total() });
         }
-        let b = means(&guess, &mut Stream::open(seed, Purpose::Start, 0, 0));
+        let b = guess.start(seed);
         let precision = precisions(&guess.widths, Covariance::Diagonal);
         let blocks = by_factors(&b, &precision, layout, family.covariance);
         return Approximation::from_parts(family, dim, blocks, vec![0.0]);
@@ -42,7 +42,7 @@ pub fn start_at_guess(target: &dyn Target, family: Family, seed: u64) -> Result<
     let components = family.n_components();
     let block = |c: usize| {
         let mut stream = Stream::open(seed, Purpose::Start, 0, c as u32);
-        let mut b = means(&guess, &mut stream);
+        let mut b = guess.drawn(&mut stream);
         for _ in 1..family.n_columns() {
             b.extend(guess.widths.iter().map(|width| 0.1 * width * stream.normal()));
         }
@@ -51,12 +51,6 @@ pub fn start_at_guess(target: &dyn Target, family: Family, seed: u64) -> Result<
     let blocks = (0..components).map(block).collect();
     let log_weights = vec![-(components as f64).ln(); components];
     Approximation::from_parts(family, dim, blocks, log_weights)
-}
-
-/// Means of one start, or of one component.
-fn means(guess: &Guess, stream: &mut Stream) -> Vec<f64> {
-    let place = |(mean, spread): (&f64, &f64)| if *spread > 0.0 { mean + spread * stream.normal() } else { *mean };
-    guess.means.iter().zip(&guess.spreads).map(place).collect()
 }
 
 fn precisions(widths: &[f64], covariance: Covariance) -> Vec<f64> {

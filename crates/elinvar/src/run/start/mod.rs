@@ -20,7 +20,7 @@ use draft::Draft;
 use over_modes::{heavy, over_modes};
 
 use super::fitting::Fitting;
-use super::search::{Found, Mode, search_kept};
+use super::search::{Found, Mode, Scouted, scout, search_kept};
 use super::values::not_from_values;
 use super::{Counts, Plan, Run, Stop, check_support};
 use crate::Error;
@@ -86,6 +86,13 @@ pub(super) fn start_in(
             instead: "name the family, and the number of components of a mixture: the paper has no search for them"
                 .into(),
         });
+    }
+    let gaussian = Family { kind: Kind::Gaussian, ..family };
+    let scouts = matches!(family.kind, Kind::Gaussian | Kind::Auto) && about.prior.shared().is_none();
+    if scouts && !is_printed && plan.is_by_least_change(target, gaussian)? {
+        let Scouted { approximation, found, counts, .. } = scout(target, plan.seed, fit.interrupt())?;
+        fit.counts += counts;
+        return Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found: Some(found) });
     }
     if about.guess.is_some() && !matches!(family.kind, Kind::Auto | Kind::MogAuto) {
         let approximation = start_at_guess(target, family, plan.seed)?;

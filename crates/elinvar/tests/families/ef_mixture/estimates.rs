@@ -1,8 +1,9 @@
 //! Draws and gradients of all schemes and noises.
 
 use super::*;
-use elinvar::family::NoiseKey;
-use elinvar::family::Seen;
+use elinvar::internals::family::NoiseKey;
+use elinvar::internals::family::Seen;
+use elinvar::internals::family::Stepping;
 
 /// The three schemes and the three kinds of noise end at the same bound.
 #[test]

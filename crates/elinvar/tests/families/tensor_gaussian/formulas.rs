@@ -3,8 +3,10 @@
 use crate::state::Stated;
 use elinvar::block::Scale;
 use elinvar::estimate::Curvature;
-use elinvar::family::Gradient;
-use elinvar::family::{Approximation, Batch, DrawPlan, MatrixUpdate, NoiseKey, Scratch, Seen, StepRequest};
+use elinvar::family::{Approximation, MatrixUpdate};
+use elinvar::internals::family::Gradient;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Batch, DrawPlan, NoiseKey, Scratch, Seen, StepRequest};
 use elinvar::random::{Noise, Purpose};
 use elinvar::rule::Rule;
 use elinvar::target::{Answer, Covariance, Prior};

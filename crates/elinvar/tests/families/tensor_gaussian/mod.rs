@@ -5,6 +5,7 @@ mod formulas;
 mod large;
 mod moments;
 mod network;
+mod printed;
 mod recovery;
 mod runs;
 mod theory;

@@ -2,6 +2,7 @@
 
 use crate::state::{BlockState, State, Stated};
 use elinvar::family::{Approximation, Family, MatrixUpdate};
+use elinvar::internals::family::Stepping;
 use elinvar::target::{Covariance, Prior};
 
 use super::example::member;

@@ -1,8 +1,10 @@
 //! Multilinear exponential families (mathematics §0.7): blocks, their expectations, their Fisher matrices, their
 //! natural gradients.
 
-use elinvar::family::Gradient;
-use elinvar::family::{Approximation, MatrixUpdate, Scratch, StepRequest};
+use elinvar::family::{Approximation, MatrixUpdate};
+use elinvar::internals::family::Gradient;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Scratch, StepRequest};
 use elinvar::rule::Rule;
 use elinvar::target::Covariance;
 use elinvar::theory::Multilinear;

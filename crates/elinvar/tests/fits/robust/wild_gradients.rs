@@ -1,9 +1,12 @@
 //! Gradients of any size, and with entries that are not numbers, never take a block out of its domain.
 
 use crate::state::{State, Stated};
-use elinvar::block::{BlockGradient, LogWeights};
+use elinvar::block::LogWeights;
 use elinvar::component::ComponentKind;
-use elinvar::family::{Approximation, Family, Gradient, Scratch, StepRequest};
+use elinvar::family::{Approximation, Family};
+use elinvar::internals::family::BlockGradient;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Gradient, Scratch, StepRequest};
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::Rule;
 

@@ -3,12 +3,16 @@
 use crate::state::Stated;
 use elinvar::block::{Location, Scale};
 use elinvar::estimate::Curvature;
-use elinvar::family::{Approximation, NoiseKey};
+use elinvar::family::Approximation;
+use elinvar::internals::Batches;
+use elinvar::internals::family::NoiseKey;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::target::Minibatch;
 use elinvar::model::LogisticRegression;
 use elinvar::random::{Noise, Purpose};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Run;
-use elinvar::target::{Minibatch, Shape, Target};
+use elinvar::target::{Shape, Target};
 use elinvar::{Error, Family, Plan};
 
 use crate::subjects::{logistic, numbers};

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use elinvar::component::Component;
-use elinvar::special::legendre::integrate;
+use elinvar::internals::special::legendre::integrate;
 use elinvar::target::Support;
 
 /// A coordinate u ∈ ℝ of z in which densities fall off smoothly on both sides.

@@ -2,6 +2,7 @@
 //! expectations.
 
 use elinvar::component::Component;
+use elinvar::internals::Implicit;
 use elinvar::target::Support;
 
 use super::measure::{Measure, close, slope};

@@ -1,8 +1,9 @@
 //! Draws against the density.
 
 use elinvar::component::Component;
-use elinvar::law::MixingNoise;
-use elinvar::random::{Noise, NoiseSource, Purpose, Stream};
+use elinvar::internals::law::MixingNoise;
+use elinvar::internals::random::NoiseSource;
+use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::target::Support;
 
 use super::measure::Measure;

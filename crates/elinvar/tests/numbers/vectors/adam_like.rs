@@ -2,8 +2,11 @@
 
 use crate::state::{BlockState, State, Stated};
 use elinvar::estimate::{Curvature, MixingWeights};
-use elinvar::family::{self, Approximation, DrawPlan, Family, Seen};
-use elinvar::rule::{AdamLike, AdamLikeMemory, AdamLikeRequest};
+use elinvar::family::{Approximation, Family};
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{DrawPlan, Scratch, Seen};
+use elinvar::internals::rule::{AdamLikeMemory, AdamLikeRequest};
+use elinvar::rule::AdamLike;
 use elinvar::target::{Answer, Ask, Covariance, Rows, Target, Want};
 use serde_json::Value;
 
@@ -77,7 +80,7 @@ fn check(label: &str, start: &Approximation, case: &Value) {
             0.0,
             &mut gradient
         ));
-        let taken = q.adam_like_step(&gradient, &prior, request, &mut memory, &mut family::Scratch::new(&q)).smallest;
+        let taken = q.adam_like_step(&gradient, &prior, request, &mut memory, &mut Scratch::new(&q)).smallest;
         assert_eq!(taken, request.beta, "{label}");
 
         let block = &q.state().blocks[0];

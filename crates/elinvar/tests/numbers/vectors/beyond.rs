@@ -2,8 +2,12 @@
 
 use elinvar::block::LogWeights;
 use elinvar::estimate::{Curvature, Sampling};
-use elinvar::family::{Approximation, Batch, Estimator, GaussianMixtureEstimator, Scratch, StepRequest};
-use elinvar::rule::{Rule, geodesic_step, largest_step, log_step, student_t_christoffel};
+use elinvar::family::Approximation;
+use elinvar::internals::MovingWeights;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Batch, Estimator, GaussianMixtureEstimator, Scratch, StepRequest};
+use elinvar::internals::rule::{geodesic_step, largest_step, log_step, student_t_christoffel};
+use elinvar::rule::Rule;
 use elinvar::target::Covariance;
 use serde_json::Value;
 

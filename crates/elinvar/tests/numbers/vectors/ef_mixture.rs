@@ -3,7 +3,9 @@
 use elinvar::block::LogWeights;
 use elinvar::component::{Component, ComponentKind};
 use elinvar::estimate::Sampling;
-use elinvar::family::{Approximation, Batch, DrawPlan, EfMixtureEstimator, Estimator, Scratch, Seen, StepRequest};
+use elinvar::family::Approximation;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Batch, DrawPlan, EfMixtureEstimator, Estimator, Scratch, Seen, StepRequest};
 use elinvar::rule::Rule;
 use elinvar::target::{Answer, Prior};
 use elinvar::theory::Mcef;

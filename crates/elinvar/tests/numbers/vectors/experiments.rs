@@ -1,9 +1,12 @@
 //! `experiments.json`: optima of the bound at which the natural gradient vanishes, and divergences on a grid.
 
-use elinvar::block::{BlockGradient, Location, LogWeights, Scale};
-use elinvar::family::{Approximation, Scratch};
+use elinvar::block::{Location, LogWeights, Scale};
+use elinvar::family::Approximation;
+use elinvar::internals::family::BlockGradient;
+use elinvar::internals::family::Scratch;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::special::logistic::{log_sum_exp, log1p_exp, logistic_variance, sigmoid};
 use elinvar::model::BetaBinomial;
-use elinvar::special::logistic::{log_sum_exp, log1p_exp, logistic_variance, sigmoid};
 use elinvar::target::{Answer, Ask, DrawBuffer, Shape, Target, Want};
 use serde_json::{Value, json};
 

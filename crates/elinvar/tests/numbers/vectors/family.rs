@@ -1,8 +1,9 @@
 //! `family_*.json`: densities, derivatives, moments, entropies and prior terms of every conditionally Gaussian family.
 
 use elinvar::family::Approximation;
-use elinvar::law::InverseGamma;
-use elinvar::special::gamma::{digamma_minus_log, trigamma_minus_inv};
+use elinvar::internals::family::Stepping;
+use elinvar::internals::law::InverseGamma;
+use elinvar::internals::special::gamma::{digamma_minus_log, trigamma_minus_inv};
 use elinvar::target::Prior;
 use serde_json::Value;
 

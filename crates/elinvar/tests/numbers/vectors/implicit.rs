@@ -2,8 +2,9 @@
 //! derivatives.
 
 use elinvar::component::{Component, ComponentKind};
-use elinvar::special::implicit::inverse_gaussian_cdf;
-use elinvar::special::logistic::log_sum_exp;
+use elinvar::internals::Implicit;
+use elinvar::internals::special::implicit::inverse_gaussian_cdf;
+use elinvar::internals::special::logistic::log_sum_exp;
 use serde_json::Value;
 
 use super::compare::CLOSED_FORM;

@@ -1,6 +1,6 @@
 //! The scalar parts of the family vectors: moments, conditional moments, marginal densities and entropies of the laws.
 
-use elinvar::law::{
+use elinvar::internals::law::{
     Exponential, Forms, HalfNormal, InverseGamma, InverseGaussian, MixingLaw, PointMass, ReciprocalInverseGaussian,
 };
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! Logistic targets of the vectors, evaluated as a run evaluates them.
 
-use elinvar::family::{Approximation, Batch, Estimator};
+use elinvar::family::Approximation;
+use elinvar::internals::family::{Batch, Estimator};
 use elinvar::model::{DesignMatrix, LogisticRegression};
 use elinvar::target::{Answer, Ask, Contraction, Covariance, CurvatureMut, Draws, Parts, Prior, Rows, Target, Want};
 use serde_json::Value;

@@ -2,7 +2,9 @@
 
 use elinvar::block::{Scale, Tensor};
 use elinvar::estimate::Curvature;
-use elinvar::family::{Approximation, DrawPlan, MatrixUpdate, NoiseKey, Scratch, Seen, StepRequest};
+use elinvar::family::{Approximation, MatrixUpdate};
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{DrawPlan, NoiseKey, Scratch, Seen, StepRequest};
 use elinvar::rule::Rule;
 use elinvar::target::{Answer, Prior, Shape};
 use elinvar::theory::Multilinear;

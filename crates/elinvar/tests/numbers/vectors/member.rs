@@ -1,10 +1,10 @@
 //! Members of the conditionally Gaussian families, made from the plain data of a case.
 
 use crate::state::{BlockState, State, Stated};
-use elinvar::block::BlockGradient;
-use elinvar::family::{
-    Approximation, Batch, DrawPlan, Estimator, FactorEstimator, Family, Kind, MeanVarianceEstimator,
-};
+use elinvar::family::{Approximation, Family, Kind};
+use elinvar::internals::Numbers;
+use elinvar::internals::family::BlockGradient;
+use elinvar::internals::family::{Batch, DrawPlan, Estimator, FactorEstimator, MeanVarianceEstimator};
 use elinvar::target::Covariance;
 use serde_json::Value;
 

@@ -1,10 +1,11 @@
 //! `mog.json`: mixtures of Gaussians at points, and one step of scheme M from these points.
 
-use elinvar::block::{BlockGradient, Location, LogWeights, Scale};
+use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::estimate::{Curvature, Sampling};
-use elinvar::family::{
-    Approximation, Batch, DrawPlan, Estimator, GaussianMixtureEstimator, Scratch, Seen, StepRequest,
-};
+use elinvar::family::Approximation;
+use elinvar::internals::family::BlockGradient;
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{Batch, DrawPlan, Estimator, GaussianMixtureEstimator, Scratch, Seen, StepRequest};
 use elinvar::rule::Rule;
 use elinvar::target::{Prior, Shape};
 use serde_json::Value;

@@ -1,13 +1,15 @@
 //! Special functions and implicit derivatives against the high-precision reference vectors.
 
-use elinvar::special::bessel_k::{bessel_k, paper_ratio, paper_ratio_bounds};
-use elinvar::special::gamma::{digamma_minus_log, ln_gamma, tetragamma_plus_inv2, trigamma_minus_inv};
-use elinvar::special::implicit::{
+use elinvar::internals::special::bessel_k::{bessel_k, paper_ratio, paper_ratio_bounds};
+use elinvar::internals::special::gamma::{digamma_minus_log, ln_gamma, tetragamma_plus_inv2, trigamma_minus_inv};
+use elinvar::internals::special::implicit::{
     gamma_shape_derivative, inverse_gamma_derivative, inverse_gaussian_cdf, inverse_gaussian_derivatives,
     inverse_gaussian_log_density,
 };
-use elinvar::special::mean_mixture_entropy::{emg, skew};
-use elinvar::special::normal::{TruncatedNormal, inverse_mills, log_ndtr, t_plus_inverse_mills, truncated_variance};
+use elinvar::internals::special::mean_mixture_entropy::{emg, skew};
+use elinvar::internals::special::normal::{
+    TruncatedNormal, inverse_mills, log_ndtr, t_plus_inverse_mills, truncated_variance,
+};
 use serde_json::Value;
 
 use super::json::read;

@@ -1,11 +1,14 @@
 //! `ngd_steps.json`: one step from listed draws, for every family, estimator and rule.
 
-use elinvar::estimate::{Curvature, MixingWeights, sampled_shape_information, shape_slope_by_traces};
+use elinvar::estimate::{Curvature, MixingWeights};
 use elinvar::family::Approximation;
-use elinvar::family::{DrawPlan, Scratch, Seen, StepRequest};
-use elinvar::rule::{Rule, geodesic_step, student_t_christoffel};
-use elinvar::special::gamma::trigamma_minus_inv;
-use elinvar::special::implicit::inverse_gamma_derivative;
+use elinvar::internals::estimate::{sampled_shape_information, shape_slope_by_traces};
+use elinvar::internals::family::Stepping;
+use elinvar::internals::family::{DrawPlan, Scratch, Seen, StepRequest};
+use elinvar::internals::rule::{geodesic_step, student_t_christoffel};
+use elinvar::internals::special::gamma::trigamma_minus_inv;
+use elinvar::internals::special::implicit::inverse_gamma_derivative;
+use elinvar::rule::Rule;
 use elinvar::target::Prior;
 use serde_json::Value;
 

@@ -4,7 +4,8 @@ use elinvar::Family;
 use elinvar::block::{Location, Scale};
 use elinvar::estimate::{Curvature, MixingWeights};
 use elinvar::family::Approximation;
-use elinvar::law::{HalfNormal, InverseGamma, Law};
+use elinvar::internals::law::{HalfNormal, InverseGamma};
+use elinvar::law::Law;
 use elinvar::rule::{AdamLike, PrintedStep};
 use elinvar::target::Shape;
 

@@ -4,7 +4,7 @@ use elinvar::Family;
 use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::estimate::{Curvature, Sampling};
 use elinvar::family::Approximation;
-use elinvar::law::PointMass;
+use elinvar::internals::law::PointMass;
 use elinvar::random::Stream;
 use elinvar::rule::{Rule, StepSize};
 use elinvar::target::Shape;

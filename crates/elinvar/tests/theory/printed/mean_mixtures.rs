@@ -4,7 +4,10 @@ use elinvar::Family;
 use elinvar::block::{Location, Scale};
 use elinvar::estimate::MixingWeights;
 use elinvar::family::Approximation;
-use elinvar::law::{Exponential, HalfNormal, Law};
+use elinvar::internals::Batches as _;
+use elinvar::internals::family::{Estimator, FactorEstimator, NoiseKey};
+use elinvar::internals::law::{Exponential, HalfNormal};
+use elinvar::law::Law;
 use elinvar::target::Shape;
 
 use super::*;
@@ -172,10 +175,10 @@ fn the_rank_one_gaussian_moves_by_theorem_three() {
     let scale = Scale::from_precision(Shape::Full(DIM), p.entries.clone()).unwrap();
     let block = Location::new([mu.clone(), alpha.clone()].concat(), scale).unwrap();
     let start = Approximation::single(Family::rank_k(1), block).unwrap();
-    let mut drawn = elinvar::family::FactorEstimator::new(&start, &plan().draw_plan(DRAWS));
-    let mut batch = elinvar::family::Estimator::batch(&drawn, &start);
-    let key = elinvar::family::NoiseKey { seed: SEED, purpose: Purpose::Draws, step: 0 };
-    elinvar::family::Estimator::draw(&mut drawn, &start, key, &mut batch);
+    let mut drawn = FactorEstimator::new(&start, &plan().draw_plan(DRAWS));
+    let mut batch = Estimator::batch(&drawn, &start);
+    let key = NoiseKey { seed: SEED, purpose: Purpose::Draws, step: 0 };
+    Estimator::draw(&mut drawn, &start, key, &mut batch);
     // The w of a factor are not kept with its draws: option III, E[w | z].
     let v = p.times_vector(&alpha);
     let inverse = 1.0 / (1.0 + dot(&alpha, &v));

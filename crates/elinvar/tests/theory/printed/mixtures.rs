@@ -2,13 +2,20 @@
 
 use elinvar::Family;
 use elinvar::block::{Location, LogWeights, Scale};
-use elinvar::component::{BirnbaumSaunders, Component, Exponential};
-use elinvar::family::{Approximation, EfMixtureEstimator, Estimator, NoiseKey};
+use elinvar::component::{Component, ComponentKind};
+use elinvar::family::Approximation;
+use elinvar::internals::Batches as _;
+use elinvar::internals::family::{EfMixtureEstimator, Estimator, NoiseKey};
 use elinvar::random::Stream;
 use elinvar::run::Placement;
 use elinvar::target::{Pointwise, PointwiseTarget, Shape, Support, TargetError};
 
 use super::*;
+
+/// The component of this kind with these usual parameters.
+pub(super) fn member(kind: &str, parameters: [f64; 3]) -> Component {
+    ComponentKind::new(kind, None).unwrap().standard().with_parameters(parameters).unwrap()
+}
 
 pub(super) const K: usize = 3;
 pub(super) const WEIGHTS: [f64; K] = [0.5, 0.2, 0.3];
@@ -143,7 +150,7 @@ pub(super) fn given_draws(start: &Approximation, n: usize) -> Vec<f64> {
 #[test]
 fn a_mixture_of_exponential_families_moves_by_its_natural_parameters() {
     let (rates, pi, n) = ([0.8, 1.9], [0.6, 0.4], 6);
-    let members: Vec<Component> = rates.iter().map(|r| Component::Exponential(Exponential::new(*r).unwrap())).collect();
+    let members: Vec<Component> = rates.iter().map(|r| member("exponential", [*r, 0.0, 0.0])).collect();
     let weights = LogWeights::new(pi.iter().map(|p: &f64| p.ln()).collect()).unwrap();
     let start = Approximation::ef_mixture(weights, members).unwrap();
     let points = given_draws(&start, n);
@@ -174,7 +181,7 @@ fn a_mixture_of_exponential_families_moves_by_its_natural_parameters() {
 #[test]
 fn birnbaum_saunders_moves_by_its_natural_parameters() {
     let (mu, v, n) = (1.4, 2.2, 6);
-    let member = Component::BirnbaumSaunders(BirnbaumSaunders::new(0.5, mu, v).unwrap());
+    let member = member("birnbaum_saunders", [mu, v, 0.0]);
     let start = Approximation::ef_mixture(LogWeights::uniform(1), vec![member]).unwrap();
     let points = given_draws(&start, n);
     let after = one_step(&target(), &start, &Plan { seed: SEED, ..Plan::printed(n, BETA, 1) });

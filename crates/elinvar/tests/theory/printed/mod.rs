@@ -12,9 +12,11 @@ mod scale_mixtures;
 
 use elinvar::Plan;
 use elinvar::family::Approximation;
+use elinvar::internals::random::NoiseSource;
+use elinvar::internals::{Numbers as _, law::sample};
 use elinvar::law::Law;
 use elinvar::model::{DesignMatrix, LogisticRegression};
-use elinvar::random::{Noise, NoiseSource, Purpose};
+use elinvar::random::{Noise, Purpose};
 use elinvar::run::Run;
 use elinvar::target::{Prior, Target, WithPrior};
 
@@ -135,7 +137,7 @@ fn noise(law: Law, n: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
     source.begin(SEED, Purpose::Draws, 0, 0);
     let mut eps = vec![0.0; DIM * n];
     source.fill_eps(&mut eps);
-    let w = (0..n).map(|s| if law.mixes() { law.sample(&mut source.mixing(s)) } else { 0.0 }).collect();
+    let w = (0..n).map(|s| if law.mixes() { sample(&law, &mut source.mixing(s)) } else { 0.0 }).collect();
     (w, eps.chunks_exact(DIM).map(<[f64]>::to_vec).collect())
 }
 

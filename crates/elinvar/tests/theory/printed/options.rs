@@ -2,10 +2,10 @@
 
 use elinvar::Family;
 use elinvar::block::{Location, LogWeights, Scale};
-use elinvar::component::{Component, Normal};
 use elinvar::estimate::MixingWeights;
 use elinvar::family::Approximation;
-use elinvar::law::{Exponential, HalfNormal, Law};
+use elinvar::internals::law::{Exponential, HalfNormal};
+use elinvar::law::Law;
 use elinvar::rule::{BesselRatio, EntropyGradient, FisherMatrix, Printed, PriorTerm, Rule};
 use elinvar::target::Shape;
 
@@ -76,7 +76,7 @@ fn a_prior_at_the_draws_is_part_of_the_target() {
     let declared = items.target(gaussian_prior());
     let sampled = one_step(&declared, &q, &with(|options| options.prior = PriorTerm::Sampled));
     let closed = one_step(&declared, &q, &with(|options| options.prior = PriorTerm::ClosedForm));
-    let (_, eps) = noise(elinvar::law::PointMass.into(), DRAWS);
+    let (_, eps) = noise(elinvar::internals::law::PointMass.into(), DRAWS);
     let (mut g, mut h) = (vec![0.0; DIM], Matrix::zeros(DIM, DIM));
     for eps in &eps {
         let z = plus(&location(0), 1.0, &unwhitened(&precision(0), eps));
@@ -96,7 +96,7 @@ fn a_prior_at_the_draws_is_part_of_the_target() {
 fn the_fisher_matrix_over_the_draws() {
     let (mean, sd, n) = (0.4, 0.8, 5);
     let target = elinvar::model::Gaussian::new(vec![-0.3], vec![2.5]).unwrap();
-    let member = Component::Normal(Normal::new(mean, sd).unwrap());
+    let member = super::mixtures::member("normal", [mean, sd, 0.0]);
     let start = Approximation::ef_mixture(LogWeights::uniform(1), vec![member]).unwrap();
     let points = mixtures::given_draws(&start, n);
     let plan = Plan { n_draws: n, ..with(|options| options.fisher = FisherMatrix::Sampled) };

@@ -4,7 +4,8 @@ use elinvar::Family;
 use elinvar::block::{Location, Scale};
 use elinvar::estimate::MixingWeights;
 use elinvar::family::Approximation;
-use elinvar::law::{InverseGamma, InverseGaussian, Law, PointMass, ReciprocalInverseGaussian};
+use elinvar::internals::law::{InverseGamma, InverseGaussian, PointMass, ReciprocalInverseGaussian};
+use elinvar::law::Law;
 use elinvar::target::Shape;
 
 use super::*;

@@ -1,0 +1,72 @@
+//! What regressions with coefficients and nothing beside them share.
+
+use elinvar::Posterior;
+use elinvar::model::DesignMatrix;
+use elinvar::target::{DrawBuffer, Target};
+use elinvar_data::{ColumnTransform, RegressionData};
+
+use super::coefficients::Coefficients;
+use super::{Model, PriorWords};
+use crate::held_out::Scores;
+use crate::prior::Prior;
+use crate::settings::ModelSettings;
+
+/// What one regression differs by.
+pub(super) struct Law<T> {
+    /// The target over a design matrix and a response, with a precision of the prior.
+    pub(super) target: fn(DesignMatrix, Vec<f64>, f64) -> Result<T, elinvar::Error>,
+    pub(super) title: &'static str,
+    /// The law of the column with this name.
+    pub(super) formula: fn(&str) -> String,
+    /// What draws say about rows that were held out.
+    pub(super) test: fn(&RegressionData, &DrawBuffer) -> Scores,
+}
+
+struct Regression<T: 'static> {
+    target: T,
+    coefficients: Coefficients,
+    law: &'static Law<T>,
+}
+
+/// The regression with this law over rows.
+pub(super) fn make<T: Target + 'static>(
+    law: &'static Law<T>,
+    given: &ModelSettings,
+    rows: RegressionData,
+    transforms: &[ColumnTransform],
+) -> Result<Box<dyn Model>, elinvar::Error> {
+    let coefficients = Coefficients::new(given, &rows, transforms, Prior::WITHOUT_UNIT);
+    let (x, y) = coefficients.design(rows)?;
+    let target = (law.target)(x, y, coefficients.prior.precision())?;
+    Ok(Box::new(Regression { target, coefficients, law }))
+}
+
+impl<T: Target> Model for Regression<T> {
+    fn target(&self) -> &dyn Target {
+        &self.target
+    }
+
+    fn settings(&self) -> ModelSettings {
+        self.coefficients.settings()
+    }
+
+    fn title(&self) -> String {
+        self.law.title.into()
+    }
+
+    fn formula(&self, y: &str) -> String {
+        (self.law.formula)(y)
+    }
+
+    fn prior(&self) -> PriorWords {
+        self.coefficients.prior_words()
+    }
+
+    fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
+        Ok((self.law.test)(rows, draws))
+    }
+
+    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
+        self.coefficients.conflicts(posterior)
+    }
+}

@@ -1,0 +1,91 @@
+//! What chains found, as plain data.
+
+use serde::{Deserialize, Serialize};
+
+use super::Doubt;
+use crate::record::{Counts, Estimate};
+use crate::target::DrawBuffer;
+
+/// Mean, standard deviation and quantiles of one number, each with its standard error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CorrectedNumber {
+    /// Its name.
+    pub name: String,
+    /// Mean.
+    pub mean: Estimate,
+    /// Standard deviation.
+    pub sd: Estimate,
+    /// 5 % quantile.
+    pub q5: Estimate,
+    /// Median.
+    pub q50: Estimate,
+    /// 95 % quantile.
+    pub q95: Estimate,
+    /// Whether mean and standard deviation are judged: not where one state has so much of the second moment
+    /// ([`limits::LARGEST_DRAW`](crate::posterior::limits::LARGEST_DRAW)) that there may be none. Then the coordinate
+    /// of z is judged instead.
+    pub judged: bool,
+}
+
+/// Means, standard deviations and quantiles from chains on the target, with errors and with what speaks against them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Corrected {
+    /// The coordinates of z.
+    pub coordinates: Vec<CorrectedNumber>,
+    /// The parameters on the scale that is printed.
+    pub parameters: Vec<CorrectedNumber>,
+    /// What speaks against them; nothing does if they are to be trusted.
+    pub doubts: Vec<Doubt>,
+    /// Number of chains, and of the steps of each that the answer rests on.
+    pub chains: usize,
+    /// Steps of each chain that the answer rests on.
+    pub steps: usize,
+    /// The smallest effective number of states over the coordinates.
+    pub effective_states: f64,
+    /// Mean probability of acceptance.
+    pub acceptance: f64,
+    /// Gradients that the chains which found the centre and the covariance took.
+    pub adapting_gradients: u64,
+    /// Evaluations of all chains and of what was looked at far out.
+    pub counts: Counts,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// The centre of the Gaussian whose coordinates the chains moved in at last.
+    pub centre: Vec<f64>,
+    /// States of the chains, point after point; where there were many, evenly chosen ones.
+    pub(crate) states: Vec<f64>,
+}
+
+impl Corrected {
+    /// Whether nothing speaks against it: every mean is within 0.1 standard deviations and every standard deviation
+    /// within 15 %, as far as can be seen.
+    pub fn is_trusted(&self) -> bool {
+        self.doubts.is_empty()
+    }
+
+    /// Number of states that are kept.
+    pub fn n_states(&self) -> usize {
+        self.states.len() / self.coordinates.len().max(1)
+    }
+
+    /// Whether the numbers of a file agree with each other and with what they belong to.
+    pub(crate) fn fits(&self, dim: usize, parameters: usize) -> bool {
+        self.coordinates.len() == dim
+            && self.parameters.len() == parameters
+            && self.centre.len() == dim
+            && !self.states.is_empty()
+            && self.states.len().is_multiple_of(dim)
+    }
+
+    /// `n` states of the chains: evenly chosen ones, or all of them in turn, again and again, where more are asked for
+    /// than were kept.
+    pub fn draws(&self, n: usize) -> DrawBuffer {
+        let (d, held) = (self.coordinates.len(), self.n_states());
+        let mut draws = DrawBuffer::zeros(d, n);
+        for s in 0..n {
+            let from = if n <= held { s * held / n } else { s % held };
+            draws.get_mut(s).copy_from_slice(&self.states[from * d..(from + 1) * d]);
+        }
+        draws
+    }
+}

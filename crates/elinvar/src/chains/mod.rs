@@ -1,0 +1,28 @@
+//! Chains on the target in the coordinates of a fitted Gaussian, and what they say with errors (mathematics §11).
+//!
+//! A fitted q = N(m, LLᵀ) is nearly right. In the coordinates x with z = m + Lx it is N(0, I), whose Hamiltonian flow
+//! is a rotation that is known exactly; what q has wrong is a small residual gradient, ∇ₓlog p + x, that kicks the
+//! momenta between rotations. So steps are long and cheap in any dimension: no importance weights, hence no curse of
+//! dimension. [`Posterior::correct`](crate::Posterior::correct) runs them.
+
+mod correct;
+mod corrected;
+mod doubt;
+mod ensemble;
+mod frame;
+mod history;
+mod matching;
+mod printed;
+mod settings;
+mod stein;
+mod tails;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use correct::{Limits, Question, correct};
+pub use corrected::{Corrected, CorrectedNumber};
+pub use doubt::Doubt;
+pub(crate) use ensemble::Ensemble;
+pub(crate) use frame::Frame;
+pub(crate) use history::{History, Part};
+pub use settings::Correction;

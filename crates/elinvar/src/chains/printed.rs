@@ -1,0 +1,196 @@
+//! The moments and quantiles of coordinates and of parameters, from states and gradients.
+
+use super::stein::{Controls, Moments};
+use super::{CorrectedNumber, Frame, Part};
+use crate::linalg::dot;
+use crate::record::Estimate;
+use crate::target::Transforms;
+
+/// Some steps of chains, with C ∇log p at every state.
+pub(super) struct Reading<'a> {
+    part: Part<'a>,
+    frame: &'a Frame,
+    /// C ∇log p, state after state.
+    scores: &'a [f64],
+}
+
+/// What a parameter is a function of.
+enum Function {
+    /// A coordinate times a factor.
+    Coordinate(usize, f64),
+    /// A combination of coordinates.
+    Linear(Vec<f64>),
+    /// Anything, with its gradient at the centre.
+    Curved(Vec<f64>),
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(part: Part<'a>, frame: &'a Frame, scores: &'a [f64]) -> Self {
+        Self { part, frame, scores }
+    }
+
+    fn column(&self, numbers: &[f64], i: usize) -> Vec<f64> {
+        numbers.iter().skip(i).step_by(self.frame.dim()).copied().collect()
+    }
+
+    fn coordinate(&self, i: usize, variance: f64) -> (Vec<f64>, Controls) {
+        let values = self.column(self.part.z, i);
+        let controls = Controls::new(self.part.n, &values, self.column(self.scores, i), variance);
+        (values, controls)
+    }
+
+    fn along(&self, direction: &[f64]) -> (Vec<f64>, Controls) {
+        let project = |numbers: &[f64]| -> Vec<f64> {
+            numbers.chunks_exact(direction.len()).map(|point| dot(point, direction)).collect()
+        };
+        let values = project(self.part.z);
+        let variance = self.frame.variance_along(direction);
+        let controls = Controls::new(self.part.n, &values, project(self.scores), variance);
+        (values, controls)
+    }
+
+    /// The moments of every coordinate of z.
+    pub(super) fn coordinates(&self) -> Vec<Moments> {
+        let variances = self.frame.variances();
+        let moments = variances.iter().enumerate().map(|(i, variance)| {
+            let (values, controls) = self.coordinate(i, *variance);
+            controls.moments(&values)
+        });
+        moments.collect()
+    }
+
+    /// What every parameter on the scale that is printed is a function of.
+    fn functions(&self, transforms: &Transforms) -> Vec<Function> {
+        let d = self.frame.dim();
+        let (mut centre, mut x) = (vec![0.0; d], vec![0.0; transforms.n_constrained()]);
+        let n = self.part.len() as f64;
+        for z in self.part.z.chunks_exact(d) {
+            centre.iter_mut().zip(z).for_each(|(sum, z)| *sum += z / n);
+        }
+        transforms.constrain(&centre, &mut x);
+        let linear = transforms.linear();
+        let mut functions: Vec<Function> = Vec::with_capacity(linear.len());
+        for block in transforms.blocks() {
+            let (rows, columns) = (block.x.len(), block.z.len());
+            let mut jacobian = vec![0.0; rows * columns];
+            block.transform.jacobian(&centre[block.z.clone()], &x[block.x.clone()], &mut jacobian);
+            for (row, k) in block.x.clone().enumerate() {
+                functions.push(match linear[k].as_slice() {
+                    [] => {
+                        let mut direction = vec![0.0; d];
+                        for (j, i) in block.z.clone().enumerate() {
+                            direction[i] = jacobian[j * rows + row];
+                        }
+                        Function::Curved(direction)
+                    }
+                    [(i, factor)] => Function::Coordinate(*i, *factor),
+                    several => {
+                        let mut direction = vec![0.0; d];
+                        several.iter().for_each(|(i, factor)| direction[*i] += factor);
+                        Function::Linear(direction)
+                    }
+                });
+            }
+        }
+        functions
+    }
+
+    /// Calls `visit` with the index of every parameter that has values of its own, these and their controls.
+    fn each_own(&self, transforms: &Transforms, mut visit: impl FnMut(usize, &[f64], &Controls)) -> Vec<Function> {
+        let functions = self.functions(transforms);
+        let width = transforms.n_constrained();
+        let mut x = Vec::new();
+        if functions.iter().any(|function| matches!(function, Function::Curved(_))) {
+            x.resize(self.part.len() * width, 0.0);
+            for (z, x) in self.part.z.chunks_exact(self.frame.dim()).zip(x.chunks_exact_mut(width)) {
+                transforms.constrain(z, x);
+            }
+        }
+        for (k, function) in functions.iter().enumerate() {
+            match function {
+                Function::Coordinate(..) => {}
+                Function::Linear(direction) => {
+                    let (values, controls) = self.along(direction);
+                    visit(k, &values, &controls);
+                }
+                Function::Curved(direction) => {
+                    let values: Vec<f64> = x.iter().skip(k).step_by(width).copied().collect();
+                    visit(k, &values, &self.along(direction).1);
+                }
+            }
+        }
+        functions
+    }
+
+    /// The moments of every parameter that is not a coordinate times a factor, with its index.
+    pub(super) fn parameters(&self, transforms: &Transforms) -> Vec<(usize, Moments)> {
+        let mut own = Vec::new();
+        self.each_own(transforms, |k, values, controls| own.push((k, controls.moments(values))));
+        own
+    }
+
+    /// Coordinates and parameters with quantiles, under their names.
+    pub(super) fn numbers(
+        &self,
+        transforms: &Transforms,
+        names: &[String],
+        parameter_names: &[String],
+        largest: f64,
+    ) -> (Vec<CorrectedNumber>, Vec<CorrectedNumber>) {
+        let variances = self.frame.variances();
+        let coordinates: Vec<CorrectedNumber> = names
+            .iter()
+            .enumerate()
+            .map(|(i, name)| {
+                let (values, controls) = self.coordinate(i, variances[i]);
+                CorrectedNumber { judged: true, ..number(name, &values, &controls, largest) }
+            })
+            .collect();
+        let mut own: Vec<Option<CorrectedNumber>> = vec![None; parameter_names.len()];
+        let functions = self.each_own(transforms, |k, values, controls| {
+            own[k] = Some(number(&parameter_names[k], values, controls, largest));
+        });
+        let parameters = functions.iter().zip(own).zip(parameter_names).map(|((function, own), name)| {
+            own.unwrap_or_else(|| match function {
+                Function::Coordinate(i, factor) => scaled(&coordinates[*i], *factor, name),
+                _ => scaled(&coordinates[0], 0.0, name),
+            })
+        });
+        let parameters = parameters.collect();
+        (coordinates, parameters)
+    }
+}
+
+fn number(name: &str, values: &[f64], controls: &Controls, largest: f64) -> CorrectedNumber {
+    let moments = controls.moments(values);
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let quantile = |p: f64| {
+        let (value, error) = controls.quantile(values, &sorted, p);
+        Estimate::new(value, error)
+    };
+    CorrectedNumber {
+        name: name.into(),
+        mean: Estimate::new(moments.mean, moments.sd * moments.mean_error),
+        sd: Estimate::new(moments.sd, moments.sd * moments.log_sd_error),
+        q5: quantile(0.05),
+        q50: quantile(0.5),
+        q95: quantile(0.95),
+        judged: moments.largest <= largest,
+    }
+}
+
+/// A number times a factor.
+fn scaled(number: &CorrectedNumber, factor: f64, name: &str) -> CorrectedNumber {
+    let times = |e: Estimate, factor: f64| Estimate::new(factor * e.value, factor.abs() * e.mcse);
+    let (q5, q95) = if factor < 0.0 { (number.q95, number.q5) } else { (number.q5, number.q95) };
+    CorrectedNumber {
+        name: name.into(),
+        mean: times(number.mean, factor),
+        sd: times(number.sd, factor.abs()),
+        q5: times(q5, factor),
+        q50: times(number.q50, factor),
+        q95: times(q95, factor),
+        judged: number.judged,
+    }
+}

@@ -1,0 +1,137 @@
+//! The correction of a fit by chains on the target, and the verdict on what they found.
+
+use super::reason::grouped;
+use super::{Judgement, Posterior, Verdict, limits};
+use crate::Error;
+use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt};
+use crate::evaluate::{Evaluator, Interrupt};
+use crate::target::{Support, Target};
+
+impl Posterior {
+    /// Runs short chains on the target in the coordinates of this approximation, until the standard errors of their
+    /// means and standard deviations suffice or the budget ends, and keeps what they found with the fit; the verdict is
+    /// then that on them.
+    ///
+    /// Gradients are all they need, and the number of coordinates matters little. Chains that take their Gaussian from
+    /// a mixture take its mean and covariance.
+    ///
+    /// ```
+    /// use elinvar::chains::Correction;
+    /// use elinvar::model::Banana;
+    /// use elinvar::{Family, Plan};
+    ///
+    /// let target = Banana::default();
+    /// let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let corrected = posterior.correct(&target, &Correction::default())?;
+    /// let sd = corrected.parameters[1].sd;
+    /// println!("{} ± {}, {:?}", sd.value, sd.mcse, corrected.doubts);
+    /// # Ok::<(), elinvar::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a target without gradients or with edges, [`Error::Domain`] for settings that make no
+    /// sense, [`Error::Shape`] for a target of another dimension, and the target's own error.
+    pub fn correct(&mut self, target: &dyn Target, settings: &Correction) -> Result<&Corrected, Error> {
+        self.correct_by(&mut Evaluator::new(target, None), settings)
+    }
+
+    /// [`Posterior::correct`] that can be interrupted.
+    ///
+    /// # Errors
+    /// As [`Posterior::correct`]; [`Error::Interrupted`].
+    pub fn correct_interruptibly(
+        &mut self,
+        target: &dyn Target,
+        settings: &Correction,
+        interrupt: &dyn Interrupt,
+    ) -> Result<&Corrected, Error> {
+        self.correct_by(&mut Evaluator::new(target, Some(interrupt)), settings)
+    }
+
+    /// [`Posterior::correct`] by one who may be interrupted.
+    pub(crate) fn correct_by(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        settings: &Correction,
+    ) -> Result<&Corrected, Error> {
+        if evaluator.dim() != self.dim() {
+            let (expected, found) = (self.dim(), evaluator.dim());
+            return Err(Error::Shape { what: "dimension of the target", expected, found });
+        }
+        let about = evaluator.about();
+        let instead = if !about.offers.gradient {
+            "chains need gradients; judge the fit by importance weights"
+        } else if about.support != Support::Real {
+            "chains move on the whole of ℝᵈ; transform the parameters, or judge the fit by importance weights"
+        } else {
+            ""
+        };
+        if !instead.is_empty() {
+            return Err(Error::Unsupported { wanted: "a correction by chains".into(), instead: instead.into() });
+        }
+        let covariance = self.approximation().covariance();
+        let question = chains::Question {
+            mean: self.approximation().mean(),
+            covariance: &covariance,
+            modes: &self.agreement().modes,
+            names: self.names(),
+            parameter_names: self.constrained_names(),
+            transforms: self.transforms(),
+        };
+        let claims = chains::Limits { mean: limits::MEAN, log_sd: limits::LOG_SD, largest: limits::LARGEST_DRAW };
+        let corrected = chains::correct(evaluator, &question, settings, claims)?;
+        self.record.judgement = Some(judge(&corrected));
+        Ok(self.record.corrected.insert(corrected))
+    }
+
+    /// What [`Posterior::correct`] found, which is saved with the fit.
+    pub fn corrected(&self) -> Option<&Corrected> {
+        self.record.corrected.as_ref()
+    }
+
+    /// Forgets what chains found, and the verdict on it.
+    pub fn forget_correction(&mut self) {
+        if self.record.corrected.take().is_some() {
+            self.record.judgement = None;
+        }
+    }
+}
+
+/// The verdict on what chains found: a function of it and nothing else.
+pub(super) fn judge(corrected: &Corrected) -> Judgement {
+    let doubts = &corrected.doubts;
+    let verdict = if doubts.is_empty() {
+        Verdict::Trust
+    } else if doubts.iter().all(Doubt::spares_means) {
+        Verdict::TrustMeansOnly
+    } else {
+        Verdict::DoNotTrust
+    };
+    let decided = match (verdict, doubts.first()) {
+        (Verdict::Trust, _) | (_, None) => {
+            "every mean is within 0.1 standard deviations and every standard deviation within 15 %, by the errors of \
+             chains on the target"
+                .to_string()
+        }
+        (Verdict::TrustMeansOnly, Some(doubt)) => format!("means are sharp, but {doubt}"),
+        (_, Some(doubt)) => {
+            let others: String = doubts[1..].iter().map(|doubt| format!("; {doubt}")).collect();
+            format!("{doubt}{others}")
+        }
+    };
+    let worst = |error: fn(&CorrectedNumber) -> f64| {
+        let judged = corrected.coordinates.iter().chain(&corrected.parameters).filter(|number| number.judged);
+        judged.map(error).fold(0.0, f64::max)
+    };
+    let numbers = format!(
+        "{} chains of {} steps, {} gradients; largest standard errors: {:.3} sd of a mean, {:.1} % of an sd",
+        corrected.chains,
+        corrected.steps,
+        grouped(corrected.counts.gradient as usize),
+        worst(|number| number.mean.mcse / number.sd.value),
+        100.0 * worst(|number| number.sd.mcse / number.sd.value),
+    );
+    let mut decided = decided.chars();
+    let first = decided.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    Judgement { verdict, reason: format!("{first}{}. {numbers}.", decided.as_str()) }
+}

@@ -1,0 +1,155 @@
+//! The Gaussian that a run by least change moves: a mean and the factor of its precision.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::family::Approximation;
+use crate::linalg::{axpy, cholesky, dot, eigen, products};
+use crate::target::Covariance;
+use crate::tuning::least_change as tuned;
+
+/// N(μ, (LLᵀ)⁻¹).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Whitened {
+    pub(super) mean: Vec<f64>,
+    /// L, lower triangular, d × d.
+    pub(super) factor: Vec<f64>,
+}
+
+/// Memory for the steps of one.
+pub(super) struct Room {
+    matrix: Vec<f64>,
+    factor: Vec<f64>,
+    product: Vec<f64>,
+    shift: Vec<f64>,
+    workspace: cholesky::Workspace,
+    /// What clipping eigenvalues takes, once it was needed.
+    clipping: Option<Clipping>,
+}
+
+struct Clipping {
+    values: Vec<f64>,
+    vectors: Vec<f64>,
+    scaled: Vec<f64>,
+    workspace: eigen::Workspace,
+}
+
+impl Room {
+    pub(super) fn new(d: usize) -> Self {
+        Self {
+            matrix: vec![0.0; d * d],
+            factor: vec![0.0; d * d],
+            product: vec![0.0; d * d],
+            shift: vec![0.0; d],
+            workspace: cholesky::Workspace::new(d),
+            clipping: None,
+        }
+    }
+}
+
+impl Whitened {
+    /// The numbers of a full Gaussian.
+    pub(super) fn of(q: &Approximation) -> Self {
+        let block = &q.locations()[0];
+        let d = block.dim();
+        let mut factor = vec![0.0; d * d];
+        // L I, column by column.
+        let mut unit = vec![0.0; d * d];
+        unit.iter_mut().step_by(d + 1).for_each(|entry| *entry = 1.0);
+        block.scale().factor_times(&unit, &mut factor);
+        Self { mean: block.b().to_vec(), factor }
+    }
+
+    pub(super) fn approximation(&self) -> Result<Approximation, Error> {
+        let d = self.mean.len();
+        let mut precision = vec![0.0; d * d];
+        for column in self.factor.chunks_exact(d) {
+            for (j, out) in precision.chunks_exact_mut(d).enumerate() {
+                if column[j] != 0.0 {
+                    axpy(column[j], column, out);
+                }
+            }
+        }
+        products::mirror_lower(d, &mut precision);
+        Approximation::gaussian(self.mean.clone(), Covariance::Full, precision)
+    }
+
+    /// ½ log |LLᵀ|.
+    pub(super) fn half_log_det(&self) -> f64 {
+        0.5 * cholesky::log_det(self.mean.len(), &self.factor)
+    }
+
+    /// Half the width in every direction.
+    pub(super) fn narrow(&mut self) {
+        self.factor.iter_mut().for_each(|entry| *entry *= 2.0);
+    }
+
+    /// P ← L(I + γB)Lᵀ and μ ← μ + L⁻ᵀ(I + γB)⁻¹βa, in the coordinates in which this is N(0, I); eigenvalues of B and
+    /// the length of the shift are bounded. False, and nothing changed, if rounding leaves no factor.
+    pub(super) fn advance(&mut self, a: &[f64], beta: f64, b: &[f64], gamma: f64, room: &mut Room) -> bool {
+        let d = self.mean.len();
+        room.matrix.copy_from_slice(b);
+        if !is_moderate(d, b, room) {
+            clip(d, b, room);
+        }
+        room.matrix.iter_mut().for_each(|entry| *entry *= gamma);
+        room.matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += 1.0);
+        if cholesky::factor(d, &room.matrix, &mut room.factor, &mut room.workspace).is_err() {
+            return false;
+        }
+        room.shift.iter_mut().zip(a).for_each(|(shift, a)| *shift = beta * a);
+        cholesky::solve_factor(d, &room.factor, &mut room.shift);
+        cholesky::solve_factor_transposed(d, &room.factor, &mut room.shift);
+        let (length, longest) = (dot(&room.shift, &room.shift).sqrt(), (0.3 * (d as f64).sqrt()).max(1.0));
+        let part = if length > longest { longest / length } else { 1.0 };
+        cholesky::solve_factor_transposed(d, &self.factor, &mut room.shift);
+        cholesky::factor_times(d, &self.factor, &room.factor, &mut room.product);
+        if !room.product.iter().chain(&room.shift).all(|v| v.is_finite()) {
+            return false;
+        }
+        axpy(part, &room.shift, &mut self.mean);
+        self.factor.copy_from_slice(&room.product);
+        for (j, column) in self.factor.chunks_exact_mut(d).enumerate() {
+            column[..j].fill(0.0);
+        }
+        true
+    }
+}
+
+/// Whether all eigenvalues of B are surely within their bounds.
+fn is_moderate(d: usize, b: &[f64], room: &mut Room) -> bool {
+    let norm = dot(b, b).sqrt();
+    if norm < -tuned::LOWEST_EIGENVALUE {
+        return true;
+    }
+    room.product.copy_from_slice(b);
+    room.product.iter_mut().step_by(d + 1).for_each(|entry| *entry -= tuned::LOWEST_EIGENVALUE);
+    norm < tuned::HIGHEST_EIGENVALUE
+        && cholesky::factor(d, &room.product, &mut room.factor, &mut room.workspace).is_ok()
+}
+
+/// `room.matrix` ← B with its eigenvalues within their bounds.
+fn clip(d: usize, b: &[f64], room: &mut Room) {
+    let clipping = room.clipping.get_or_insert_with(|| Clipping {
+        values: vec![0.0; d],
+        vectors: vec![0.0; d * d],
+        scaled: vec![0.0; d * d],
+        workspace: eigen::Workspace::new(d),
+    });
+    let Clipping { values, vectors, scaled, workspace } = clipping;
+    if !eigen::decompose(d, b, values, vectors, workspace) {
+        room.matrix.fill(0.0);
+        return;
+    }
+    for ((value, vector), out) in values.iter().zip(vectors.chunks_exact(d)).zip(scaled.chunks_exact_mut(d)) {
+        let bounded = value.clamp(tuned::LOWEST_EIGENVALUE, tuned::HIGHEST_EIGENVALUE);
+        out.iter_mut().zip(vector).for_each(|(out, v)| *out = bounded * v);
+    }
+    // The vectors become rows, so that Σ λvvᵀ is one product.
+    for (j, column) in room.product.chunks_exact_mut(d).enumerate() {
+        column.iter_mut().enumerate().for_each(|(i, entry)| *entry = vectors[i * d + j]);
+    }
+    room.matrix.fill(0.0);
+    products::add_product(scaled, &room.product, d, d, d, &mut room.matrix);
+    products::mirror_lower(d, &mut room.matrix);
+}

@@ -1,0 +1,234 @@
+//! A run of a full Gaussian by residual scores and least change (mathematics §12): few gradients, and each step judges
+//! the state that it leaves.
+
+mod batch;
+mod gaussian;
+mod pace;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use super::drive::Driven;
+use super::fitting::Clock;
+use super::journal::{self, Content, Entry};
+use super::prior::check_prior;
+use super::{Counts, Plan, Step, StopReason, check_support};
+use crate::Error;
+use crate::evaluate::Evaluator;
+use crate::family::Approximation;
+use crate::posterior::Posterior;
+use crate::target::Target;
+use crate::tuning::pace::WILD_SCALE;
+use batch::{Batch, Look};
+use gaussian::{Room, Whitened};
+use pace::Pace;
+
+/// A run in progress.
+pub(super) struct LeastChangeRun<'t> {
+    evaluator: Evaluator<'t>,
+    plan: Plan,
+    start: Approximation,
+    q: Whitened,
+    pace: Pace,
+    best: Option<Best>,
+    batch: Batch,
+    room: Room,
+    /// The whitened gradient: a, then B.
+    gradient: Vec<f64>,
+    first_diagonal: Vec<f64>,
+    clock: Clock,
+}
+
+/// The state with the highest bound of those that were judged, less its error; the answer, once there is one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Best {
+    q: Whitened,
+    bound: f64,
+    remaining: (f64, f64),
+}
+
+/// The parts of a run that change from step to step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct LeastChangeState {
+    q: Whitened,
+    pace: Pace,
+    best: Option<Best>,
+}
+
+impl<'t> LeastChangeRun<'t> {
+    /// A run from the full Gaussian `start`.
+    ///
+    /// # Errors
+    /// A sentence about the first thing that does not fit together.
+    pub(super) fn new(target: &'t dyn Target, start: Approximation, plan: &Plan) -> Result<Self, Error> {
+        let about = target.about();
+        let plan = plan.resolve_by_least_change(target)?;
+        check_support(start.family(), start.support(), about.support)?;
+        if start.dim() != about.dim {
+            return Err(Error::Shape { what: "dimension of the start", expected: about.dim, found: start.dim() });
+        }
+        check_prior(&start, &about.prior)?;
+        about.check()?;
+        let d = about.dim;
+        let (q, pace) = (Whitened::of(&start), Pace::new(d, &plan));
+        Ok(Self {
+            evaluator: Evaluator::new(target, None),
+            batch: Batch::new(d, pace.n_pairs()),
+            room: Room::new(d),
+            gradient: vec![0.0; d + d * d],
+            first_diagonal: (0..d).map(|i| q.factor[i * d + i]).collect(),
+            best: None,
+            clock: Clock::at(0.0),
+            start,
+            plan,
+            q,
+            pace,
+        })
+    }
+
+    /// The posterior that the run has reached, without a record.
+    pub(super) fn posterior(&self, reason: StopReason) -> Result<Posterior, Error> {
+        let judged = self.best.as_ref();
+        let q = judged.map_or(&self.q, |best| &best.q).approximation()?;
+        let remaining = judged.map(|best| best.remaining);
+        Ok(Posterior::of_run(self.evaluator.about(), q, &self.plan, reason, remaining))
+    }
+
+    /// Keeps the present state if its bound is higher than that of any before, or if it is the answer.
+    fn keep_best(&mut self, (elbo, error): (f64, f64), remaining: (f64, f64), is_answer: bool) {
+        let bound = Some(elbo - error).filter(|bound| bound.is_finite()).unwrap_or(f64::MIN);
+        match &mut self.best {
+            Some(best) if !is_answer && bound <= best.bound => {}
+            Some(best) => {
+                best.q.mean.copy_from_slice(&self.q.mean);
+                best.q.factor.copy_from_slice(&self.q.factor);
+                (best.bound, best.remaining) = (bound, remaining);
+            }
+            None => self.best = Some(Best { q: self.q.clone(), bound, remaining }),
+        }
+    }
+
+    fn bad_start(&self) -> Error {
+        let answer = self.evaluator.answer();
+        let is_bad = |s: &usize| !(answer.log_p()[*s].is_finite() && answer.grad(*s).iter().all(|v| v.is_finite()));
+        let bad = (0..answer.len()).filter(is_bad).count();
+        let example = (0..answer.len()).find(is_bad).unwrap_or(0);
+        Error::bad_start(bad, answer.len(), self.batch.draws.get(example))
+    }
+
+    /// Whether a width has changed beyond reason.
+    fn is_wild(&self) -> bool {
+        let d = self.first_diagonal.len();
+        let ratio = |i: usize| (self.q.factor[i * d + i] / self.first_diagonal[i]).ln().abs();
+        (0..d).any(|i| ratio(i) > WILD_SCALE.ln())
+    }
+}
+
+impl Driven for LeastChangeRun<'_> {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn n_steps(&self) -> u64 {
+        self.pace.step()
+    }
+
+    fn reason_to_stop(&self) -> Option<StopReason> {
+        let stop = &self.plan.stop;
+        self.pace.reason_to_stop(&self.plan).or_else(|| {
+            if self.evaluator.counts().gradient >= stop.max_evaluations {
+                Some(StopReason::MaxEvaluations)
+            } else if stop.max_seconds.is_some_and(|limit| self.clock.seconds() >= limit) {
+                Some(StopReason::MaxSeconds)
+            } else {
+                None
+            }
+        })
+    }
+
+    fn advance_once(&mut self) -> Result<Step, Error> {
+        let (index, before) = (self.pace.step(), self.evaluator.counts());
+        if self.batch.n_pairs() != self.pace.n_pairs() {
+            self.batch = Batch::new(self.q.mean.len(), self.pace.n_pairs());
+        }
+        let beta = self.pace.beta();
+        let (mut bound, mut remaining, mut taken) = (None, None, 0.0);
+        match self.batch.look(&self.q, &mut self.evaluator, (self.plan.seed, index), &mut self.gradient)? {
+            Look::Good { elbo, found } => {
+                bound = Some(elbo);
+                let judged = (found.remaining(), found.error(self.q.mean.len()));
+                remaining = Some(judged);
+                let is_answer = self.pace.judge(&self.plan, &found);
+                self.keep_best(elbo, judged, is_answer);
+                if !is_answer {
+                    let lengths = self.pace.lengths(&found, &self.gradient);
+                    let (a, b) = self.gradient.split_at(self.q.mean.len());
+                    let moved = self.q.advance(a, lengths.mean, b, lengths.scale, &mut self.room);
+                    taken = if moved { lengths.mean.min(lengths.scale) } else { 0.0 };
+                    if !moved || self.is_wild() {
+                        self.pace.give_up();
+                    }
+                }
+                self.pace.after_step(&self.plan, &found);
+            }
+            Look::TooManyBad if index == 0 => return Err(self.bad_start()),
+            Look::TooManyBad => {
+                self.q.narrow();
+                self.pace.skip();
+            }
+        }
+        let counts = self.evaluator.counts();
+        Ok(Step {
+            index,
+            elbo: bound.map(|(value, _)| value).filter(|value| value.is_finite()),
+            elbo_se: bound.map(|(_, error)| error).filter(|error| error.is_finite()),
+            beta,
+            taken,
+            kl: None,
+            remaining,
+            dropped: counts.since(before).dropped,
+            n_draws: 2 * self.batch.n_pairs(),
+            components: 1,
+            counts,
+            seconds: self.clock.seconds(),
+        })
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn counts_so_far(&self) -> Counts {
+        self.evaluator.counts()
+    }
+
+    fn go_on_from(&mut self, counts: Counts, clock: Clock) {
+        self.evaluator.set_counts(counts);
+        self.clock = clock;
+    }
+
+    fn origin(&self, counts: Counts) -> String {
+        journal::origin(&self.start, &self.plan, counts)
+    }
+
+    fn passes(&self, entry: &Entry) -> bool {
+        let Content::LeastChange(state) = &entry.content else { return false };
+        journal::passes(&self.plan.stop, &entry.limits, state.pace.step(), entry.counts.gradient)
+    }
+
+    fn content(&self) -> Content {
+        let state = LeastChangeState { q: self.q.clone(), pace: self.pace.clone(), best: self.best.clone() };
+        Content::LeastChange(Box::new(state))
+    }
+
+    fn restore_from(&mut self, content: Content) -> Result<(), Error> {
+        let Content::LeastChange(state) = content else { return Ok(()) };
+        let (expected, found) = (self.q.factor.len(), state.q.factor.len());
+        if expected != found {
+            return Err(Error::Shape { what: "numbers in a state of the journal", expected, found });
+        }
+        (self.q, self.pace, self.best) = (state.q, state.pace, state.best);
+        Ok(())
+    }
+}

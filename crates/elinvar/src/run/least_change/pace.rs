@@ -1,0 +1,243 @@
+//! What a run by least change decides from the numbers of a batch: how many draws, how long a step, when to stop.
+
+use serde::{Deserialize, Serialize};
+
+use crate::linalg::dot;
+use crate::plan::Plan;
+use crate::record::StopReason;
+use crate::tuning::least_change as tuned;
+use crate::tuning::pace::{IDLE_REVIEWS, LOST_STEPS};
+
+/// The squared norm of an estimate, as it is and rid of its noise.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Norm {
+    pub(super) raw: f64,
+    pub(super) signal: f64,
+}
+
+impl Norm {
+    /// The part of the estimate that is worth a step.
+    fn share(self) -> f64 {
+        if self.raw > 0.0 { (self.signal / self.raw).clamp(tuned::SMALLEST_SHARE, 1.0) } else { 1.0 }
+    }
+
+    fn noise(self) -> f64 {
+        self.raw - self.signal
+    }
+}
+
+/// What one batch says about the state that it was drawn from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Findings {
+    /// Of the gradient in the mean.
+    pub(super) mean: Norm,
+    /// Of what the precision has wrong.
+    pub(super) scale: Norm,
+    /// Pairs of mirrored draws that were kept.
+    pub(super) n_pairs: usize,
+    /// Pairs that were lost because the density was not finite at one of them.
+    pub(super) n_lost: usize,
+    /// Whether there were enough draws for a regression on every coordinate.
+    pub(super) is_determined: bool,
+}
+
+impl Findings {
+    /// ½|a|² + ¼‖B‖², the nats left to gain to second order, without noise.
+    pub(super) fn remaining(&self) -> f64 {
+        0.5 * self.mean.signal.max(0.0) + 0.25 * self.scale.signal.max(0.0)
+    }
+
+    /// The noise of the same sum.
+    fn noise(&self) -> f64 {
+        0.5 * self.mean.noise() + 0.25 * self.scale.noise()
+    }
+
+    /// The standard error of the nats left: the noise of the squares of so many numbers.
+    pub(super) fn error(&self, dim: usize) -> f64 {
+        let d = dim as f64;
+        let independent = if self.is_determined { 0.5 * d * (d + 1.0) } else { (self.n_pairs * self.n_pairs) as f64 };
+        self.noise().max(0.0) * (2.0 / independent).sqrt()
+    }
+
+    /// |a|² + ½‖B‖² without noise, by which successive gradients are compared.
+    fn signal(&self) -> f64 {
+        let raw = self.mean.raw + 0.5 * self.scale.raw;
+        let signal = self.mean.signal.max(0.0) + 0.5 * self.scale.signal.max(0.0);
+        signal.max(0.1 * raw).max(f64::MIN_POSITIVE)
+    }
+}
+
+/// The whitened gradient of the step before, a and then B.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Before {
+    gradient: Vec<f64>,
+    signal: f64,
+    mean_signal: f64,
+}
+
+/// How much of what was found the next step takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lengths {
+    pub(super) mean: f64,
+    pub(super) scale: f64,
+}
+
+/// What the run has learned about its steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Pace {
+    dim: usize,
+    step: u64,
+    n_pairs: usize,
+    /// Damping of all steps.
+    beta: f64,
+    /// Draws of the last steps, one after the other, that found too little left to go on.
+    passed: usize,
+    /// Steps in a row that were skipped, and that brought nothing with as many draws as there may be.
+    skipped: u32,
+    idle: u32,
+    least: Option<f64>,
+    converged: bool,
+    wild: bool,
+    before: Option<Before>,
+}
+
+impl Pace {
+    pub(super) fn new(dim: usize, plan: &Plan) -> Self {
+        let enough = if dim <= tuned::FEW_COORDINATES {
+            (dim + 1).max(tuned::FEWEST_PAIRS)
+        } else {
+            dim.div_ceil(tuned::FIRST_SHARE).max(2 * tuned::FEWEST_PAIRS)
+        };
+        Self {
+            dim,
+            step: 0,
+            n_pairs: enough.max(plan.n_draws.div_ceil(2)),
+            beta: 1.0,
+            passed: 0,
+            skipped: 0,
+            idle: 0,
+            least: None,
+            converged: false,
+            wild: false,
+            before: None,
+        }
+    }
+
+    pub(super) fn step(&self) -> u64 {
+        self.step
+    }
+
+    pub(super) fn n_pairs(&self) -> usize {
+        self.n_pairs
+    }
+
+    pub(super) fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    /// Nats that may be left: those of the plan for every ten coordinates.
+    fn tolerance(&self, plan: &Plan) -> f64 {
+        plan.stop.remaining_nats * (self.dim as f64 / 10.0).max(1.0)
+    }
+
+    /// Whether the state that was judged is the answer.
+    pub(super) fn judge(&mut self, plan: &Plan, found: &Findings) -> bool {
+        let left = found.remaining() + found.error(self.dim);
+        // What is lost at an edge is not part of what is left: such a state may be as good as any, and is not believed.
+        let is_whole = found.n_lost as f64 <= tuned::LOST_SHARE * found.n_pairs as f64;
+        let is_small = 2.0 * left < self.tolerance(plan);
+        if is_small && is_whole {
+            self.passed += 2 * found.n_pairs;
+            self.converged = self.passed >= tuned::DRAWS_TO_BELIEVE;
+        } else {
+            self.passed = 0;
+        }
+        let pays = self.least.is_none_or(|least| left < tuned::PAYING_SHARE * least);
+        let may_gain = pays || self.n_pairs < self.most_pairs(plan);
+        self.idle = if may_gain && (is_whole || !is_small) { 0 } else { self.idle + 1 };
+        self.least = Some(self.least.map_or(left, |least| least.min(left)));
+        self.converged
+    }
+
+    /// The lengths of the step along the whitened gradient `now` (a, then B). Damps where gradients turn round.
+    pub(super) fn lengths(&mut self, found: &Findings, now: &[f64]) -> Lengths {
+        let signal = found.signal();
+        let mean_signal = found.mean.signal.max(0.1 * found.mean.raw).max(f64::MIN_POSITIVE);
+        if let Some(before) = &self.before {
+            let d = self.dim;
+            let mean = dot(&now[..d], &before.gradient[..d]);
+            let product = mean + 0.5 * dot(&now[d..], &before.gradient[d..]);
+            let mut cosine = product / (signal * before.signal).sqrt();
+            let of_mean = mean / (mean_signal * before.mean_signal).sqrt();
+            if of_mean < -tuned::TURNED {
+                cosine = cosine.min(of_mean);
+            }
+            if cosine < -tuned::TURNED {
+                let growth = (signal / before.signal).sqrt().min(1.0);
+                self.beta = (self.beta / (1.0 + growth)).max(tuned::SMALLEST_BETA);
+            } else if cosine > tuned::TURNED {
+                self.beta = (1.5 * self.beta).min(1.0);
+            }
+        }
+        let before = self.before.get_or_insert_with(|| Before { gradient: vec![0.0; now.len()], signal, mean_signal });
+        before.gradient.copy_from_slice(now);
+        (before.signal, before.mean_signal) = (signal, mean_signal);
+        let scale = if found.is_determined { found.scale.share() } else { 1.0 };
+        Lengths { mean: self.beta * found.mean.share(), scale: self.beta * scale }
+    }
+
+    /// As many pairs as a step may have.
+    fn most_pairs(&self, plan: &Plan) -> usize {
+        (plan.max_draws / 2).max(2 * (self.dim + 1))
+    }
+
+    /// A step was taken: chooses the draws of the next.
+    pub(super) fn after_step(&mut self, plan: &Plan, found: &Findings) {
+        self.step += 1;
+        self.skipped = 0;
+        if self.passed > 0 {
+            return;
+        }
+        let determined = self.dim + 1;
+        if self.n_pairs < determined {
+            // A few draws place the mean; the precision is worth a draw for every coordinate.
+            let placed = 0.5 * found.mean.signal < 3.0 * 0.25 * found.scale.signal;
+            if self.step > 1 || placed {
+                self.n_pairs = determined;
+            }
+            return;
+        }
+        let goal = found.remaining().max(0.25 * self.tolerance(plan));
+        if found.noise() > goal {
+            let factor = (found.noise() / goal).clamp(tuned::GROWTH.0, tuned::GROWTH.1);
+            self.n_pairs = ((factor * self.n_pairs as f64) as usize).min(self.most_pairs(plan));
+        }
+    }
+
+    /// A step was left out, because its draws could not be evaluated.
+    pub(super) fn skip(&mut self) {
+        self.step += 1;
+        self.skipped += 1;
+    }
+
+    /// The approximation has become absurdly wide or narrow.
+    pub(super) fn give_up(&mut self) {
+        self.wild = true;
+    }
+
+    pub(super) fn reason_to_stop(&self, plan: &Plan) -> Option<StopReason> {
+        if self.converged {
+            Some(StopReason::Converged)
+        } else if self.wild {
+            Some(StopReason::Diverged)
+        } else if self.skipped >= LOST_STEPS {
+            Some(StopReason::BadEvaluations)
+        } else if self.idle >= IDLE_REVIEWS {
+            Some(StopReason::Stagnated)
+        } else if self.step >= plan.stop.max_steps {
+            Some(StopReason::MaxSteps)
+        } else {
+            None
+        }
+    }
+}
