@@ -155,7 +155,8 @@ impl Approximation {
 
     /// One Adam-like step; the gradient holds the curvature by squared gradients. A family without such a step stays.
     ///
-    /// A learned shape takes its natural-gradient step of the same β: its box has no running means.
+    /// A learned shape takes its natural-gradient step of the same β: no box has running means of it. The next step
+    /// takes s from P with the share kδ of the prior at the shape that there is by then.
     pub(crate) fn adam_like_step(
         &mut self,
         gradient: &Gradient,

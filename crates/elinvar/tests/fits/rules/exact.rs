@@ -167,7 +167,9 @@ fn the_newton_mode_is_the_diagonal_natural_gradient_step() {
     let newton =
         AdamLike { gamma1: 0.0, gamma2: 1.0 - beta, root: Root::Newton, bias_correction: BiasCorrection::None };
     let mut n_families = 0;
-    for family in families().into_iter().filter(|family| takes(*family, Rule::AdamLike(newton))) {
+    // With the shape the share kδ of the prior in P moves, which the running mean s knows nothing of.
+    let fixed = families().into_iter().filter(|family| family.kind != Family::student_t_learned().kind);
+    for family in fixed.filter(|family| takes(*family, Rule::AdamLike(newton))) {
         let from = start(&target, family, &Plan::default()).unwrap().approximation;
         for (curvature, minibatch) in [
             (Curvature::ItemGradients, None),
