@@ -97,12 +97,14 @@ fn declared(library: &Path) -> BTreeSet<String> {
             }
             if let Some(name) = line.strip_prefix("pub mod ").and_then(|rest| rest.strip_suffix(" {")) {
                 owner = name.to_owned();
+            } else if line.starts_with("mod ") {
+                owner.clear();
             }
             if let Some((kind, name)) = item(line).filter(|(_, name)| shown.has(&module, name)) {
                 items.insert(format!("{module} {kind} {name}"));
             }
             let method = line.strip_prefix("    ").and_then(item);
-            if let Some((kind, name)) = method.filter(|_| shown.has_type(&module, &owner)) {
+            if let Some((kind, name)) = method.filter(|_| !owner.is_empty() && shown.has_type(&module, &owner)) {
                 items.insert(format!("{module} {kind} {owner}::{name}"));
             }
         }
