@@ -80,6 +80,11 @@ pub(crate) fn correct(
         let settled = next.as_ref().is_some_and(|next| next.settled);
         let mut doubts = seen.doubts(part, question, limits, settled, &tails);
         doubts.extend(seen.other_mode(part, &frame, question.modes));
+        if held > 2 * tuning::YOUNG {
+            let all = history.part(tuning::YOUNG..held);
+            let left = left_behind(all, part, frame.dim(), limits.log_sd);
+            doubts.extend(left.map(|i| Doubt::Drift { name: question.names[i].clone() }));
+        }
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.is_empty() { clean + 1 } else { 0 };
@@ -218,7 +223,10 @@ impl Seen {
         if let Some(i) = self.drift(limits) {
             doubts.push(Doubt::Drift { name: question.names[i].clone() });
         }
-        let differs = |m: &Moments| !(m.apart.0.abs() <= limits.log_sd.max(tuning::DRIFT * m.apart.1));
+        let differs = |m: &Moments| {
+            let allowed = limits.log_sd.max(tuning::DRIFT * m.apart.1);
+            m.apart.0.is_nan() || m.apart.0.abs() > allowed
+        };
         if let Some(i) = self.coordinates.iter().position(differs) {
             doubts.push(Doubt::Disagreement { name: question.names[i].clone() });
         }
@@ -271,7 +279,7 @@ impl Seen {
             let log_sd = log_sd / limits.log_sd.max(tuning::DRIFT * early.log_sd_error.hypot(late.log_sd_error));
             (i, mean.max(log_sd))
         });
-        sizes.filter(|(_, size)| !(*size < 1.0)).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
+        sizes.filter(|(_, size)| size.is_nan() || *size >= 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
     }
 
     /// The mode of largest mass that no chain was near to.
@@ -307,6 +315,26 @@ impl Seen {
         });
         effective.fold(part.len() as f64, f64::min)
     }
+}
+
+/// The coordinate in which all states since the run was young are wider than the late ones by more than `limit`, in
+/// logarithms: a tail that was entered once and left is part of the answer, too.
+fn left_behind(all: Part<'_>, late: Part<'_>, dim: usize, limit: f64) -> Option<usize> {
+    let (all, late) = (variances(all, dim), variances(late, dim));
+    (0..dim).find(|i| 0.5 * (all[*i] / late[*i]).ln() > limit)
+}
+
+/// The plain variance of every coordinate.
+fn variances(part: Part<'_>, dim: usize) -> Vec<f64> {
+    let n = part.len() as f64;
+    let (mut first, mut second) = (vec![0.0; dim], vec![0.0; dim]);
+    for z in part.z.chunks_exact(dim) {
+        first.iter_mut().zip(z).for_each(|(sum, z)| *sum += z / n);
+    }
+    for z in part.z.chunks_exact(dim) {
+        second.iter_mut().zip(z.iter().zip(&first)).for_each(|(sum, (z, mean))| *sum += (z - mean).powi(2) / n);
+    }
+    second
 }
 
 /// What no density can be, if it was met too often.

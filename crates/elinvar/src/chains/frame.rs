@@ -39,7 +39,7 @@ impl Frame {
         let mut workspace = Workspace::new(dim);
         let found = cholesky::factor(dim, &correlation, &mut factor, &mut workspace);
         let smallest = (0..dim).map(|i| factor[i * dim + i]).fold(f64::INFINITY, f64::min);
-        if found.is_err() || !(smallest * smallest > FLOOR) {
+        if found.is_err() || smallest.is_nan() || smallest * smallest <= FLOOR {
             raise_floor(dim, &mut correlation)?;
             cholesky::factor(dim, &correlation, &mut factor, &mut workspace).ok()?;
         }

@@ -55,7 +55,7 @@ impl History {
     /// Adds the states after a step.
     pub(crate) fn push(&mut self, chains: &Ensemble) {
         self.seen += 1;
-        if self.seen % self.stride != 0 {
+        if !self.seen.is_multiple_of(self.stride) {
             return;
         }
         let states = chains.states();
@@ -160,7 +160,7 @@ mod tests {
         let mut history = History { most_numbers: 8, ..History::new(1, 2) };
         for step in 0..12 {
             history.seen += 1;
-            if history.seen % history.stride == 0 {
+            if history.seen.is_multiple_of(history.stride) {
                 history.z.extend([step as f64; 2]);
                 history.by_z.extend([0.0; 2]);
                 history.log_p.extend([0.0; 2]);

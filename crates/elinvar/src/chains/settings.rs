@@ -50,7 +50,7 @@ impl Correction {
             return Err(Error::Domain { parameter: "gradients of a correction", value: 0.0, reason });
         }
         match self.max_seconds {
-            Some(value) if !(value > 0.0) => {
+            Some(value) if value.is_nan() || value <= 0.0 => {
                 Err(Error::Domain { parameter: "seconds of a correction", value, reason: "it must be positive" })
             }
             _ => Ok(()),

@@ -106,7 +106,8 @@ impl Controls {
             self.of_pairs(&squares, self.coefficients(&squares)),
         );
         let variance = |first: &[f64], second: &[f64]| mean(second) - mean(first).powi(2);
-        if !((variance(&first, &second).max(f64::MIN_POSITIVE) / plain).ln().abs() <= OUTLIER) {
+        let ratio = variance(&first, &second).max(f64::MIN_POSITIVE) / plain;
+        if ratio.is_nan() || ratio.ln().abs() > OUTLIER {
             (first, second) = (self.of_pairs(&deviations, [0.0; 2]), plain_pairs.clone());
         }
         let shift = mean(&first);

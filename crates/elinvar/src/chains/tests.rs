@@ -109,7 +109,8 @@ fn steps_leave_a_banana_as_it_is() {
     let accepted = chains.accepted().iter().sum::<f64>() / n as f64;
     assert!(accepted > 0.2 && accepted < 0.98, "{accepted}");
     // z₂ = a² − 1 + e/2: variance 2 + ¼. Variances of the functions are generous, those of mirrored pairs are smaller.
-    let tests: [(fn(&[f64]) -> f64, f64, f64); 5] = [
+    type Function = fn(&[f64]) -> f64;
+    let tests: [(Function, f64, f64); 5] = [
         (|z| z[0], 0.0, 1.0),
         (|z| z[1], 0.0, 2.25),
         (|z| z[0] * z[0], 1.0, 2.0),
