@@ -37,11 +37,6 @@ fn measure(case: &Case, hessians: bool, seeds: u64, limit: f64) -> Result<Measur
             counts.hessian,
             posterior.stop_reason()
         );
-        if std::env::var_os("ELINVAR_STEPS").is_some() {
-            for step in posterior.trace() {
-                eprintln!("    {} draws, {} gradients, {:?} left", step.n_draws, step.counts.gradient, step.remaining);
-            }
-        }
         fits.push([counts.log_density as f64, counts.gradient as f64, counts.hessian as f64, seconds, excess]);
     }
     let spread = |j: usize| Spread::of(fits.iter().map(|fit| fit[j]).collect());
