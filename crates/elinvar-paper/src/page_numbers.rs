@@ -1,8 +1,9 @@
 //! Every number of docs/paper.md stands in the numbers of a run.
 //!
-//! A section names its experiments by their commands; a number in it must be one of their `numbers.json`, rounded as the
-//! page rounds it: a value, a spread, a standard error, or a number in the words of a quantity or of an expectation. The
-//! abstract may take from all of them. What no run can find (settings, section numbers, numbers of others) is listed.
+//! A section names its experiments by their commands; a number in it must be one of their `numbers.json`, rounded as
+//! the page rounds it: a value, a spread, a standard error, or a number in the words of a quantity or of an
+//! expectation. The abstract may take from all of them. What no run can find (settings, section numbers, numbers of
+//! others) is listed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,8 +55,8 @@ fn superscript(c: char) -> Option<char> {
     if c == '⁻' { Some('-') } else { digits.chars().position(|d| d == c).map(|n| char::from(b'0' + n as u8)) }
 }
 
-/// The numbers of a text: `0.51`, `464 809`, `1e-6`, `10⁻⁶`, `8·10⁻⁴`, `39 %` (which is 0.39); digits that belong to a word
-/// are none.
+/// The numbers of a text: `0.51`, `464 809`, `1e-6`, `10⁻⁶`, `8·10⁻⁴`, `39 %` (which is 0.39); digits that belong to a
+/// word are none.
 fn numbers(text: &str) -> Vec<Written> {
     let chars: Vec<char> = text.chars().collect();
     let digit = |i: usize| chars.get(i).is_some_and(char::is_ascii_digit);

@@ -134,8 +134,8 @@ fn by_default(problem: &Problem, family: Family, seed: u64) -> Result<Approximat
     if family.n_columns() == 1 {
         return Ok(elinvar::fit(&problem.target, family, &plan)?.approximation().clone());
     }
-    // The bound has several optima: a coarse fit from every side, then the one with the highest ELBO by fresh draws, as a
-    // user would choose it, carried on.
+    // The bound has several optima: a coarse fit from every side, then the one with the highest ELBO by fresh draws, as
+    // a user would choose it, carried on.
     let gaussian = elinvar::fit(&problem.target, Family::gaussian(), &Plan { seed, ..Plan::default() })?;
     let few_steps = Stop { max_steps: 300, ..Stop::default() };
     let coarse = Plan { seed, max_draws: 128, stop: few_steps, ..Plan::default() };

@@ -86,7 +86,8 @@ fn traces(curves: &[Curves]) -> Table {
     table
 }
 
-/// The printed update over step sizes, one run each, on the regression of the race and on one with independent features.
+/// The printed update over step sizes, one run each, on the regression of the race and on one with independent
+/// features.
 fn grid(settings: &Settings) -> Result<Table, Error> {
     let steps = if settings.quick { 1_000 } else { 30_000 };
     let header = ["features", "β₁", "β₂", "KL after 100 steps", "1 000", "10 000", "30 000"];

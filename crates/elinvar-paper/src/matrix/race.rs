@@ -117,8 +117,8 @@ fn standard(family: Family) -> Result<Approximation, Error> {
     Ok(Approximation::from_parts(family, d * p, blocks, vec![0.0])?)
 }
 
-/// Whether the divergence is looked at after so many steps: each of the first fifty, some 24 times per decade, and where
-/// it is put down.
+/// Whether the divergence is looked at after so many steps: each of the first fifty, some 24 times per decade, and
+/// where it is put down.
 fn is_looked_at(step: u64, last_look: u64, steps: u64) -> bool {
     step <= 50 || step as f64 >= 1.1 * last_look as f64 || LOOKS.contains(&step) || step == steps
 }

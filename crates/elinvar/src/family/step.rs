@@ -17,8 +17,8 @@ pub struct StepRequest {
     pub rule: Rule,
     /// β of the blocks.
     pub beta: f64,
-    /// β of what is mixed over: the weights of a mixture, a learned shape. Under [`MatrixUpdate::PaperLiteral`] it is β₂,
-    /// that of the precisions.
+    /// β of what is mixed over: the weights of a mixture, a learned shape. Under [`MatrixUpdate::PaperLiteral`] it is
+    /// β₂, that of the precisions.
     ///
     /// [`MatrixUpdate::PaperLiteral`]: crate::rule::MatrixUpdate::PaperLiteral
     pub mixing_beta: f64,

@@ -15,7 +15,9 @@ const LEARNED: std::ops::RangeInclusive<f64> = 1.000_001..=1e6;
 
 /// w ~ IG(a, a), s(w) = w: z is Student's t with 2a degrees of freedom and scale matrix Σ.
 ///
-/// a > 1: below that neither the covariance nor the expectation of a Gaussian prior exists. Paper: §4.2, eq. (17), App. D.
+/// a > 1: below that neither the covariance nor the expectation of a Gaussian prior exists.
+///
+/// Paper: §4.2, eq. (17), App. D.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct InverseGamma {
