@@ -171,7 +171,7 @@ fn every_number_of_the_page_is_one_of_a_run() {
             sections.push((line, String::new()));
         } else if let Some((_, text)) = sections.last_mut() {
             *text += line;
-            *text += "\n";
+            *text += " ";
         }
     }
     for (heading, text) in &sections {
