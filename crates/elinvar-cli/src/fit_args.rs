@@ -139,18 +139,19 @@ pub(crate) struct FitArgs {
         help_heading = "Approximation"
     )]
     pub(crate) rank: Option<usize>,
-    /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: 4]
+    /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: learn]
     #[arg(
         long, value_name = "A", value_parser = shape, allow_hyphen_values = true,
         help_heading = "Approximation"
     )]
     pub(crate) shape: Option<Shape>,
-    /// Shape of the mixing law, from 1e-3 to 1e3, for nig and snig; smaller is heavier-tailed [default: 2]
+    /// Shape of the mixing law, from 1e-3 to 1e3, or learn, for nig and snig; smaller is heavier-tailed [default:
+    /// learn]
     #[arg(
         long, value_name = "L", value_parser = lambda, allow_hyphen_values = true,
         help_heading = "Approximation"
     )]
-    pub(crate) lambda: Option<f64>,
+    pub(crate) lambda: Option<Shape>,
     /// Kind of the components, for ef_mixture: gamma, log_normal, beta, … [default: by the model]
     #[arg(long, value_name = "WORD", value_parser = component_name, help_heading = "Approximation")]
     pub(crate) component: Option<&'static str>,

@@ -51,7 +51,7 @@ keys! {
     example: &'static str;
     family_name: &'static str;
     fraction: f64;
-    lambda: f64;
+    lambda: Shape;
     law_name: &'static str;
     likelihood: Likelihood;
     missing: Missing;

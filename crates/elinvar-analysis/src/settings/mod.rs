@@ -175,12 +175,12 @@ pub struct FamilySettings {
     /// Number of factors of the covariance.
     #[serde(deserialize_with = "key::at_least_one")]
     pub rank: Option<usize>,
-    /// Half the degrees of freedom.
+    /// Half the degrees of freedom, or learn.
     #[serde(deserialize_with = "key::shape")]
     pub shape: Option<Shape>,
-    /// Shape of a mixing law.
+    /// Shape of a mixing law, or learn.
     #[serde(deserialize_with = "key::lambda")]
-    pub lambda: Option<f64>,
+    pub lambda: Option<Shape>,
     /// Kind of the components.
     #[serde(deserialize_with = "key::component_name")]
     pub component: Option<Word>,

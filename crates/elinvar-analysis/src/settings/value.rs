@@ -185,11 +185,14 @@ pub fn shape(text: &str) -> Result<Shape, String> {
         .into())
 }
 
-/// The shape of a mixing law.
-pub fn lambda(text: &str) -> Result<f64, String> {
+/// The shape of a mixing law, or learn.
+pub fn lambda(text: &str) -> Result<Shape, String> {
+    if text == "learn" {
+        return Ok(Shape::Learn);
+    }
     let value = positive(text)?;
     if (1e-3..=1e3).contains(&value) {
-        return Ok(value);
+        return Ok(Shape::Number(value));
     }
     Err("give a number from 1e-3 to 1e3: below, the variance of the scale is so large that estimates never settle, \
          and above, the law is a Gaussian"
@@ -268,6 +271,7 @@ mod tests {
         }
         assert!(shape("1").is_err() && shape("1.09").is_err() && shape("1.1").is_ok() && shape("1.1e6").is_err());
         assert!(lambda("9e-4").is_err() && lambda("1e-3").is_ok() && lambda("1e3").is_ok() && lambda("1001").is_err());
+        assert!(lambda("learn") == Ok(Shape::Learn) && lambda("learned").is_err());
         assert!(precision("1e-12").is_ok() && precision("1e13").is_err() && scale("1e-13").is_err());
         assert!(standard_deviation("1e-6").is_ok() && standard_deviation("2e6").is_err());
         assert!(at_least_one("0").is_err() && at_least_one("1.5").is_err() && at_least_one("7") == Ok(7));

@@ -126,8 +126,14 @@ impl Approximation {
 
     /// Takes the constant of a learned law.
     pub(super) fn set_law(&mut self, law: &Law) {
-        if let (Kind::StudentT { a, .. }, Some(parameter)) = (&mut self.family.kind, law.parameter()) {
-            *a = parameter;
+        let (Kind::StudentT { a: constant, .. }
+        | Kind::Nig { lambda: constant, .. }
+        | Kind::Snig { lambda: constant, .. }) = &mut self.family.kind
+        else {
+            return;
+        };
+        if let Some(parameter) = law.parameter() {
+            *constant = parameter;
         }
     }
 

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::inverse_gaussian::{sample_inverse_gaussian, valid_lambda};
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use super::inverse_gaussian::sample_inverse_gaussian;
+use super::lambda::Lambda;
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, PathOfDraw, ShapeSlopes};
 use crate::Error;
 use crate::special::bessel_k::bessel_k;
 use crate::special::implicit::inverse_gaussian_log_density;
@@ -13,22 +14,9 @@ use crate::special::radial::{symmetric_nig_entropy, symmetric_nig_log_density};
 ///
 /// Paper: App. H.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(transparent)]
 pub struct ReciprocalInverseGaussian {
-    lambda: f64,
-}
-
-#[derive(Deserialize)]
-struct Unchecked {
-    lambda: f64,
-}
-
-impl TryFrom<Unchecked> for ReciprocalInverseGaussian {
-    type Error = Error;
-
-    fn try_from(unchecked: Unchecked) -> Result<Self, Error> {
-        Self::new(unchecked.lambda)
-    }
+    lambda: Lambda,
 }
 
 impl ReciprocalInverseGaussian {
@@ -37,12 +25,25 @@ impl ReciprocalInverseGaussian {
     /// # Errors
     /// [`Error::Domain`] unless λ is finite and positive.
     pub fn new(lambda: f64) -> Result<Self, Error> {
-        Ok(Self { lambda: valid_lambda(lambda)? })
+        Ok(Self { lambda: Lambda::fixed(lambda)? })
+    }
+
+    /// The law with λ at first, which a fit moves (mathematics §4.4).
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless λ is finite and positive.
+    pub fn learned(lambda: f64) -> Result<Self, Error> {
+        Ok(Self { lambda: Lambda::learned(lambda)? })
+    }
+
+    /// The same law with a λ that stays.
+    pub(crate) fn held(self) -> Self {
+        Self { lambda: Lambda { learn: false, ..self.lambda } }
     }
 
     /// λ.
     pub fn lambda(&self) -> f64 {
-        self.lambda
+        self.lambda.value
     }
 }
 
@@ -56,15 +57,15 @@ impl MixingLaw for ReciprocalInverseGaussian {
     }
 
     fn constants(&self) -> [f64; 2] {
-        [self.lambda, 0.0]
+        [self.lambda.value, 0.0]
     }
 
     fn parameter(&self) -> Option<f64> {
-        Some(self.lambda)
+        Some(self.lambda.value)
     }
 
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
-        sample_inverse_gaussian(self.lambda, noise)
+        sample_inverse_gaussian(self.lambda.value, noise)
     }
 
     fn shift(&self, _w: f64) -> f64 {
@@ -76,32 +77,73 @@ impl MixingLaw for ReciprocalInverseGaussian {
     }
 
     fn moments(&self) -> Moments {
-        Moments { u: 0.0, uu: 0.0, s: 1.0 + 1.0 / self.lambda, inv_s: 1.0, u_inv_s: 0.0, uu_inv_s: 0.0 }
+        Moments { u: 0.0, uu: 0.0, s: 1.0 + 1.0 / self.lambda.value, inv_s: 1.0, u_inv_s: 0.0, uu_inv_s: 0.0 }
     }
 
     /// w | z ~ GIG((d−1)/2, Q + λ, λ).
     fn conditional(&self, forms: Forms) -> Conditional {
-        let b = forms.q + self.lambda;
-        let k = bessel_k(0.5 * (forms.dim as f64 - 1.0), (self.lambda * b).sqrt());
+        let b = forms.q + self.lambda.value;
+        let k = bessel_k(0.5 * (forms.dim as f64 - 1.0), (self.lambda.value * b).sqrt());
         Conditional {
-            s: (b / self.lambda).sqrt() * k.ratio,
-            inv_s: (self.lambda / b).sqrt() * k.upper_ratio,
-            var_inv_s: self.lambda / b * k.turan(),
+            s: (b / self.lambda.value).sqrt() * k.ratio,
+            inv_s: (self.lambda.value / b).sqrt() * k.upper_ratio,
+            var_inv_s: self.lambda.value / b * k.turan(),
             ..Conditional::default()
         }
     }
 
     fn log_marginal(&self, forms: Forms) -> f64 {
-        symmetric_nig_log_density(forms.dim, self.lambda, forms.q)
+        symmetric_nig_log_density(forms.dim, self.lambda.value, forms.q)
     }
 
     /// The value is the radial integral χ_d(λ), a constant that takes 0.05 to 1 ms: keep it rather than ask for it at
     /// every step.
     fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
-        Some(Entropy { value: symmetric_nig_entropy(dim, self.lambda), slope: 0.0 })
+        Some(Entropy { value: symmetric_nig_entropy(dim, self.lambda.value), slope: 0.0 })
     }
 
     fn log_mixing_density(&self, w: f64) -> f64 {
-        inverse_gaussian_log_density(1.0, self.lambda, w)
+        inverse_gaussian_log_density(1.0, self.lambda.value, w)
+    }
+
+    fn is_learned(&self) -> bool {
+        self.lambda.learn
+    }
+
+    fn with_parameter(&self, value: f64) -> Self {
+        Self { lambda: self.lambda.with(value) }
+    }
+
+    fn path_derivative(&self, w: f64) -> f64 {
+        self.lambda.path_derivative(w)
+    }
+
+    /// −∂_λ w/(2w) (z − μ).
+    fn path_of_draw(&self, w: f64, dw: f64) -> PathOfDraw {
+        PathOfDraw { offset: -0.5 * dw / w, shift: 0.0 }
+    }
+
+    fn shape_score(&self, w: f64) -> f64 {
+        self.lambda.score(w)
+    }
+
+    fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
+        Lambda::sampled_fisher(w, path_derivative)
+    }
+
+    fn shape_slopes(&self, _dim: usize) -> Option<ShapeSlopes> {
+        Some(ShapeSlopes {
+            fisher: self.lambda.fisher(),
+            entropy: None,
+            s: -1.0 / (self.lambda.value * self.lambda.value),
+        })
+    }
+
+    fn marginal_fisher(&self, dim: usize) -> Option<f64> {
+        Some(self.lambda.marginal_fisher(self, dim))
+    }
+
+    fn divergence_from(&self, other: &Self) -> f64 {
+        self.lambda.divergence_from(other.lambda)
     }
 }

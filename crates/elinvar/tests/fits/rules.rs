@@ -9,6 +9,8 @@ use elinvar::family::{Family, Kind};
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Root, Rule};
 use elinvar::target::Covariance;
 
+use crate::subjects::is_learned;
+
 const MOMENTUM: Rule = Rule::NaturalMomentum { gamma: 0.6 };
 
 fn adam_like(root: Root, bias_correction: BiasCorrection) -> Rule {
@@ -29,6 +31,6 @@ fn rules() -> Vec<Rule> {
 /// Whether the family has a step by this rule.
 fn takes(family: Family, rule: Rule) -> bool {
     let product = matches!(family.kind, Kind::ScaleMixture { product: true, .. });
-    let single = family.name() != "mog" && family.kind != Family::student_t_learned().kind && !product;
+    let single = family.name() != "mog" && !is_learned(family) && !product;
     !matches!(rule, Rule::AdamLike(_)) || (family.covariance == Covariance::Diagonal && single)
 }
