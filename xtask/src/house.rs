@@ -17,6 +17,7 @@ const GENERATED: &[&str] = &[
     "docs/paper/",
     "docs/verdict.md",
     "docs/affine.md",
+    "docs/containing.md",
     "docs/defaults.md",
     "docs/families.md",
     "docs/posteriordb.md",

@@ -4,6 +4,7 @@ mod affine;
 mod arguments;
 mod bits;
 mod calibrate;
+mod contains;
 mod defaults;
 mod families;
 mod models;
@@ -39,6 +40,11 @@ const CHECKS: &[Check] = &[
         name: "recover",
         about: "every family on a member of itself, and against ordinary gradients",
         run: recover::run,
+    },
+    Check {
+        name: "contains",
+        about: "whether families that contain the Gaussian end above it, and what they cost",
+        run: contains::run,
     },
     Check {
         name: "posteriordb",

@@ -312,6 +312,11 @@ impl Family {
         }
     }
 
+    /// Whether it is a Gaussian mixed over a law that includes, as a limit or without shift, no mixing at all.
+    pub(crate) fn contains_gaussian(&self) -> bool {
+        matches!(self.kind, Kind::Skew | Kind::Emg) || self.law().is_ok_and(|law| law.is_learned())
+    }
+
     /// Whether its members have a shift α.
     pub(crate) fn is_shifted(&self) -> bool {
         self.law().is_ok_and(|law| law.is_shifted())

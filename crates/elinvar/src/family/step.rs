@@ -137,6 +137,12 @@ impl Approximation {
         }
     }
 
+    /// The same member with the constant of this law.
+    pub(crate) fn with_law(mut self, law: &Law) -> Self {
+        self.set_law(law);
+        self
+    }
+
     /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a
     /// diagonal scale matrix and a mixing law that stays as it is (mathematics §7.2).
     pub fn adam_like_memory(&self) -> Option<AdamLikeMemory> {

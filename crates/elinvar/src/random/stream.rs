@@ -21,6 +21,8 @@ pub enum Purpose {
     Diagnostics,
     /// Draws handed to the user.
     Sample,
+    /// Comparing a state with the Gaussian that its family contains.
+    Contained,
 }
 
 impl Purpose {
@@ -33,6 +35,7 @@ impl Purpose {
             Self::Diagnostics => 4,
             Self::Sample => 5,
             Self::Check => 6,
+            Self::Contained => 7,
         }
     }
 }

@@ -4,6 +4,7 @@ mod advance;
 mod average;
 mod checkpoint;
 pub mod components;
+mod contained;
 mod drive;
 mod evaluate;
 mod fit;
@@ -34,6 +35,7 @@ use std::ops::ControlFlow;
 use advance::Memory;
 use average::Average;
 use components::Store;
+use contained::Contained;
 use drive::drive;
 use evaluate::Outcome;
 use fitting::{Clock, Fitting};
@@ -71,6 +73,8 @@ pub struct Run<'t> {
     best: Option<Best>,
     /// What was found when the run ended within a window.
     closing: Option<Closing>,
+    /// The Gaussian that the family contains, where its fit is known.
+    contained: Option<Contained>,
     /// The draws of all steps, where somebody wants them.
     store: Option<Store>,
     clock: Clock,
@@ -114,6 +118,7 @@ impl<'t> Run<'t> {
             average: Average::new(start.clone()),
             best: None,
             closing: None,
+            contained: None,
             store: None,
             q: start,
             plan,

@@ -8,19 +8,10 @@ use crate::law::{InverseGamma, Law, MixingLaw, ShapeSlopes};
 use crate::linalg::dot;
 use crate::target::{Answer, Prior, SharedT};
 
-/// Largest factor by which the gain that is left may exceed ½gᵀF⁻¹g.
-const LARGEST_GAIN: f64 = 20.0;
-
 impl MeanVariance<'_> {
     /// What the law says about its constant, if the fit moves it.
     pub(crate) fn learned(&self) -> Option<ShapeSlopes> {
         if self.law.is_learned() { self.law.shape_slopes(self.block.dim()) } else { None }
-    }
-
-    /// How many times ½gᵀF⁻¹g the bound may still rise: w says more about its law than z does.
-    pub(super) fn shape_gain(&self) -> f64 {
-        let Some((slopes, left)) = self.learned().zip(self.law.marginal_fisher(self.block.dim())) else { return 0.0 };
-        (slopes.fisher / left).min(LARGEST_GAIN)
     }
 
     /// Adds ∂L/∂a.

@@ -14,13 +14,15 @@ use std::ops::ControlFlow;
 pub use guess::start_at_guess;
 
 pub(super) use bend::bend;
+use bend::unbent;
 use draft::Draft;
 use over_modes::{heavy, over_modes};
 
+use super::contained::Contained;
 use super::fitting::Fitting;
 use super::search::{Found, Mode, search_kept};
 use super::values::not_from_values;
-use super::{Counts, Plan, Run, Stop, check_support};
+use super::{Counts, Plan, Run, Stop, StopReason, check_support};
 use crate::Error;
 use crate::evaluate::{Evaluator, Interrupt};
 use crate::family::{Approximation, Family, Kind, by_factors};
@@ -37,6 +39,8 @@ pub struct Start {
     pub counts: Counts,
     /// What the searches for modes said.
     pub agreement: Agreement,
+    /// The Gaussian that it was made from, where the family contains it and its fit has converged.
+    pub(super) contained: Option<Contained>,
     /// The modes and the region themselves, for another family on the same target; none where the target has a guess.
     found: Option<Found>,
 }
@@ -77,7 +81,13 @@ pub(super) fn start_in(
     }
     if about.guess.is_some() && !matches!(family.kind, Kind::Auto | Kind::MogAuto) {
         let approximation = start_at_guess(target, family, plan.seed)?;
-        return Ok(Start { approximation, counts: fit.counts, agreement: Agreement::default(), found: None });
+        return Ok(Start {
+            approximation,
+            counts: fit.counts,
+            agreement: Agreement::default(),
+            contained: None,
+            found: None,
+        });
     }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
@@ -101,8 +111,11 @@ pub(super) fn start_in(
     } else {
         target
     };
-    let approximation = start_with(target, family, covariance, plan, &found, fit)?;
-    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found: Some(found) })
+    let (approximation, mut contained) = start_with(target, family, covariance, plan, &found, fit)?;
+    if about.prior.shared().is_some() {
+        contained = None;
+    }
+    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), contained, found: Some(found) })
 }
 
 impl Start {
@@ -115,7 +128,7 @@ impl Start {
         fit: &mut Fitting<'_>,
     ) -> Result<Approximation, Error> {
         match &self.found {
-            Some(found) => start_with(target, family, family.covariance, plan, found, fit),
+            Some(found) => Ok(start_with(target, family, family.covariance, plan, found, fit)?.0),
             None => start_at_guess(target, family, plan.seed),
         }
     }
@@ -159,15 +172,15 @@ fn start_with(
     plan: &Plan,
     found: &Found,
     fit: &mut Fitting<'_>,
-) -> Result<Approximation, Error> {
+) -> Result<(Approximation, Option<Contained>), Error> {
     let gaussian = Draft::gaussian(&found.region, covariance);
     if let Kind::Matrix { layout, .. } = family.kind {
         let (mean, precision) = &gaussian.blocks[0];
         let blocks = by_factors(mean, precision, layout, family.covariance);
-        return Draft { family, blocks, ..gaussian }.finish();
+        return Ok((Draft { family, blocks, ..gaussian }.finish()?, None));
     }
     if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
-        return gaussian.finish();
+        return Ok((gaussian.finish()?, None));
     }
     let modes = heavy(&found.modes);
     let components = match family.kind {
@@ -176,14 +189,15 @@ fn start_with(
         _ => 1,
     };
     if modes.len() > 1 && components > 1 {
-        return over_modes(modes, components, covariance, plan.seed);
+        return Ok((over_modes(modes, components, covariance, plan.seed)?, None));
     }
     let cautious = Plan::default();
     let short = Plan {
         // The fit that follows must not see the draws from which its start was made.
         seed: Stream::open(plan.seed, Purpose::Start, 3, 0).next_u64(),
         stop: Stop {
-            remaining_nats: plan.stop.remaining_nats.max(0.1),
+            // A family that contains the Gaussian is held against the best one.
+            remaining_nats: plan.stop.remaining_nats.max(if family.contains_gaussian() { 0.0 } else { 0.1 }),
             max_steps: 200.min(plan.stop.max_steps),
             ..plan.stop
         },
@@ -193,16 +207,22 @@ fn start_with(
         ..plan.clone()
     };
     let mut run = Run::new(target, gaussian.finish()?, &short)?;
-    fit.carry_unseen(&mut run)?;
+    let reason = fit.carry_unseen(&mut run)?;
     if run.evaluator.about().offers.gradient {
         let mut evaluator = Evaluator::new(target, fit.interrupt());
+        let contained = if family.contains_gaussian() && reason == StopReason::Converged {
+            let (remaining, gradients) = (run.last_remaining(), fit.counts.gradient);
+            Some(Contained { q: unbent(run.best(), family)?, remaining, gradients })
+        } else {
+            None
+        };
         let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
         fit.counts += evaluator.counts();
-        return Ok(approximation);
+        return Ok((approximation, contained));
     }
     let by_differences = ByDifferences::new(target);
     let mut evaluator = Evaluator::new(&by_differences, fit.interrupt());
     let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
     fit.counts += as_values(evaluator.counts(), &by_differences);
-    Ok(approximation)
+    Ok((approximation, None))
 }
