@@ -11,7 +11,7 @@ use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
     activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
     diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, missing, model_name, positive,
-    precision, rule, scale, seed, shape, split_seed, standard_deviation,
+    precision, prior, prior_shape, rule, scale, seed, shape, split_seed, standard_deviation,
 };
 use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use elinvar_data::{Categorical, Missing};
@@ -94,6 +94,13 @@ pub(crate) struct FitArgs {
     /// Known concentration of the angles, for direction [default: 1]
     #[arg(long, value_name = "K", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) concentration: Option<f64>,
+    /// Kind of the prior of the coefficients: normal, or student_t, which shares its scale with a Student-t
+    /// approximation [default: normal]
+    #[arg(long, value_name = "WORD", value_parser = prior, help_heading = "Model")]
+    pub(crate) prior: Option<&'static str>,
+    /// Half the degrees of freedom of a t prior, from 0.1 to 1e6 [default: 2.5]
+    #[arg(long, value_name = "A", value_parser = prior_shape, allow_hyphen_values = true, help_heading = "Model")]
+    pub(crate) prior_shape: Option<f64>,
     /// Precision (1/variance) of the Gaussian prior of every coefficient [default: scaled to the data; 1
     /// for network]
     #[arg(long, value_name = "P", value_parser = precision, allow_hyphen_values = true, help_heading = "Model")]

@@ -68,6 +68,8 @@ pub(crate) mod contained {
     pub(crate) const REVIEWS: u32 = 2;
     /// Times the gradients of the Gaussian fit after which a family that is not above it is given up.
     pub(crate) const PATIENCE: u64 = 8;
+    /// Tolerances within which it may then still hope to rise above the Gaussian.
+    pub(crate) const LITTLE: f64 = 5.0;
 }
 
 /// The rounds of a mixture that grows. No measurement of these is on record.

@@ -57,6 +57,8 @@ keys! {
     missing: Missing;
     model_name: ModelName;
     precision: f64;
+    prior: &'static str;
+    prior_shape: f64;
     scale: f64;
     scaling: Scaling;
     shape: Shape;

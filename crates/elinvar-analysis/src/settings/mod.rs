@@ -7,6 +7,7 @@ pub mod value;
 mod words;
 
 pub use read::read;
+pub(crate) use value::STUDENT_T;
 pub use words::{Components, Dims, Likelihood, Shape};
 
 pub use crate::models::ModelName;
@@ -123,6 +124,12 @@ pub struct ModelSettings {
     /// Which model.
     #[serde(deserialize_with = "key::model_name")]
     pub name: Option<ModelName>,
+    /// Kind of the prior of the coefficients or weights: normal or student_t.
+    #[serde(deserialize_with = "key::prior")]
+    pub prior: Option<Word>,
+    /// Half the degrees of freedom of a t prior.
+    #[serde(deserialize_with = "key::prior_shape")]
+    pub prior_shape: Option<f64>,
     /// Precision of the normal prior of every coefficient or weight.
     #[serde(deserialize_with = "key::precision")]
     pub prior_precision: Option<f64>,

@@ -14,6 +14,9 @@ use elinvar_data::{Categorical, Missing, Scaling, nearest};
 use super::{Components, Dims, EXAMPLE, Likelihood, ModelName, Shape};
 use crate::family::AUTO;
 
+/// The word for a t prior.
+pub(crate) const STUDENT_T: &str = "student_t";
+
 /// A model by its name.
 pub fn model_name(text: &str) -> Result<ModelName, String> {
     if let Some(model) = ModelName::all().find(|model| model.name() == text) {
@@ -153,6 +156,16 @@ fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
         return Ok(value);
     }
     Err(format!("this is too extreme; give a number from {least:e} to {most:e}"))
+}
+
+/// A kind of prior.
+pub fn prior(text: &str) -> Result<&'static str, String> {
+    one_of(text, "priors", &["normal", STUDENT_T])
+}
+
+/// Half the degrees of freedom of a t prior.
+pub fn prior_shape(text: &str) -> Result<f64, String> {
+    within(text, 0.1, 1e6)
 }
 
 /// A precision of a prior.

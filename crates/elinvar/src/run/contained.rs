@@ -19,6 +19,9 @@ pub(super) struct Contained {
     pub(super) gradients: u64,
 }
 
+/// Why a run has ended, and what is left to gain with its error.
+pub(super) type Ended = (StopReason, Option<(f64, f64)>);
+
 /// By how much the bound of `q` is above that of `other`, from values at draws that share their ε.
 ///
 /// # Errors
@@ -52,18 +55,20 @@ impl Run<'_> {
         let (Some(contained), Some(best)) = (&self.contained, &self.best) else { return Ok(()) };
         let at = (DRAWS, self.pace.step());
         let lead = lead(&mut self.evaluator, &self.plan, &best.q, &contained.q, at)?;
+        // The answer has had the length of another batch.
+        self.evaluator.make_room(&self.q, &self.batch);
         self.pace.weigh_contained(&self.plan, lead, self.evaluator.counts().gradient, contained.gradients);
         Ok(())
     }
 
-    /// Keeps the Gaussian where the run has ended below it; what is left to gain then is what its fit had left.
-    pub(super) fn settle(
-        &mut self,
-        reason: StopReason,
-        remaining: Option<(f64, f64)>,
-    ) -> Result<Option<(f64, f64)>, Error> {
+    /// Keeps the Gaussian where the run has ended below it, or was given up without being clearly above it; what is left
+    /// to gain then is what the fit of the Gaussian had left.
+    ///
+    /// # Errors
+    /// A fatal error of the target.
+    pub(super) fn settle(&mut self, reason: StopReason, remaining: Option<(f64, f64)>) -> Result<Ended, Error> {
         let Some(contained) = self.contained.take().filter(|_| reason != StopReason::Interrupted) else {
-            return Ok(remaining);
+            return Ok((reason, remaining));
         };
         let lead = match self.pace.clear_lead().filter(|_| self.closing.is_none()) {
             Some(lead) => lead,
@@ -72,10 +77,12 @@ impl Run<'_> {
                 lead(&mut self.evaluator, &self.plan, &reached, &contained.q, (LAST_DRAWS, u64::MAX))?
             }
         };
-        if lead.value >= 0.0 {
-            return Ok(remaining);
+        // Given up, it may have more to gain than the tolerance.
+        let given_up = reason == StopReason::Converged && !self.pace.has_little_left(&self.plan);
+        if lead.value >= if given_up { 2.0 * lead.mcse } else { 0.0 } {
+            return Ok((if given_up { StopReason::Stagnated } else { reason }, remaining));
         }
         (self.closing, self.best, self.q) = (None, None, contained.q);
-        Ok(contained.remaining)
+        Ok((reason, contained.remaining))
     }
 }

@@ -180,7 +180,7 @@ fn run_beside(
     run.contained = contained;
     let reason = fit.carry(&mut run)?;
     let before = run.evaluator.counts();
-    let remaining = run.settle(reason, fit.remaining())?;
+    let (reason, remaining) = run.settle(reason, fit.remaining())?;
     fit.counts += run.evaluator.counts().since(before);
     Ok(run.posterior(reason, remaining))
 }

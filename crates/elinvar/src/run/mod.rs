@@ -22,7 +22,7 @@ mod values;
 
 pub use crate::evaluate::Interrupt;
 pub use crate::plan::{Plan, Stop};
-pub use crate::record::{Counts, Step, StopReason};
+pub use crate::record::{Bound, Counts, Step, StopReason};
 pub use checkpoint::Checkpoint;
 pub use fit::{fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};
 pub use fitting::Kept;
@@ -211,6 +211,10 @@ impl<'t> Run<'t> {
             dropped: self.evaluator.counts().since(before).dropped,
             n_draws: self.pace.n_draws(),
             components: self.q.n_components(),
+            bound: match self.evaluator.about().prior.shared() {
+                Some(_) => Bound::JointElbo,
+                None => Bound::Elbo,
+            },
             counts: self.evaluator.counts(),
             seconds: self.seconds(),
         })

@@ -5,7 +5,7 @@ mod tests;
 
 use super::average::Average;
 use super::evaluate::Outcome;
-use super::pace::{Findings, LookBack, Nature, Remaining};
+use super::pace::{Findings, LookBack, Remaining};
 use super::{Counts, Run};
 use crate::Error;
 use crate::family::Approximation;
@@ -169,8 +169,7 @@ impl Run<'_> {
             }
             _ => {}
         }
-        let nature = Nature { gain_factor: self.q.gain_factor(), mixes: self.q.law().mixes() };
-        self.pace.plan_steps(&self.plan, found, outcome, nature);
+        self.pace.plan_steps(&self.plan, found, outcome, self.q.gain_factor());
         if self.pace.n_draws() != n_draws {
             self.make_room(self.pace.n_draws());
         }

@@ -7,7 +7,7 @@ mod tests;
 mod window;
 
 pub(super) use remaining::Remaining;
-pub(super) use window::{Findings, LookBack, Nature};
+pub(super) use window::{Findings, LookBack};
 
 use serde::{Deserialize, Serialize};
 

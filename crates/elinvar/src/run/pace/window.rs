@@ -4,7 +4,7 @@ use super::{Pace, Remaining};
 use crate::plan::Plan;
 use crate::record::{Estimate, StopReason};
 use crate::rule::Rule;
-use crate::tuning::contained::{CLEAR_ERRORS, PATIENCE, REVIEWS};
+use crate::tuning::contained::{CLEAR_ERRORS, LITTLE, PATIENCE, REVIEWS};
 use crate::tuning::pace::{
     CYCLING_GAIN, FEWEST_STEPS_OF_A_MIXTURE, FEWEST_STEPS_OF_COMPONENTS, FEWEST_UNHURRIED_STEPS,
     FIRST_UNHURRIED_WINDOW, FIRST_WINDOW, IDLE_REVIEWS, MOST_REVIEW_DRAWS, NOISE_PER_COORDINATE, NOISE_SHARE, RETREAT,
@@ -32,15 +32,6 @@ impl Findings {
         let (elbo, error) = best;
         self.elbo < elbo - 2.0 * self.elbo_se.hypot(error)
     }
-}
-
-/// What the pace has to know of the family.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::run) struct Nature {
-    /// How many times ½ gᵀF⁻¹g the bound may still rise.
-    pub(in crate::run) gain_factor: f64,
-    /// Whether it is a Gaussian mixed over a law.
-    pub(in crate::run) mixes: bool,
 }
 
 /// What is to become of the state that was reviewed.
@@ -110,13 +101,7 @@ impl Pace {
     /// Sets the draws and the length of the coming steps, and the draws of the next review: more draws where noise, not
     /// the distance to the optimum, limits the fit. From the present state the bound may still rise by `gain_factor`
     /// times ½ gᵀF⁻¹g.
-    pub(in crate::run) fn plan_steps(
-        &mut self,
-        plan: &Plan,
-        found: &Findings,
-        was: LookBack,
-        Nature { gain_factor, mixes }: Nature,
-    ) {
+    pub(in crate::run) fn plan_steps(&mut self, plan: &Plan, found: &Findings, was: LookBack, gain_factor: f64) {
         // The bound no longer rises, nor does it fall.
         let steady = self.idle > 0 && matches!(was, LookBack::Best | LookBack::NotBest);
         let tolerance = plan.stop.remaining_nats;
@@ -138,10 +123,6 @@ impl Pace {
         } else if stagnant && steady && remaining.mean > CYCLING_GAIN * tolerance {
             // Steps that jump back and forth across the optimum.
             self.longest *= RETREAT;
-        } else if mixes && resolved && !remaining.is_below(tolerance) && self.has_grown(remaining) {
-            // The average of this window is farther out than that of the last: noise along a direction in which the
-            // bound hardly curves, which averages do not mend.
-            self.longest *= RETREAT;
         }
         // Steps β with noise ν settle about νβ/(2 − β) below the optimum.
         let ratio = NOISE_SHARE * tolerable * self.n_draws as f64 / found.energy;
@@ -154,14 +135,9 @@ impl Pace {
         }
     }
 
-    /// Whether there is clearly more left to gain than at the review before.
-    fn has_grown(&self, now: Remaining) -> bool {
-        self.previous.is_some_and(|before| now.mean - before.mean > 3.0 * now.error.hypot(before.error))
-    }
-
     /// Weighs by how much the bound is above that of the Gaussian that the family contains, whose fit took so many
     /// `gradients_of_gaussian`. The run ends where all that is left to gain would not lift it above the Gaussian by the
-    /// tolerance, and where it has cost many times as much and is not above it yet.
+    /// tolerance, and where it has cost many times as much, is not above it yet and has little left to gain.
     pub(in crate::run) fn weigh_contained(
         &mut self,
         plan: &Plan,
@@ -172,12 +148,19 @@ impl Pace {
         self.lead = Some(lead);
         let (Some(remaining), Some(_)) = (self.remaining, self.previous) else { return };
         let left = remaining.mean.max(0.0) + 2.0 * remaining.error;
-        let nothing = lead.value + left < plan.stop.remaining_nats;
-        let dear = gradients > PATIENCE * gradients_of_gaussian && lead.value < 2.0 * lead.mcse;
+        let (tolerance, hope) = (plan.stop.remaining_nats, lead.value + left);
+        let nothing = hope < tolerance;
+        let dear =
+            gradients > PATIENCE * gradients_of_gaussian && lead.value < 2.0 * lead.mcse && hope < LITTLE * tolerance;
         self.beaten = if nothing || dear { self.beaten + 1 } else { 0 };
         if dear {
             self.beaten = REVIEWS;
         }
+    }
+
+    /// Whether the last review has found less than the tolerance to be left.
+    pub(in crate::run) fn has_little_left(&self, plan: &Plan) -> bool {
+        self.remaining.is_some_and(|remaining| remaining.is_below(plan.stop.remaining_nats))
     }
 
     /// By how much the best state was above that Gaussian at the last review, if that is clear.

@@ -24,6 +24,7 @@ use super::search::{Found, Mode, search_kept};
 use super::values::not_from_values;
 use super::{Counts, Plan, Run, Stop, StopReason, check_support};
 use crate::Error;
+use crate::estimate::Curvature;
 use crate::evaluate::{Evaluator, Interrupt};
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
@@ -196,8 +197,7 @@ fn start_with(
         // The fit that follows must not see the draws from which its start was made.
         seed: Stream::open(plan.seed, Purpose::Start, 3, 0).next_u64(),
         stop: Stop {
-            // A family that contains the Gaussian is held against the best one.
-            remaining_nats: plan.stop.remaining_nats.max(if family.contains_gaussian() { 0.0 } else { 0.1 }),
+            remaining_nats: plan.stop.remaining_nats.max(0.1),
             max_steps: 200.min(plan.stop.max_steps),
             ..plan.stop
         },
@@ -207,15 +207,10 @@ fn start_with(
         ..plan.clone()
     };
     let mut run = Run::new(target, gaussian.finish()?, &short)?;
-    let reason = fit.carry_unseen(&mut run)?;
+    fit.carry_unseen(&mut run)?;
     if run.evaluator.about().offers.gradient {
         let mut evaluator = Evaluator::new(target, fit.interrupt());
-        let contained = if family.contains_gaussian() && reason == StopReason::Converged {
-            let (remaining, gradients) = (run.last_remaining(), fit.counts.gradient);
-            Some(Contained { q: unbent(run.best(), family)?, remaining, gradients })
-        } else {
-            None
-        };
+        let contained = contained(target, run.best(), family, plan, &short, fit)?;
         let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
         fit.counts += evaluator.counts();
         return Ok((approximation, contained));
@@ -225,4 +220,26 @@ fn start_with(
     let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
     fit.counts += as_values(evaluator.counts(), &by_differences);
     Ok((approximation, None))
+}
+
+/// The fitted Gaussian, driven to the tolerance of the plan, as a member of a family that contains it; none where it does
+/// not get there.
+fn contained(
+    target: &dyn Target,
+    fitted: &Approximation,
+    family: Family,
+    plan: &Plan,
+    short: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<Option<Contained>, Error> {
+    if !family.contains_gaussian() || plan.minibatch.is_some() || plan.curvature == Curvature::GradientFree {
+        return Ok(None);
+    }
+    let seed = Stream::open(plan.seed, Purpose::Start, 4, 0).next_u64();
+    let stop = Stop { remaining_nats: plan.stop.remaining_nats, ..short.stop };
+    let mut run = Run::new(target, fitted.clone(), &Plan { seed, stop, ..short.clone() })?;
+    let reason = fit.carry_unseen(&mut run)?;
+    let (remaining, gradients) = (run.last_remaining(), fit.counts.gradient);
+    let converged = reason == StopReason::Converged;
+    converged.then(|| Ok(Contained { q: unbent(run.best(), family)?, remaining, gradients })).transpose()
 }
