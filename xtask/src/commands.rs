@@ -145,6 +145,12 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |_| vec![check("recover", &[])],
     },
     Task {
+        name: "contains",
+        argument: None,
+        about: "families that contain the Gaussian against it; writes docs/containing.md",
+        commands: |_| vec![check("contains", &[])],
+    },
+    Task {
         name: "reproduce",
         argument: Some("[name]"),
         about: "quick runs of the paper's experiments (default: all) against what is expected of them",
@@ -172,6 +178,7 @@ fn check(name: &str, arguments: &[&str]) -> Call {
     let page = match name {
         "calibrate" => "verdict",
         "recover" => "families",
+        "contains" => "containing",
         name => name,
     };
     let mut command = cargo(&format!("run --release -p elinvar-checks -- {name} --write docs/{page}.md"));

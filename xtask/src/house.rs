@@ -18,6 +18,7 @@ const GENERATED: &[&str] = &[
     "docs/verdict.md",
     "docs/affine.md",
     "docs/chains.md",
+    "docs/containing.md",
     "docs/defaults.md",
     "docs/evaluations.md",
     "docs/families.md",

@@ -14,11 +14,6 @@ use crate::settings::{Components, Dims, FamilySettings, Shape};
 /// The word for the ladder of families.
 pub(crate) const AUTO: &str = "auto";
 
-/// Half the degrees of freedom of a Student-t unless it is given.
-const SHAPE: f64 = 4.0;
-/// λ of nig and snig unless it is given: with w ~ InverseGaussian(1, 2) the excess kurtosis of nig, 3/λ, is that of a
-/// Student-t with 8 degrees of freedom.
-const LAMBDA: f64 = 2.0;
 const COMPONENTS: usize = 3;
 const RANK: usize = 1;
 const LAW: &str = "logistic";
@@ -28,21 +23,26 @@ const LAW: &str = "logistic";
 pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>) -> Result<Family, Error> {
     let name = default_for(model.usual_family, args.name);
     check_owners(args, name)?;
-    let lambda = args.lambda.unwrap_or(LAMBDA);
     let family = match name {
         AUTO => Family::auto(),
         "mog" => match args.components.unwrap_or(Components::Number(COMPONENTS)) {
             Components::Auto => Family::mog_auto(),
             Components::Number(components) => Family::mog(components),
         },
-        "student_t" => match args.shape.unwrap_or(Shape::Number(SHAPE)) {
+        "student_t" => match args.shape.unwrap_or(Shape::Learn) {
             Shape::Learn => Family::student_t_learned(),
             Shape::Number(a) => Family::student_t(a),
         },
         "skew" => Family::skew(),
         "emg" => Family::emg(),
-        "nig" => Family::nig(lambda),
-        "snig" => Family::snig(lambda),
+        "nig" => match args.lambda.unwrap_or(Shape::Learn) {
+            Shape::Learn => Family::nig_learned(),
+            Shape::Number(lambda) => Family::nig(lambda),
+        },
+        "snig" => match args.lambda.unwrap_or(Shape::Learn) {
+            Shape::Learn => Family::snig_learned(),
+            Shape::Number(lambda) => Family::snig(lambda),
+        },
         "rank_k" => Family::rank_k(args.rank.unwrap_or(RANK)),
         "matrix" => {
             let Some(dims) = args.dims.as_ref().or(layers) else {
@@ -126,6 +126,10 @@ fn check_owners(args: &FamilySettings, name: &'static str) -> Result<(), Error> 
     }
 }
 
+fn lambda_in_words(lambda: f64, learn: bool) -> String {
+    format!("λ = {}{}", significant(lambda), if learn { ", learned" } else { "" })
+}
+
 /// The family in words, as in "approximated by …".
 pub(crate) fn family_in_words(family: &Family) -> String {
     let (kind, covariance) = (&family.kind, family.covariance);
@@ -137,8 +141,10 @@ pub(crate) fn family_in_words(family: &Family) -> String {
         }
         Kind::Skew => "skew-Gaussian".into(),
         Kind::Emg => "exponentially modified Gaussian".into(),
-        Kind::Nig { lambda } => format!("normal inverse-Gaussian (λ = {})", significant(*lambda)),
-        Kind::Snig { lambda } => format!("symmetric normal inverse-Gaussian (λ = {})", significant(*lambda)),
+        Kind::Nig { lambda, learn } => format!("normal inverse-Gaussian ({})", lambda_in_words(*lambda, *learn)),
+        Kind::Snig { lambda, learn } => {
+            format!("symmetric normal inverse-Gaussian ({})", lambda_in_words(*lambda, *learn))
+        }
         Kind::RankK { rank } => format!("Gaussian with {rank} covariance factor{}", if *rank == 1 { "" } else { "s" }),
         Kind::Mog { components: 1 } => "mixture of one Gaussian".into(),
         Kind::Mog { components } => format!("mixture of {components} Gaussians"),

@@ -13,10 +13,10 @@ use elinvar_data::RegressionData;
 
 use crate::analysis::Analysis;
 use crate::error::Error;
-use crate::family::family;
-use crate::models::{Model, ModelName, UsualFamily, check_owners};
+use crate::family::{AUTO, family};
+use crate::models::{Model, ModelName, UnderT, UsualFamily, check_owners};
 use crate::rows::{self, Loaded, Rows};
-use crate::settings::{Components, Settings};
+use crate::settings::{Components, STUDENT_T, Settings};
 use crate::start;
 
 /// Draws times parameters that are held in memory at once: 2 GiB.
@@ -50,14 +50,20 @@ impl Job {
     pub fn new(settings: &Settings) -> Result<Self, Error> {
         let name = settings.model.name.unwrap_or(ModelName::DEFAULT);
         let entry = name.entry();
+        let mut asked = settings.family.clone();
+        if settings.model.prior == Some(STUDENT_T) && asked.name.is_none_or(|name| name == AUTO) {
+            // No other family shares its scale with the prior.
+            asked.name = Some(STUDENT_T);
+        }
         if entry.usual_family != UsualFamily::OwnStart {
             // What needs no data comes first.
-            family(&settings.family, entry, None)?;
+            family(&asked, entry, None)?;
         }
         check_owners(settings, name)?;
         let Loaded { rows, train, test } = rows::load(settings, name)?;
         let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::Model)?;
-        let mut family = family(&settings.family, entry, model.layers().as_ref())?;
+        let model = UnderT::where_asked(model, &settings.model)?;
+        let mut family = family(&asked, entry, model.layers().as_ref())?;
         let mut plan = settings.plan.clone();
         let notes = choose_bias_correction(&mut plan, model.target()).into_iter().collect();
         check_size(settings, &family, model.target().dim(), rows.n_rows)?;

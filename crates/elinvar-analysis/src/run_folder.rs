@@ -299,11 +299,12 @@ fn content(folder: &Path) -> io::Result<Content> {
 /// What happened in each step; a value that is not known is an empty cell.
 fn trace(steps: &[Step]) -> String {
     let cell = |value: Option<f64>| value.map_or(String::new(), |v| format!("{v:?}"));
-    let mut text =
-        String::from("step,evaluations,seconds,elbo,elbo_se,step_size,taken,kl,remaining,dropped,draws,components\n");
+    let mut text = String::from(
+        "step,evaluations,seconds,elbo,elbo_se,step_size,taken,kl,remaining,dropped,draws,components,bound\n",
+    );
     for step in steps {
         text += &format!(
-            "{},{},{:.6},{},{},{:?},{:?},{},{},{},{},{}\n",
+            "{},{},{:.6},{},{},{:?},{:?},{},{},{},{},{},{}\n",
             step.index,
             step.counts.gradient,
             step.seconds,
@@ -315,7 +316,8 @@ fn trace(steps: &[Step]) -> String {
             cell(step.remaining.map(|(gain, _)| gain)),
             step.dropped,
             step.n_draws,
-            step.components
+            step.components,
+            step.bound
         );
     }
     text

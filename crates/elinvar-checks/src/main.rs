@@ -5,6 +5,7 @@ mod arguments;
 mod bits;
 mod calibrate;
 mod chains;
+mod contains;
 mod defaults;
 mod evaluations;
 mod families;
@@ -51,6 +52,11 @@ const CHECKS: &[Check] = &[
         name: "recover",
         about: "every family on a member of itself, and against ordinary gradients",
         run: recover::run,
+    },
+    Check {
+        name: "contains",
+        about: "whether families that contain the Gaussian end above it, and what they cost",
+        run: contains::run,
     },
     Check {
         name: "posteriordb",

@@ -12,8 +12,8 @@ use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
     StartAt, activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
     diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, matrix_update, missing, model_name,
-    momentum, noise, positive, precision, printed_option, rule, sampling, scale, seed, shape, shape_estimator,
-    split_seed, standard_deviation, start_at, weights,
+    momentum, noise, positive, precision, printed_option, prior, prior_shape, rule, sampling, scale, seed, shape,
+    shape_estimator, split_seed, standard_deviation, start_at, weights,
 };
 use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use elinvar_data::{Categorical, Missing};
@@ -96,6 +96,13 @@ pub(crate) struct FitArgs {
     /// Known concentration of the angles, for direction [default: 1]
     #[arg(long, value_name = "K", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) concentration: Option<f64>,
+    /// Kind of the prior of the coefficients: normal, or student_t, which shares its scale with a Student-t
+    /// approximation [default: normal]
+    #[arg(long, value_name = "WORD", value_parser = prior, help_heading = "Model")]
+    pub(crate) prior: Option<&'static str>,
+    /// Half the degrees of freedom of a t prior, from 0.1 to 1e6 [default: 2.5]
+    #[arg(long, value_name = "A", value_parser = prior_shape, allow_hyphen_values = true, help_heading = "Model")]
+    pub(crate) prior_shape: Option<f64>,
     /// Precision (1/variance) of the Gaussian prior of every coefficient [default: scaled to the data; 1
     /// for network]
     #[arg(long, value_name = "P", value_parser = precision, allow_hyphen_values = true, help_heading = "Model")]
@@ -141,18 +148,19 @@ pub(crate) struct FitArgs {
         help_heading = "Approximation"
     )]
     pub(crate) rank: Option<usize>,
-    /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: 4]
+    /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: learn]
     #[arg(
         long, value_name = "A", value_parser = shape, allow_hyphen_values = true,
         help_heading = "Approximation"
     )]
     pub(crate) shape: Option<Shape>,
-    /// Shape of the mixing law, from 1e-3 to 1e3, for nig and snig; smaller is heavier-tailed [default: 2]
+    /// Shape of the mixing law, from 1e-3 to 1e3, or learn, for nig and snig; smaller is heavier-tailed [default:
+    /// learn]
     #[arg(
         long, value_name = "L", value_parser = lambda, allow_hyphen_values = true,
         help_heading = "Approximation"
     )]
-    pub(crate) lambda: Option<f64>,
+    pub(crate) lambda: Option<Shape>,
     /// Kind of the components, for ef_mixture: gamma, log_normal, beta, … [default: by the model]
     #[arg(long, value_name = "WORD", value_parser = component_name, help_heading = "Approximation")]
     pub(crate) component: Option<&'static str>,

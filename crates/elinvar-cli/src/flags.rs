@@ -133,6 +133,8 @@ fn over_model(model: &mut ModelSettings, args: &FitArgs) {
     if args.prior_precision.is_some() || args.prior_sd.is_some() {
         (model.prior_precision, model.prior_sd) = (args.prior_precision, args.prior_sd);
     }
+    set(&mut model.prior, &args.prior);
+    set(&mut model.prior_shape, &args.prior_shape);
     set(&mut model.sigma_scale, &args.sigma_scale);
     set(&mut model.exposure, &args.exposure);
     set(&mut model.concentration, &args.concentration);
@@ -194,6 +196,8 @@ mod tests {
             ("train-rows", "f"),
             ("exposure", "e"),
             ("concentration", "2"),
+            ("prior", "student_t"),
+            ("prior-shape", "3"),
             ("prior-precision", "2"),
             ("prior-sd", "2"),
             ("sigma-scale", "2"),

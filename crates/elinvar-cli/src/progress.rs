@@ -153,7 +153,7 @@ fn clock(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use elinvar::run::Counts;
+    use elinvar::run::{Bound, Counts};
 
     use super::*;
 
@@ -169,6 +169,7 @@ mod tests {
             dropped: 0,
             n_draws: 32,
             components: 1,
+            bound: Bound::Elbo,
             counts: Counts { gradient: 12_800, ..Counts::default() },
             seconds: 0.1,
         }

@@ -151,6 +151,7 @@ open! {
         fn entropy(kappa: f64, dim: usize) -> Option<Entropy>;
         fn log_mixing_density(w: f64) -> f64;
         fn shape_slopes(dim: usize) -> Option<ShapeSlopes>;
+        fn marginal_fisher(dim: usize) -> Option<f64>;
         fn divergence_from(other: &Law) -> f64;
     }
 }

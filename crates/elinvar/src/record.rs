@@ -63,12 +63,34 @@ impl Counts {
     }
 }
 
+/// Which bound a fit climbs and its trace holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Bound {
+    /// E[log p(z) − log q(z)].
+    #[default]
+    Elbo,
+    /// E[log p(z, w) − log q(z, w)], with a t prior that shares w with the approximation (mathematics §2.2). It is never
+    /// above the other.
+    JointElbo,
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Bound::Elbo => "elbo",
+            Bound::JointElbo => "joint_elbo",
+        })
+    }
+}
+
 /// One step of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Index of the step, from 0.
     pub index: u64,
-    /// The ELBO before the step, estimated from its draws.
+    /// The bound before the step, estimated from its draws.
     pub elbo: Option<f64>,
     /// Its Monte Carlo standard error, as if the draws were independent.
     pub elbo_se: Option<f64>,
@@ -89,6 +111,9 @@ pub struct Step {
     /// Number of components of the approximation.
     #[serde(default = "one")]
     pub components: usize,
+    /// Which bound `elbo` and `remaining` are about.
+    #[serde(default)]
+    pub bound: Bound,
     /// Evaluations so far.
     pub counts: Counts,
     /// Seconds so far.

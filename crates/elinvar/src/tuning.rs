@@ -88,6 +88,22 @@ pub(crate) mod least_change {
     pub(crate) const PAYING_SHARE: f64 = 0.9;
 }
 
+/// A family against the Gaussian that it contains. Measured by `cargo xtask contains`.
+pub(crate) mod contained {
+    /// Draws of each by which the two are compared after a review; they share their noise.
+    pub(crate) const DRAWS: usize = 256;
+    /// The same at the end of a fit, where the last review has left it open.
+    pub(crate) const LAST_DRAWS: usize = 1_024;
+    /// Standard errors of the difference from which it is not open.
+    pub(crate) const CLEAR_ERRORS: f64 = 3.0;
+    /// Reviews in a row that must find nothing to be had above the Gaussian.
+    pub(crate) const REVIEWS: u32 = 2;
+    /// Times the gradients of the Gaussian fit after which a family that is not above it is given up.
+    pub(crate) const PATIENCE: u64 = 8;
+    /// Tolerances within which it may then still hope to rise above the Gaussian.
+    pub(crate) const LITTLE: f64 = 5.0;
+}
+
 /// The rounds of a mixture that grows. No measurement of these is on record.
 pub(crate) mod growth {
     /// Rounds before the last, at most.

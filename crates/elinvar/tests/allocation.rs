@@ -272,7 +272,7 @@ fn steps_from_values_alone_allocate_nothing() {
     let target = from_values(3, |z| -(z[0] * z[0] - z[1]).powi(2) - z[2].cosh() - 0.5 * z[0] * z[0]);
     // These move by gradients, and say so.
     let refused = |family: &Family| {
-        matches!(family.kind, Kind::StudentT { learn: true, .. } | Kind::ScaleMixture { product: true, .. })
+        subjects::is_learned(*family) || matches!(family.kind, Kind::ScaleMixture { product: true, .. })
     };
     for family in families().into_iter().filter(|family| !refused(family)) {
         let start = subjects::standard(family, 3);
@@ -292,7 +292,7 @@ fn steps_with_momentum_and_running_means_allocate_nothing() {
     let (regression, banana) = (logistic(341, 11), Banana::default());
     let curvatures = [Curvature::Auto, Curvature::ItemGradients, Curvature::SquaredMean, Curvature::GaussNewton];
     for family in families() {
-        let learned = family.kind == Family::student_t_learned().kind;
+        let learned = subjects::is_learned(family);
         let product = matches!(family.kind, Kind::ScaleMixture { product: true, .. });
         let single = family.name() != "mog" && family == family.diagonal() && !learned && !product;
         for (rule, fits) in [

@@ -13,6 +13,7 @@ mod own;
 mod poisson;
 mod proportion;
 mod rate;
+mod under_t;
 
 use std::fmt;
 
@@ -23,6 +24,7 @@ use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 use serde::{Serialize, Serializer};
 
 pub(crate) use own::check_owners;
+pub(crate) use under_t::UnderT;
 
 use crate::held_out::Scores;
 use crate::settings::{Dims, ModelSettings};
@@ -89,7 +91,7 @@ pub(crate) struct OwnSetting {
 }
 
 /// A model over its rows.
-pub(crate) trait Model {
+pub(crate) trait Model: Sync {
     /// What is fitted.
     fn target(&self) -> &dyn Target;
 

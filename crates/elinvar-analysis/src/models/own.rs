@@ -16,6 +16,7 @@ pub(crate) fn check_owners(settings: &Settings, name: ModelName) -> Result<(), E
     let of_categories = data.categorical.is_some() || data.category.is_some();
     let scaled = data.scaling.is_some_and(|scaling| scaling != Scaling::None);
     let held_out = data.test_fraction.is_some() || data.test_rows.is_some() || data.train_rows.is_some();
+    let of_prior = settings.model.prior.is_some() || settings.model.prior_shape.is_some();
     let searches = entry.usual_family != UsualFamily::OwnStart;
     let of_table = [
         ("--features, --exclude or --no-intercept", of_columns, is_regression, regression),
@@ -26,6 +27,7 @@ pub(crate) fn check_owners(settings: &Settings, name: ModelName) -> Result<(), E
     let of_fit = [
         ("--no-intercept", no_intercept, name.has_coefficients(), "a model with coefficients"),
         ("--prior-precision or --prior-sd", settings.model.has_prior(), is_regression, regression),
+        ("--prior or --prior-shape", of_prior, is_regression, regression),
         ("--minibatch", plan.minibatch.is_some(), is_regression, regression),
         ("--restarts", plan.restarts > 1, searches, "a model whose start is searched for"),
     ];

@@ -52,13 +52,15 @@ keys! {
     example: &'static str;
     family_name: &'static str;
     fraction: f64;
-    lambda: f64;
+    lambda: Shape;
     law_name: &'static str;
     likelihood: Likelihood;
     matrix_update: MatrixUpdate;
     missing: Missing;
     model_name: ModelName;
     precision: f64;
+    prior: &'static str;
+    prior_shape: f64;
     scale: f64;
     scaling: Scaling;
     shape: Shape;

@@ -8,6 +8,7 @@ pub mod value;
 mod words;
 
 pub use read::read;
+pub(crate) use value::STUDENT_T;
 pub use words::{Components, Dims, Likelihood, Shape};
 
 pub use crate::models::ModelName;
@@ -131,6 +132,12 @@ pub struct ModelSettings {
     /// Which model.
     #[serde(deserialize_with = "key::model_name")]
     pub name: Option<ModelName>,
+    /// Kind of the prior of the coefficients or weights: normal or student_t.
+    #[serde(deserialize_with = "key::prior")]
+    pub prior: Option<Word>,
+    /// Half the degrees of freedom of a t prior.
+    #[serde(deserialize_with = "key::prior_shape")]
+    pub prior_shape: Option<f64>,
     /// Precision of the normal prior of every coefficient or weight.
     #[serde(deserialize_with = "key::precision")]
     pub prior_precision: Option<f64>,
@@ -183,12 +190,12 @@ pub struct FamilySettings {
     /// Number of factors of the covariance.
     #[serde(deserialize_with = "key::at_least_one")]
     pub rank: Option<usize>,
-    /// Half the degrees of freedom.
+    /// Half the degrees of freedom, or learn.
     #[serde(deserialize_with = "key::shape")]
     pub shape: Option<Shape>,
-    /// Shape of a mixing law.
+    /// Shape of a mixing law, or learn.
     #[serde(deserialize_with = "key::lambda")]
-    pub lambda: Option<f64>,
+    pub lambda: Option<Shape>,
     /// Kind of the components.
     #[serde(deserialize_with = "key::component_name")]
     pub component: Option<Word>,

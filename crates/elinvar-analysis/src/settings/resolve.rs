@@ -94,7 +94,12 @@ impl FamilySettings {
             Kind::RankK { rank } => Self { rank: Some(rank), ..plain },
             Kind::StudentT { learn: true, .. } => Self { shape: Some(Shape::Learn), ..plain },
             Kind::StudentT { a, .. } => Self { shape: Some(Shape::Number(a)), ..plain },
-            Kind::Nig { lambda } | Kind::Snig { lambda } => Self { lambda: Some(lambda), ..plain },
+            Kind::Nig { learn: true, .. } | Kind::Snig { learn: true, .. } => {
+                Self { lambda: Some(Shape::Learn), ..plain }
+            }
+            Kind::Nig { lambda, .. } | Kind::Snig { lambda, .. } => {
+                Self { lambda: Some(Shape::Number(lambda)), ..plain }
+            }
             Kind::ScaleMixture { law, product } => Self {
                 law: Some(law.name()),
                 product: Some(product),

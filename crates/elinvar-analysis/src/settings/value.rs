@@ -17,6 +17,9 @@ pub use super::plan_value::{
 use super::{Components, Dims, EXAMPLE, Likelihood, ModelName, Shape};
 use crate::family::AUTO;
 
+/// The word for a t prior.
+pub(crate) const STUDENT_T: &str = "student_t";
+
 /// A model by its name.
 pub fn model_name(text: &str) -> Result<ModelName, String> {
     if let Some(model) = ModelName::all().find(|model| model.name() == text) {
@@ -137,6 +140,16 @@ fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
     Err(format!("this is too extreme; give a number from {least:e} to {most:e}"))
 }
 
+/// A kind of prior.
+pub fn prior(text: &str) -> Result<&'static str, String> {
+    one_of(text, "priors", &["normal", STUDENT_T])
+}
+
+/// Half the degrees of freedom of a t prior.
+pub fn prior_shape(text: &str) -> Result<f64, String> {
+    within(text, 0.1, 1e6)
+}
+
 /// A precision of a prior.
 pub fn precision(text: &str) -> Result<f64, String> {
     within(text, 1e-12, 1e12)
@@ -167,11 +180,14 @@ pub fn shape(text: &str) -> Result<Shape, String> {
         .into())
 }
 
-/// The shape of a mixing law.
-pub fn lambda(text: &str) -> Result<f64, String> {
+/// The shape of a mixing law, or learn.
+pub fn lambda(text: &str) -> Result<Shape, String> {
+    if text == "learn" {
+        return Ok(Shape::Learn);
+    }
     let value = positive(text)?;
     if (1e-3..=1e3).contains(&value) {
-        return Ok(value);
+        return Ok(Shape::Number(value));
     }
     Err("give a number from 1e-3 to 1e3: below, the variance of the scale is so large that estimates never settle, \
          and above, the law is a Gaussian"
@@ -250,6 +266,7 @@ mod tests {
         }
         assert!(shape("1").is_err() && shape("1.09").is_err() && shape("1.1").is_ok() && shape("1.1e6").is_err());
         assert!(lambda("9e-4").is_err() && lambda("1e-3").is_ok() && lambda("1e3").is_ok() && lambda("1001").is_err());
+        assert!(lambda("learn") == Ok(Shape::Learn) && lambda("learned").is_err());
         assert!(precision("1e-12").is_ok() && precision("1e13").is_err() && scale("1e-13").is_err());
         assert!(standard_deviation("1e-6").is_ok() && standard_deviation("2e6").is_err());
         assert!(at_least_one("0").is_err() && at_least_one("1.5").is_err() && at_least_one("7") == Ok(7));

@@ -38,10 +38,10 @@ pub enum Components {
     Number(usize),
 }
 
-/// Half the degrees of freedom of a Student-t.
+/// The constant of a mixing law: half the degrees of freedom of a Student-t, λ of nig and snig.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// As the fit finds them.
+    /// As the fit finds it.
     Learn,
     /// This number.
     Number(f64),

@@ -124,7 +124,7 @@ fn the_number_of_components_can_be_found() {
     let config: toml::Table = toml::from_str(&story.read("run/config.toml")).unwrap();
     assert_eq!(config["family"]["components"].as_str(), Some("auto"));
     let trace = story.read("run/trace.csv");
-    let components = |line: &str| line.rsplit(',').next().unwrap().parse::<usize>().unwrap();
+    let components = |line: &str| line.rsplit(',').nth(1).unwrap().parse::<usize>().unwrap();
     let (first, last) = (trace.lines().nth(1).unwrap(), trace.lines().last().unwrap());
     assert!(components(first) == 1 && components(last) > 1, "{first}\n{last}");
 }
@@ -165,7 +165,8 @@ fn every_family_fits_the_example() {
 #[test]
 fn a_run_directory_holds_everything() {
     let story = Story::new();
-    let fit = story.json(&["fit", "--out", "runs/a", "--family", "student_t", "--prior-sd", "2", "--exclude", "x1"]);
+    let arguments = "fit --out runs/a --family student_t --shape 4 --prior-sd 2 --exclude x1";
+    let fit = story.json(&arguments.split(' ').collect::<Vec<_>>());
     assert_eq!(fit["run_dir"], "runs/a");
     let names: Vec<String> = story.files().iter().map(|p| p.display().to_string()).collect();
     assert_eq!(
@@ -191,11 +192,11 @@ fn a_run_directory_holds_everything() {
     let trace = story.read("runs/a/trace.csv");
     assert_eq!(
         trace.lines().next(),
-        Some("step,evaluations,seconds,elbo,elbo_se,step_size,taken,kl,remaining,dropped,draws,components")
+        Some("step,evaluations,seconds,elbo,elbo_se,step_size,taken,kl,remaining,dropped,draws,components,bound")
     );
     assert!(trace.lines().skip(1).enumerate().all(|(i, line)| line.starts_with(&format!("{i},"))));
     let last: Vec<&str> = trace.lines().last().unwrap().split(',').collect();
-    assert_eq!((last.len(), last[11]), (12, "1"));
+    assert_eq!((last.len(), last[11], last[12]), (13, "1", "elbo"));
     assert!(last[8].parse::<f64>().unwrap() < 0.01, "it ended because little remained");
 
     let diagnostics: Value = serde_json::from_str(&story.read("runs/a/diagnostics.json")).unwrap();

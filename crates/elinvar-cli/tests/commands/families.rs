@@ -30,7 +30,12 @@ fn kept_and_sampled(story: &Story, name: &str, arguments: &str, n_parameters: us
     let page = story.run(&words[..words.len() - 4]);
     let has_tail =
         page.stdout.lines().any(|line| line.starts_with("tail ") && line.ends_with("degrees of freedom, learned"));
-    assert_eq!(has_tail, arguments.contains("learn"), "{arguments}\n{}", page.stdout);
+    assert_eq!(has_tail, name == "student_t", "{arguments}\n{}", page.stdout);
+    let has_lambda = page.stdout.lines().next().is_some_and(|line| line.contains(", learned)"));
+    assert_eq!(has_lambda, name.ends_with("nig"), "{arguments}\n{}", page.stdout);
+    let bound = if arguments.contains("--prior student_t") { "joint_elbo" } else { "elbo" };
+    let trace = story.read(&format!("{folder}/trace.csv"));
+    assert!(trace.lines().skip(1).all(|line| line.ends_with(&format!(",{bound}"))), "{arguments}\n{trace}");
     assert!(page.stdout.starts_with("Logistic") || n_parameters == 1, "{arguments}\n{}", page.stdout);
 }
 
@@ -39,7 +44,10 @@ fn families_on_the_real_line() {
     let story = Story::new();
     tables(&story);
     for (name, rest) in [
-        ("student_t", "--family student_t --shape learn --max-steps 20000"),
+        ("student_t", "--family student_t --max-steps 20000"),
+        ("student_t", "--prior student_t --prior-shape 3 --prior-sd 2"),
+        ("nig", "--family nig"),
+        ("snig", "--family snig --lambda learn"),
         ("scale_mixture", "--family scale_mixture"),
         ("scale_mixture", "--family scale_mixture --law variance_gamma --constant k=3 --covariance diagonal"),
         ("scale_mixture", "--family scale_mixture --law student_t --product"),
@@ -49,6 +57,24 @@ fn families_on_the_real_line() {
         let arguments = format!("fit logistic t.csv --target y --exclude count,hours,angle {rest}");
         kept_and_sampled(&story, name, &arguments, 3);
     }
+}
+
+/// A t prior is one of all parameters, and of a Student-t approximation.
+#[test]
+fn where_a_t_prior_means_nothing() {
+    let story = Story::new();
+    tables(&story);
+    let said = |arguments: &str| {
+        let ended = story.run(&arguments.split(' ').collect::<Vec<_>>());
+        assert!(!ended.stderr.is_empty(), "{arguments}");
+        ended.stderr
+    };
+    let linear = said("fit linear t.csv --target hours --exclude angle --prior student_t");
+    assert!(linear.contains("such as sigma"), "{linear}");
+    let skew = said("fit logistic t.csv --target y --exclude angle --prior student_t --family skew");
+    assert!(skew.contains("use `student_t`"), "{skew}");
+    let rate = said("fit rate t.csv --target count --prior student_t");
+    assert!(rate.contains("belongs to a regression"), "{rate}");
 }
 
 #[test]

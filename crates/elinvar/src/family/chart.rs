@@ -1,5 +1,5 @@
 //! A member as a point of ℝⁿ without constraints: soft-max logits of a mixture, then its blocks, then that of a learned
-//! shape with a = 1 + log(1 + eˣ) (mathematics §9.4).
+//! constant with a = a₀ + log(1 + eˣ), a₀ its infimum (mathematics §9.4).
 
 use super::natural::front;
 use super::step::BlockScratch;
@@ -134,14 +134,16 @@ impl Approximation {
         true
     }
 
-    /// The x with a = 1 + log(1 + eˣ).
+    /// The x with a = a₀ + log(1 + eˣ).
     fn shape_chart(&self) -> f64 {
-        let above = self.law().parameter().unwrap_or(2.0) - 1.0;
+        let law = self.law();
+        let above = law.parameter().unwrap_or(2.0) - law.lowest_parameter();
         above + (-(-above).exp_m1()).ln()
     }
 
     /// The law at this x; `None` if it cannot be represented.
     fn with_shape_chart(&self, x: f64) -> Option<Law> {
-        x.is_finite().then(|| self.law().with_parameter(1.0 + log1p_exp(x)))
+        let law = self.law();
+        x.is_finite().then(|| law.with_parameter(law.lowest_parameter() + log1p_exp(x)))
     }
 }

@@ -9,6 +9,9 @@ use crate::component::ComponentKind;
 use crate::law::{Exponential, HalfNormal, InverseGamma, InverseGaussian, Law, PointMass, ReciprocalInverseGaussian};
 use crate::target::{Covariance, Support};
 
+/// Where a learned λ begins: the kurtosis of nig is that of a Student-t with 8 degrees of freedom.
+const FIRST_LAMBDA: f64 = 2.0;
+
 /// A family with its constants.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenKind", into = "WrittenKind")]
@@ -29,13 +32,17 @@ pub enum Kind {
     Emg,
     /// Normal inverse-Gaussian.
     Nig {
-        /// λ > 0.
+        /// λ > 0; of a learned one the present, in a request the first.
         lambda: f64,
+        /// Whether the fit moves λ.
+        learn: bool,
     },
     /// Symmetric scale mixture with inverse-Gaussian mixing.
     Snig {
-        /// λ > 0.
+        /// λ > 0; of a learned one the present, in a request the first.
         lambda: f64,
+        /// Whether the fit moves λ.
+        learn: bool,
     },
     /// Gaussian whose scale is random: z | s ~ N(μ, sΣ).
     ScaleMixture {
@@ -132,12 +139,22 @@ impl Family {
 
     /// Normal inverse-Gaussian, λ > 0.
     pub fn nig(lambda: f64) -> Self {
-        Self::full(Kind::Nig { lambda })
+        Self::full(Kind::Nig { lambda, learn: false })
     }
 
     /// Symmetric scale mixture with inverse-Gaussian mixing, λ > 0.
     pub fn snig(lambda: f64) -> Self {
-        Self::full(Kind::Snig { lambda })
+        Self::full(Kind::Snig { lambda, learn: false })
+    }
+
+    /// Normal inverse-Gaussian whose λ the fit finds.
+    pub fn nig_learned() -> Self {
+        Self::full(Kind::Nig { lambda: FIRST_LAMBDA, learn: true })
+    }
+
+    /// Symmetric scale mixture with inverse-Gaussian mixing whose λ the fit finds.
+    pub fn snig_learned() -> Self {
+        Self::full(Kind::Snig { lambda: FIRST_LAMBDA, learn: true })
     }
 
     /// Gaussian whose scale is random, with this law of the scale.
@@ -145,6 +162,7 @@ impl Family {
         let law = match law.into() {
             // The constants of a scale mixture are not learned.
             Law::InverseGamma(law) => InverseGamma::of_prior(law.shape()).into(),
+            Law::ReciprocalInverseGaussian(law) => law.held().into(),
             law => law,
         };
         Self::full(Kind::ScaleMixture { law, product: false })
@@ -277,8 +295,10 @@ impl Family {
             Kind::StudentT { a, learn: true } => InverseGamma::learned(a)?.into(),
             Kind::Skew => HalfNormal.into(),
             Kind::Emg => Exponential.into(),
-            Kind::Nig { lambda } => InverseGaussian::new(lambda)?.into(),
-            Kind::Snig { lambda } => ReciprocalInverseGaussian::new(lambda)?.into(),
+            Kind::Nig { lambda, learn: false } => InverseGaussian::new(lambda)?.into(),
+            Kind::Nig { lambda, learn: true } => InverseGaussian::learned(lambda)?.into(),
+            Kind::Snig { lambda, learn: false } => ReciprocalInverseGaussian::new(lambda)?.into(),
+            Kind::Snig { lambda, learn: true } => ReciprocalInverseGaussian::learned(lambda)?.into(),
             Kind::ScaleMixture { law, .. } => law,
             _ => PointMass.into(),
         })
@@ -290,6 +310,11 @@ impl Family {
             Kind::Gaussian => true,
             _ => self.law().is_ok_and(|law| law.mixes()),
         }
+    }
+
+    /// Whether it is a Gaussian mixed over a law that includes, as a limit or without shift, no mixing at all.
+    pub(crate) fn contains_gaussian(&self) -> bool {
+        matches!(self.kind, Kind::Skew | Kind::Emg) || self.law().is_ok_and(|law| law.is_learned())
     }
 
     /// Whether its members have a shift α.
@@ -328,7 +353,7 @@ impl Family {
             Kind::StudentT { a, .. } if !(a > 1.0 && a.is_finite()) => {
                 domain("a", a, "a Student-t approximation needs a > 1: below that it has no covariance")
             }
-            Kind::Nig { lambda } | Kind::Snig { lambda } if !(lambda > 0.0 && lambda.is_finite()) => {
+            Kind::Nig { lambda, .. } | Kind::Snig { lambda, .. } if !(lambda > 0.0 && lambda.is_finite()) => {
                 domain("lambda", lambda, "the inverse-Gaussian shape is a positive number")
             }
             Kind::ScaleMixture { law, .. } if !law.is_scale() => Err(Error::Unsupported {

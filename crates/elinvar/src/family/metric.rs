@@ -4,6 +4,9 @@ use super::step::BlockScratch;
 use super::{Approximation, Blocks, Family, Gradient, Kind, Scratch, finite_mixture};
 use crate::law::{Law, PointMass};
 
+/// Largest factor by which the gain that is left may exceed the part of a learned constant in ½gᵀF⁻¹g.
+const LARGEST_GAIN: f64 = 20.0;
+
 /// Ω = E[ũũᵀ/s] and its inverse, r × r.
 #[derive(Debug)]
 pub(crate) struct Omega {
@@ -82,7 +85,19 @@ impl Approximation {
             }
             _ => unreachable!("the scratch was made for members of this shape"),
         }
-        sum + self.learned().map_or(0.0, |slopes| one.shape * two.shape / slopes.fisher)
+        sum + self.inner_of_shape(one, two)
+    }
+
+    /// The part of a learned constant in it.
+    pub(crate) fn inner_of_shape(&self, one: &Gradient, two: &Gradient) -> f64 {
+        self.learned().map_or(0.0, |slopes| one.shape * two.shape / slopes.fisher)
+    }
+
+    /// How many times the part of a learned constant in ½gᵀF⁻¹g the bound may still rise: w says more about its law
+    /// than z does.
+    pub(crate) fn shape_gain(&self) -> Option<f64> {
+        let (slopes, left) = self.learned().zip(self.law().marginal_fisher(self.dim()))?;
+        Some((slopes.fisher / left).clamp(self.gain_factor(), LARGEST_GAIN))
     }
 
     /// Adds γ times the last displacement to a gradient, so that a plain step of length β from here has momentum:

@@ -129,9 +129,21 @@ impl Approximation {
 
     /// Takes the constant of a learned law.
     pub(super) fn set_law(&mut self, law: &Law) {
-        if let (Kind::StudentT { a, .. }, Some(parameter)) = (&mut self.family.kind, law.parameter()) {
-            *a = parameter;
+        let (Kind::StudentT { a: constant, .. }
+        | Kind::Nig { lambda: constant, .. }
+        | Kind::Snig { lambda: constant, .. }) = &mut self.family.kind
+        else {
+            return;
+        };
+        if let Some(parameter) = law.parameter() {
+            *constant = parameter;
         }
+    }
+
+    /// The same member with the constant of this law.
+    pub(crate) fn with_law(mut self, law: &Law) -> Self {
+        self.set_law(law);
+        self
     }
 
     /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a

@@ -25,9 +25,13 @@ pub(super) enum WrittenKind {
     Emg,
     Nig {
         lambda: f64,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        learn: bool,
     },
     Snig {
         lambda: f64,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        learn: bool,
     },
     ScaleMixture {
         law: Law,
@@ -91,8 +95,8 @@ impl TryFrom<WrittenKind> for Kind {
             WrittenKind::StudentT { a, learn } => Kind::StudentT { a, learn },
             WrittenKind::Skew => Kind::Skew,
             WrittenKind::Emg => Kind::Emg,
-            WrittenKind::Nig { lambda } => Kind::Nig { lambda },
-            WrittenKind::Snig { lambda } => Kind::Snig { lambda },
+            WrittenKind::Nig { lambda, learn } => Kind::Nig { lambda, learn },
+            WrittenKind::Snig { lambda, learn } => Kind::Snig { lambda, learn },
             WrittenKind::ScaleMixture { law, product } => Kind::ScaleMixture { law, product },
             WrittenKind::RankK { rank } => Kind::RankK { rank },
             WrittenKind::Matrix { layout, update } => Kind::Matrix { layout, update },
@@ -120,8 +124,8 @@ impl From<Kind> for WrittenKind {
             Kind::StudentT { a, learn } => WrittenKind::StudentT { a, learn },
             Kind::Skew => WrittenKind::Skew,
             Kind::Emg => WrittenKind::Emg,
-            Kind::Nig { lambda } => WrittenKind::Nig { lambda },
-            Kind::Snig { lambda } => WrittenKind::Snig { lambda },
+            Kind::Nig { lambda, learn } => WrittenKind::Nig { lambda, learn },
+            Kind::Snig { lambda, learn } => WrittenKind::Snig { lambda, learn },
             Kind::ScaleMixture { law, product } => WrittenKind::ScaleMixture { law, product },
             Kind::RankK { rank } => WrittenKind::RankK { rank },
             Kind::Matrix { layout, update } => WrittenKind::Matrix { layout, update },
@@ -377,6 +381,9 @@ mod tests {
             ),
             (Family::student_t(3.0), r#"{"student_t":{"a":3.0},"covariance":"full"}"#),
             (Family::student_t_learned(), r#"{"student_t":{"a":2.5,"learn":true},"covariance":"full"}"#),
+            (Family::nig(3.0), r#"{"nig":{"lambda":3.0},"covariance":"full"}"#),
+            (Family::nig_learned(), r#"{"nig":{"lambda":2.0,"learn":true},"covariance":"full"}"#),
+            (Family::snig_learned().diagonal(), r#"{"snig":{"lambda":2.0,"learn":true},"covariance":"diagonal"}"#),
         ] {
             assert_eq!(serde_json::to_string(&family).unwrap(), text);
             assert_eq!(serde_json::from_str::<Family>(text).unwrap(), family);

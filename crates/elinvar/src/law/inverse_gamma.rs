@@ -1,8 +1,7 @@
 //! Inverse-gamma scale mixing: Student's t (mathematics §2).
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ShapeSlopes};
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, PathOfDraw, ShapeSlopes};
 use crate::Error;
-use crate::rule::log_step;
 use crate::special::gamma::{digamma_minus_log, ln_gamma_ratio, log1p_minus, stirling_remainder, trigamma_minus_inv};
 use crate::special::implicit::inverse_gamma_derivative;
 use crate::special::normal::HALF_LOG_TWO_PI;
@@ -119,13 +118,17 @@ impl MixingLaw for InverseGamma {
         Self { a: value.clamp(*LEARNED.start(), *LEARNED.end()), ..*self }
     }
 
-    /// A step in log(a − 1), which never leaves a > 1 and changes a − 1 by at most a factor e.
-    fn moved_parameter(&self, natural_gradient: f64, beta: f64) -> f64 {
-        log_step(self.a, 1.0, natural_gradient, beta)
+    fn lowest_parameter(&self) -> f64 {
+        1.0
     }
 
     fn path_derivative(&self, w: f64) -> f64 {
         inverse_gamma_derivative(self.a, w)
+    }
+
+    /// ∂_a w/(2w) (z − μ).
+    fn path_of_draw(&self, w: f64, dw: f64) -> PathOfDraw {
+        PathOfDraw { offset: 0.5 * dw / w, shift: 0.0 }
     }
 
     /// −1/w − log w − m_a.
@@ -140,11 +143,18 @@ impl MixingLaw for InverseGamma {
 
     /// F_a = ψ′(a) − 1/a, ∂_a H = (a + d/2){ψ′(a + d/2) − ψ′(a)} + d/(2a) and ∂E\[w\]/∂a = −1/(a − 1)².
     ///
-    /// The marginal information is that of B = Q/(2a + Q) ~ Beta(d/2, a), whose score is log(1 − B) + B(a + d/2)/a,
-    /// without what it shares with the score (a + d/2)B of log|Σ|: Var log(1 − B) − Cov(B, log(1 − B))²/Var B.
-    ///
     /// Paper: §4.2, App. D.
     fn shape_slopes(&self, dim: usize) -> Option<ShapeSlopes> {
+        let (a, b) = (self.a, self.a + 0.5 * dim as f64);
+        let fisher = trigamma_minus_inv(a);
+        // (a + d/2)(1/b − 1/a) + d/(2a) = 0.
+        let entropy = Some(b * (trigamma_minus_inv(b) - fisher));
+        Some(ShapeSlopes { fisher, entropy, s: -1.0 / ((a - 1.0) * (a - 1.0)) })
+    }
+
+    /// That of B = Q/(2a + Q) ~ Beta(d/2, a), whose score is log(1 − B) + B(a + d/2)/a, without what it shares with the
+    /// score (a + d/2)B of log|Σ|: Var log(1 − B) − Cov(B, log(1 − B))²/Var B.
+    fn marginal_fisher(&self, dim: usize) -> Option<f64> {
         let (a, half) = (self.a, 0.5 * dim as f64);
         let b = a + half;
         let fisher = trigamma_minus_inv(a);
@@ -153,14 +163,8 @@ impl MixingLaw for InverseGamma {
         // For large a the terms of order 1/a² cancel: d/2 (d/2 + 1)/(2 a⁴) is left.
         let exact = half / (a * b) - excess - half * (b + 1.0) / (a * b * b);
         let limit = 0.5 * half * (half + 1.0) / (a * a * b * b);
-        let marginal_fisher = if a > 1e3 { limit } else { exact };
-        Some(ShapeSlopes {
-            fisher,
-            marginal_fisher: marginal_fisher.clamp(f64::MIN_POSITIVE, fisher),
-            // (a + d/2)(1/b − 1/a) + d/(2a) = 0.
-            entropy: b * excess,
-            s: -1.0 / ((a - 1.0) * (a - 1.0)),
-        })
+        let marginal = if a > 1e3 { limit } else { exact };
+        Some(marginal.clamp(f64::MIN_POSITIVE, fisher))
     }
 
     /// (a − a₀)(ψ(a) − log a) + ½ log(a/a₀) − c(a) + c(a₀) with Stirling's remainder c.

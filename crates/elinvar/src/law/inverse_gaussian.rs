@@ -2,7 +2,8 @@
 
 use std::f64::consts::LN_2;
 
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, SkewnessOfShift};
+use super::lambda::Lambda;
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, PathOfDraw, ShapeSlopes, SkewnessOfShift};
 use crate::Error;
 use crate::special::bessel_k::{bessel_k, paper_ratio};
 use crate::special::implicit::inverse_gaussian_log_density;
@@ -13,7 +14,7 @@ use crate::special::normal::HALF_LOG_TWO_PI;
 /// Paper: App. G.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InverseGaussian {
-    lambda: f64,
+    lambda: Lambda,
 }
 
 impl InverseGaussian {
@@ -22,7 +23,15 @@ impl InverseGaussian {
     /// # Errors
     /// [`Error::Domain`] unless λ is finite and positive.
     pub fn new(lambda: f64) -> Result<Self, Error> {
-        Ok(Self { lambda: valid_lambda(lambda)? })
+        Ok(Self { lambda: Lambda::fixed(lambda)? })
+    }
+
+    /// The law with λ at first, which a fit moves (mathematics §4.4).
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless λ is finite and positive.
+    pub fn learned(lambda: f64) -> Result<Self, Error> {
+        Ok(Self { lambda: Lambda::learned(lambda)? })
     }
 
     fn conditional_of(a: f64, b: f64, k: Ratios) -> Conditional {
@@ -66,11 +75,11 @@ impl MixingLaw for InverseGaussian {
     }
 
     fn constants(&self) -> [f64; 2] {
-        [self.lambda, 0.0]
+        [self.lambda.value, 0.0]
     }
 
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
-        sample_inverse_gaussian(self.lambda, noise)
+        sample_inverse_gaussian(self.lambda.value, noise)
     }
 
     fn shift(&self, w: f64) -> f64 {
@@ -82,25 +91,25 @@ impl MixingLaw for InverseGaussian {
     }
 
     fn moments(&self) -> Moments {
-        let inverse = 1.0 + 1.0 / self.lambda;
+        let inverse = 1.0 + 1.0 / self.lambda.value;
         Moments { u: 1.0, uu: inverse, s: 1.0, inv_s: inverse, u_inv_s: 1.0, uu_inv_s: 1.0 }
     }
 
     /// w | z ~ GIG(−(d+1)/2, κ + λ, Q + λ).
     fn conditional(&self, forms: Forms) -> Conditional {
-        let (a, b) = (forms.kappa + self.lambda, forms.q + self.lambda);
+        let (a, b) = (forms.kappa + self.lambda.value, forms.q + self.lambda.value);
         let k = bessel_k(0.5 * (forms.dim as f64 + 1.0), (a * b).sqrt());
         Self::conditional_of(a, b, Ratios { lower: k.ratio, upper: k.upper_ratio, turan: k.turan() })
     }
 
     fn conditional_by_bounds(&self, forms: Forms) -> Conditional {
-        let (a, b) = (forms.kappa + self.lambda, forms.q + self.lambda);
+        let (a, b) = (forms.kappa + self.lambda.value, forms.q + self.lambda.value);
         Self::conditional_of(a, b, Ratios::by_bounds(0.5 * (forms.dim as f64 + 1.0), (a * b).sqrt()))
     }
 
     fn log_marginal(&self, forms: Forms) -> f64 {
         let Forms { dim, q, l, kappa } = forms;
-        let lambda = self.lambda;
+        let lambda = self.lambda.value;
         let order = 0.5 * (dim as f64 + 1.0);
         let (a, b) = (kappa + lambda, q + lambda);
         let x = (a * b).sqrt();
@@ -123,11 +132,49 @@ impl MixingLaw for InverseGaussian {
     }
 
     fn log_mixing_density(&self, w: f64) -> f64 {
-        inverse_gaussian_log_density(1.0, self.lambda, w)
+        inverse_gaussian_log_density(1.0, self.lambda.value, w)
     }
 
     fn skewness_of_shift(&self, third: f64) -> Option<SkewnessOfShift> {
-        Some(SkewnessOfShift { mean: 1.0, variance: 1.0 / self.lambda, length: third * self.lambda / 3.0 })
+        Some(SkewnessOfShift { mean: 1.0, variance: 1.0 / self.lambda.value, length: third * self.lambda.value / 3.0 })
+    }
+
+    fn is_learned(&self) -> bool {
+        self.lambda.learn
+    }
+
+    fn with_parameter(&self, value: f64) -> Self {
+        Self { lambda: self.lambda.with(value) }
+    }
+
+    fn path_derivative(&self, w: f64) -> f64 {
+        self.lambda.path_derivative(w)
+    }
+
+    /// ∂_λ w {(z − μ − wα)/(2w) + α}.
+    fn path_of_draw(&self, w: f64, dw: f64) -> PathOfDraw {
+        PathOfDraw { offset: 0.5 * dw / w, shift: 0.5 * dw }
+    }
+
+    fn shape_score(&self, w: f64) -> f64 {
+        self.lambda.score(w)
+    }
+
+    fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
+        Lambda::sampled_fisher(w, path_derivative)
+    }
+
+    fn shape_slopes(&self, _dim: usize) -> Option<ShapeSlopes> {
+        Some(ShapeSlopes { fisher: self.lambda.fisher(), entropy: None, s: 0.0 })
+    }
+
+    /// That of α = 0; along a shift z says more.
+    fn marginal_fisher(&self, dim: usize) -> Option<f64> {
+        Some(self.lambda.marginal_fisher(self, dim))
+    }
+
+    fn divergence_from(&self, other: &Self) -> f64 {
+        self.lambda.divergence_from(other.lambda)
     }
 }
 
@@ -138,12 +185,4 @@ pub(crate) fn sample_inverse_gaussian<N: MixingNoise + ?Sized>(lambda: f64, nois
     let y = normal * normal;
     let x = 2.0 * lambda / (2.0 * lambda + y + (y * (4.0 * lambda + y)).sqrt());
     if noise.uniform() * (1.0 + x) <= 1.0 { x } else { 1.0 / x }
-}
-
-pub(super) fn valid_lambda(lambda: f64) -> Result<f64, Error> {
-    if lambda > 0.0 && lambda.is_finite() {
-        Ok(lambda)
-    } else {
-        Err(Error::Domain { parameter: "lambda", value: lambda, reason: "it must be finite and positive" })
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::random::MixingNoise;
+use crate::rule::log_step;
 use crate::special::radial::radial_entropy;
 
 /// The three scalars of a point, and the dimension.
@@ -98,17 +99,26 @@ pub(super) fn entropy_of_radius<L: MixingLaw>(law: &L, dim: usize) -> f64 {
     radial_entropy(dim, typical, |q| law.log_marginal(Forms { dim, q, ..Forms::default() }))
 }
 
-/// What a law whose constant a fit moves says about that constant (mathematics §2.1, §2.4).
+/// What a law whose constant a fit moves says about that constant (mathematics §2.1, §2.4, §4.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShapeSlopes {
     /// F, the Fisher information of the constant under q(w).
     pub fisher: f64,
-    /// F of the marginal q(z) that is left once the size of Σ is fitted, too: what z says about the constant.
-    pub marginal_fisher: f64,
-    /// ∂H(z)/∂a at fixed Σ.
-    pub entropy: f64,
+    /// ∂H(z)/∂a at fixed Σ, where it has a closed form.
+    pub entropy: Option<f64>,
     /// ∂E\[s\]/∂a.
     pub s: f64,
+}
+
+/// How a draw moves with the constant of its law at fixed probability: ∂z/∂a = offset (z − μ) + shift α.
+///
+/// In general ½(s′/s)(z − μ − uα) + u′α, times ∂w/∂a, with the derivatives of s and u in w.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PathOfDraw {
+    /// ½(s′/s) ∂w/∂a.
+    pub offset: f64,
+    /// (u′ − ½us′/s) ∂w/∂a.
+    pub shift: f64,
 }
 
 /// How a start gives a member of a shifted law the third cumulant of its target.
@@ -196,15 +206,24 @@ pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
         let _ = value;
         *self
     }
-    /// The constant after a step β along its natural gradient.
+    /// The infimum of the constant.
+    fn lowest_parameter(&self) -> f64 {
+        0.0
+    }
+    /// The constant after a step β along its natural gradient: a step in the logarithm of its distance from the
+    /// infimum, which it changes by at most a factor e.
     fn moved_parameter(&self, natural_gradient: f64, beta: f64) -> f64 {
-        let _ = (natural_gradient, beta);
-        self.parameter().unwrap_or(0.0)
+        self.parameter().map_or(0.0, |now| log_step(now, self.lowest_parameter(), natural_gradient, beta))
     }
     /// ∂w/∂a of a draw at fixed probability: some ten microseconds.
     fn path_derivative(&self, w: f64) -> f64 {
         let _ = w;
         0.0
+    }
+    /// How z moves with the constant where w moves by `dw`.
+    fn path_of_draw(&self, w: f64, dw: f64) -> PathOfDraw {
+        let _ = (w, dw);
+        PathOfDraw::default()
     }
     /// ∂ log q(w)/∂a.
     fn shape_score(&self, w: f64) -> f64 {
@@ -218,6 +237,12 @@ pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     }
     /// Information about the constant and slopes in it.
     fn shape_slopes(&self, dim: usize) -> Option<ShapeSlopes> {
+        let _ = dim;
+        None
+    }
+    /// F of the marginal q(z) that is left once the size of Σ is fitted, too: what z says about the constant. Up to a
+    /// millisecond.
+    fn marginal_fisher(&self, dim: usize) -> Option<f64> {
         let _ = dim;
         None
     }

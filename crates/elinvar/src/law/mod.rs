@@ -9,6 +9,7 @@ pub(crate) mod generalised_hyperbolic;
 pub(crate) mod half_normal;
 pub(crate) mod inverse_gamma;
 pub(crate) mod inverse_gaussian;
+mod lambda;
 pub(crate) mod logistic;
 pub(crate) mod mixing_law;
 pub(crate) mod point_mass;
@@ -25,7 +26,9 @@ pub(crate) use inverse_gamma::InverseGamma;
 pub(crate) use inverse_gaussian::InverseGaussian;
 pub(crate) use inverse_gaussian::sample_inverse_gaussian;
 pub(crate) use logistic::Logistic;
-pub(crate) use mixing_law::{Conditional, Entropy, Forms, MixingLaw, Moments, ShapeSlopes, SkewnessOfShift, TwoPoint};
+pub(crate) use mixing_law::{
+    Conditional, Entropy, Forms, MixingLaw, Moments, PathOfDraw, ShapeSlopes, SkewnessOfShift, TwoPoint,
+};
 pub(crate) use point_mass::PointMass;
 pub(crate) use reciprocal_inverse_gaussian::ReciprocalInverseGaussian;
 pub(crate) use variance_gamma::VarianceGamma;

@@ -1,7 +1,8 @@
 //! Reciprocal inverse-Gaussian scale mixing: the symmetric normal inverse-Gaussian law of the paper (mathematics §4.2).
 
-use super::inverse_gaussian::{Ratios, sample_inverse_gaussian, valid_lambda};
-use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments};
+use super::inverse_gaussian::{Ratios, sample_inverse_gaussian};
+use super::lambda::Lambda;
+use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, PathOfDraw, ShapeSlopes};
 use crate::Error;
 use crate::special::bessel_k::bessel_k;
 use crate::special::implicit::inverse_gaussian_log_density;
@@ -12,7 +13,7 @@ use crate::special::radial::{symmetric_nig_entropy, symmetric_nig_log_density};
 /// Paper: App. H.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReciprocalInverseGaussian {
-    lambda: f64,
+    lambda: Lambda,
 }
 
 impl ReciprocalInverseGaussian {
@@ -21,14 +22,27 @@ impl ReciprocalInverseGaussian {
     /// # Errors
     /// [`Error::Domain`] unless λ is finite and positive.
     pub fn new(lambda: f64) -> Result<Self, Error> {
-        Ok(Self { lambda: valid_lambda(lambda)? })
+        Ok(Self { lambda: Lambda::fixed(lambda)? })
+    }
+
+    /// The law with λ at first, which a fit moves (mathematics §4.4).
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless λ is finite and positive.
+    pub fn learned(lambda: f64) -> Result<Self, Error> {
+        Ok(Self { lambda: Lambda::learned(lambda)? })
+    }
+
+    /// The same law with a λ that stays.
+    pub(crate) fn held(self) -> Self {
+        Self { lambda: Lambda { learn: false, ..self.lambda } }
     }
 
     fn conditional_of(&self, b: f64, k: Ratios) -> Conditional {
         Conditional {
-            s: (b / self.lambda).sqrt() * k.lower,
-            inv_s: (self.lambda / b).sqrt() * k.upper,
-            var_inv_s: self.lambda / b * k.turan,
+            s: (b / self.lambda.value).sqrt() * k.lower,
+            inv_s: (self.lambda.value / b).sqrt() * k.upper,
+            var_inv_s: self.lambda.value / b * k.turan,
             ..Conditional::default()
         }
     }
@@ -43,11 +57,11 @@ impl MixingLaw for ReciprocalInverseGaussian {
     }
 
     fn constants(&self) -> [f64; 2] {
-        [self.lambda, 0.0]
+        [self.lambda.value, 0.0]
     }
 
     fn sample<N: MixingNoise + ?Sized>(&self, noise: &mut N) -> f64 {
-        sample_inverse_gaussian(self.lambda, noise)
+        sample_inverse_gaussian(self.lambda.value, noise)
     }
 
     fn scale(&self, w: f64) -> f64 {
@@ -55,13 +69,13 @@ impl MixingLaw for ReciprocalInverseGaussian {
     }
 
     fn moments(&self) -> Moments {
-        Moments::of_scale(1.0 + 1.0 / self.lambda, 1.0)
+        Moments::of_scale(1.0 + 1.0 / self.lambda.value, 1.0)
     }
 
     /// w | z ~ GIG((d−1)/2, Q + λ, λ).
     fn conditional(&self, forms: Forms) -> Conditional {
-        let b = forms.q + self.lambda;
-        let k = bessel_k(0.5 * (forms.dim as f64 - 1.0), (self.lambda * b).sqrt());
+        let b = forms.q + self.lambda.value;
+        let k = bessel_k(0.5 * (forms.dim as f64 - 1.0), (self.lambda.value * b).sqrt());
         self.conditional_of(b, Ratios { lower: k.ratio, upper: k.upper_ratio, turan: k.turan() })
     }
 
@@ -69,21 +83,62 @@ impl MixingLaw for ReciprocalInverseGaussian {
         if forms.dim == 1 {
             return self.conditional(forms);
         }
-        let b = forms.q + self.lambda;
-        self.conditional_of(b, Ratios::by_bounds(0.5 * (forms.dim as f64 - 1.0), (self.lambda * b).sqrt()))
+        let b = forms.q + self.lambda.value;
+        self.conditional_of(b, Ratios::by_bounds(0.5 * (forms.dim as f64 - 1.0), (self.lambda.value * b).sqrt()))
     }
 
     fn log_marginal(&self, forms: Forms) -> f64 {
-        symmetric_nig_log_density(forms.dim, self.lambda, forms.q)
+        symmetric_nig_log_density(forms.dim, self.lambda.value, forms.q)
     }
 
     /// The value is the radial integral χ_d(λ), a constant that takes 0.05 to 1 ms: keep it rather than ask for it at
     /// every step.
     fn entropy(&self, _kappa: f64, dim: usize) -> Option<Entropy> {
-        Some(Entropy::of_scale(symmetric_nig_entropy(dim, self.lambda)))
+        Some(Entropy::of_scale(symmetric_nig_entropy(dim, self.lambda.value)))
     }
 
     fn log_mixing_density(&self, w: f64) -> f64 {
-        inverse_gaussian_log_density(1.0, self.lambda, w)
+        inverse_gaussian_log_density(1.0, self.lambda.value, w)
+    }
+
+    fn is_learned(&self) -> bool {
+        self.lambda.learn
+    }
+
+    fn with_parameter(&self, value: f64) -> Self {
+        Self { lambda: self.lambda.with(value) }
+    }
+
+    fn path_derivative(&self, w: f64) -> f64 {
+        self.lambda.path_derivative(w)
+    }
+
+    /// −∂_λ w/(2w) (z − μ).
+    fn path_of_draw(&self, w: f64, dw: f64) -> PathOfDraw {
+        PathOfDraw { offset: -0.5 * dw / w, shift: 0.0 }
+    }
+
+    fn shape_score(&self, w: f64) -> f64 {
+        self.lambda.score(w)
+    }
+
+    fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
+        Lambda::sampled_fisher(w, path_derivative)
+    }
+
+    fn shape_slopes(&self, _dim: usize) -> Option<ShapeSlopes> {
+        Some(ShapeSlopes {
+            fisher: self.lambda.fisher(),
+            entropy: None,
+            s: -1.0 / (self.lambda.value * self.lambda.value),
+        })
+    }
+
+    fn marginal_fisher(&self, dim: usize) -> Option<f64> {
+        Some(self.lambda.marginal_fisher(self, dim))
+    }
+
+    fn divergence_from(&self, other: &Self) -> f64 {
+        self.lambda.divergence_from(other.lambda)
     }
 }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, ShapeSlopes, SkewnessOfShift, TwoPoint, VarianceGamma,
+    Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, PathOfDraw, ShapeSlopes, SkewnessOfShift, TwoPoint,
+    VarianceGamma,
 };
 use crate::Error;
 
@@ -195,14 +196,20 @@ forward! {
     pub(crate) fn is_learned() -> bool;
     /// The constant after a step β along its natural gradient.
     pub(crate) fn moved_parameter(natural_gradient: f64, beta: f64) -> f64;
+    /// The infimum of the constant.
+    pub(crate) fn lowest_parameter() -> f64;
     /// ∂w/∂a of a draw at fixed probability.
     pub(crate) fn path_derivative(w: f64) -> f64;
+    /// How z moves with the constant where w moves by `dw`.
+    pub(crate) fn path_of_draw(w: f64, dw: f64) -> PathOfDraw;
     /// ∂ log q(w)/∂a.
     pub(crate) fn shape_score(w: f64) -> f64;
     /// ∂t(w)/∂w ∂w/∂a of the statistic t whose natural parameter the constant is.
     pub(crate) fn sampled_fisher(w: f64, path_derivative: f64) -> f64;
     /// Information about the constant and slopes in it.
     pub(crate) fn shape_slopes(dim: usize) -> Option<ShapeSlopes>;
+    /// What z says about the constant once the size of Σ is fitted, too.
+    pub(crate) fn marginal_fisher(dim: usize) -> Option<f64>;
 }
 
 impl std::fmt::Display for Law {

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Posterior;
 use crate::family::Kind;
-use crate::law::{InverseGamma, MixingLaw};
 
 /// The shape a of a Student-t that the fit has found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,8 +24,8 @@ impl Posterior {
     /// else.
     pub fn tail_index(&self) -> Option<TailIndex> {
         let Kind::StudentT { a, learn: true } = self.family().kind else { return None };
-        let slopes = InverseGamma::new(a).ok()?.shape_slopes(self.dim())?;
-        let error = |(mean, error): (f64, f64)| (2.0 * (mean.abs() + error) / slopes.marginal_fisher).sqrt();
+        let information = self.approximation().law().marginal_fisher(self.dim())?;
+        let error = |(mean, error): (f64, f64)| (2.0 * (mean.abs() + error) / information).sqrt();
         Some(TailIndex { a, degrees_of_freedom: 2.0 * a, standard_error: self.record.remaining.map(error) })
     }
 }

@@ -24,6 +24,8 @@ pub enum Purpose {
     Sample,
     /// Momenta and decisions of chains.
     Chains,
+    /// Comparing a state with the Gaussian that its family contains.
+    Contained,
 }
 
 impl Purpose {
@@ -37,6 +39,7 @@ impl Purpose {
             Self::Sample => 5,
             Self::Check => 6,
             Self::Chains => 7,
+            Self::Contained => 8,
         }
     }
 }

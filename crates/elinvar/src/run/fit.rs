@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::components;
+use super::contained::Contained;
 use super::fitting::{Fitting, Kept};
 use super::least_change::LeastChangeRun;
 use super::start::start_in;
@@ -107,8 +108,10 @@ pub(super) fn fit_once(
     let mut posterior = if family.kind == Kind::Auto {
         ladder::climb(target, start, plan, fit)?
     } else {
-        let steps = if family.kind == Kind::MogAuto { grow } else { run_from };
-        let mut posterior = steps(target, start.approximation, plan, fit)?;
+        let mut posterior = match family.kind {
+            Kind::MogAuto => grow(target, start.approximation, plan, fit)?,
+            _ => run_beside(target, start.approximation, start.contained, plan, fit)?,
+        };
         posterior.set_agreement(start.agreement);
         posterior
     };
@@ -163,14 +166,29 @@ pub(super) fn run_from(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
+    run_beside(target, start, None, plan, fit)
+}
+
+/// The same beside the Gaussian that the family contains, if that is known.
+fn run_beside(
+    target: &dyn Target,
+    start: Approximation,
+    contained: Option<Contained>,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<Posterior, Error> {
     if plan.is_by_least_change(target, start.family())? {
         let mut run = LeastChangeRun::new(target, start, plan)?;
         let reason = fit.carry_by_least_change(&mut run)?;
         return run.posterior(reason);
     }
     let mut run = Run::new(target, start, plan)?;
+    run.contained = contained;
     let reason = fit.carry(&mut run)?;
-    Ok(run.posterior(reason, fit.remaining()))
+    let before = run.evaluator.counts();
+    let (reason, remaining) = run.settle(reason, fit.remaining())?;
+    fit.counts += run.evaluator.counts().since(before);
+    Ok(run.posterior(reason, remaining))
 }
 
 /// A mixture that grows from `start`, as a part of a fit.

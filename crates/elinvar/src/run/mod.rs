@@ -4,6 +4,7 @@ mod advance;
 mod average;
 mod checkpoint;
 pub mod components;
+mod contained;
 mod drive;
 mod evaluate;
 mod fit;
@@ -23,7 +24,7 @@ mod values;
 
 pub use crate::evaluate::Interrupt;
 pub use crate::plan::{Plan, Stop};
-pub use crate::record::{Counts, Step, StopReason};
+pub use crate::record::{Bound, Counts, Step, StopReason};
 pub use checkpoint::Checkpoint;
 pub use fit::{fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};
 pub use fitting::Kept;
@@ -36,6 +37,7 @@ use std::ops::ControlFlow;
 use advance::Memory;
 use average::Average;
 use components::Store;
+use contained::Contained;
 use drive::drive;
 use evaluate::Outcome;
 use fitting::{Clock, Fitting};
@@ -75,6 +77,8 @@ pub struct Run<'t> {
     best: Option<Best>,
     /// What was found when the run ended within a window.
     closing: Option<Closing>,
+    /// The Gaussian that the family contains, where its fit is known.
+    contained: Option<Contained>,
     /// The draws of all steps, where somebody wants them.
     store: Option<Store>,
     clock: Clock,
@@ -131,6 +135,7 @@ impl<'t> Run<'t> {
             average: Average::new(start.clone()),
             best: None,
             closing: None,
+            contained: None,
             store: None,
             q: start,
             plan,
@@ -226,6 +231,10 @@ impl<'t> Run<'t> {
             dropped: self.evaluator.counts().since(before).dropped,
             n_draws: self.pace.n_draws(),
             components: self.q.n_components(),
+            bound: match self.evaluator.about().prior.shared() {
+                Some(_) => Bound::JointElbo,
+                None => Bound::Elbo,
+            },
             counts: self.evaluator.counts(),
             seconds: self.seconds(),
         })

@@ -67,6 +67,7 @@ impl Run<'_> {
                     self.best = Some(best);
                 }
                 self.learn(candidate, found);
+                self.weigh_contained()?;
             }
             None => self.average = Average::new(self.q.clone()),
         }
@@ -96,6 +97,11 @@ impl Run<'_> {
     /// What closing an unfinished window has found to be left, if one was closed.
     pub(super) fn closing(&self) -> Option<Option<(f64, f64)>> {
         self.closing.as_ref().map(|closing| closing.remaining)
+    }
+
+    /// What the last review has found to be left, with its standard error.
+    pub(super) fn last_remaining(&self) -> Option<(f64, f64)> {
+        self.pace.last_remaining()
     }
 
     /// The state that stands for the present window.
@@ -134,7 +140,15 @@ impl Run<'_> {
         let remaining = Remaining::of_pairs(|i, j| 0.5 * q.inner(&checks[i], &checks[j], scratch));
         let squares = checks.iter().map(|g| 0.5 * q.inner(g, g, scratch)).sum::<f64>() / REVIEW_BATCHES as f64;
         let energy = (squares - remaining.mean).max(0.0) * n_draws as f64;
-        let remaining = remaining.times(q.gain_factor());
+        let remaining = match q.shape_gain() {
+            // The bound curves less still along a learned constant.
+            Some(gain) => Remaining::of_pairs(|i, j| {
+                let (one, two) = (&checks[i], &checks[j]);
+                let shape = q.inner_of_shape(one, two);
+                0.5 * (q.gain_factor() * (q.inner(one, two, scratch) - shape) + gain * shape)
+            }),
+            None => remaining.times(q.gain_factor()),
+        };
         let elbo_se = if variance.is_finite() { variance.sqrt() } else { f64::MAX };
         Ok(elbo.is_finite().then_some(Findings { elbo, elbo_se, remaining, energy }))
     }

@@ -7,35 +7,45 @@ use super::gamma::ln_gamma;
 use super::normal::HALF_LOG_TWO_PI;
 
 /// −∫ q log q of a density q(z) = exp f(|z|²) on ℝᵈ; `typical` is a radius within its bulk.
-///
-/// The integrand in log radius must be unimodal apart from the factor log q: a trapezoid sum runs outwards from
-/// `typical`.
 pub(crate) fn radial_entropy(dim: usize, typical: f64, log_density: impl Fn(f64) -> f64) -> f64 {
+    let [mean] = radial_expectation(dim, typical, |square| {
+        let log_q = log_density(square);
+        (log_q, [log_q])
+    });
+    -mean
+}
+
+/// E\[g\] of functions g(|z|²) under such a density; `at` gives log q and g.
+///
+/// The density of the log radius must be unimodal: a trapezoid sum runs outwards from `typical`.
+pub(crate) fn radial_expectation<const N: usize>(
+    dim: usize,
+    typical: f64,
+    at: impl Fn(f64) -> (f64, [f64; N]),
+) -> [f64; N] {
     let d = dim as f64;
     let log_sphere = LN_2 + 0.5 * d * PI.ln() - ln_gamma(0.5 * d);
     // The log radius has at least the standard deviation (2d)^{−½} of a χ_d variable.
     let step = (0.25 / (2.0 * d).sqrt()).min(0.05);
     let start = typical.ln();
     let term = |tau: f64| {
-        let log_q = log_density((2.0 * tau).exp());
+        let (log_q, g) = at((2.0 * tau).exp());
         let log_mass = log_sphere + d * tau + log_q;
-        (log_mass, log_mass.exp() * log_q)
+        (log_mass, g.map(|g| log_mass.exp() * g))
     };
     let mut sum = term(start).1;
     for direction in [-step, step] {
         let mut previous = f64::NEG_INFINITY;
         for j in 1..1_000_000 {
-            let (log_mass, value) = term(start + direction * j as f64);
-            if value.is_finite() {
-                sum += value;
-            }
+            let (log_mass, values) = term(start + direction * j as f64);
+            sum.iter_mut().zip(values).filter(|(_, value)| value.is_finite()).for_each(|(sum, value)| *sum += value);
             if !(log_mass > -44.0 || log_mass > previous) {
                 break;
             }
             previous = log_mass;
         }
     }
-    -sum * step
+    sum.map(|sum| sum * step)
 }
 
 /// log q(z) − ½ log|P| of the symmetric normal inverse-Gaussian law at Q = (z−μ)ᵀP(z−μ).

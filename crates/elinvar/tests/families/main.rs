@@ -14,6 +14,7 @@ mod density;
 mod draws;
 mod ef_mixture;
 mod estimators;
+mod learned_lambda;
 mod learned_shape;
 mod registered;
 mod scale_mixtures;

@@ -90,7 +90,7 @@ fn what_values_cannot_do_is_said_in_a_sentence() {
         let plan = Plan { curvature, ..Plan::default() };
         refused(Family::gaussian(), plan, ["without a gradient", "`gradient_free`"]);
     }
-    for family in [Family::auto(), Family::mog_auto(), Family::student_t_learned()] {
+    for family in [Family::auto(), Family::mog_auto(), Family::student_t_learned(), Family::snig_learned()] {
         refused(family, Plan::default(), ["values of the log density alone", "number of components"]);
     }
     refused(Family::gaussian(), Plan { n_draws: 3, ..Plan::default() }, ["n_draws", "four draws"]);

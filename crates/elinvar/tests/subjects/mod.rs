@@ -25,7 +25,7 @@ impl Target for GradientsOnly<'_> {
 /// Every family, each with a full and a diagonal scale matrix.
 pub(crate) fn families() -> Vec<Family> {
     let full = every_kind().map(|family| family.with_covariance(Covariance::Full));
-    let full = full.into_iter().chain([Family::student_t_learned()]);
+    let full = full.into_iter().chain([Family::student_t_learned(), Family::nig_learned(), Family::snig_learned()]);
     full.flat_map(|family| [family, family.diagonal()]).chain([Family::scale_mixture(Logistic).product()]).collect()
 }
 
@@ -42,6 +42,11 @@ pub(crate) fn every_kind() -> [Family; 9] {
         Family::rank_k(2),
         Family::scale_mixture(VarianceGamma::new(2.5).unwrap()),
     ]
+}
+
+/// Whether a fit moves the constant of its mixing law.
+pub(crate) fn is_learned(family: Family) -> bool {
+    family.law().is_ok_and(|law| elinvar::internals::Numbers::is_learned(&law))
 }
 
 /// The family and its scale matrix in words.

@@ -129,8 +129,4 @@ impl Density for MeanVariance<'_> {
     fn takes_values_alone(&self) -> bool {
         !self.law.is_learned()
     }
-
-    fn gain_factor(&self) -> f64 {
-        self.shape_gain().max(2.0)
-    }
 }

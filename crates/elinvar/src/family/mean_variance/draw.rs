@@ -3,7 +3,7 @@
 use super::MeanVariance;
 use crate::estimate::{Curvature, MixingWeights, ShapeEstimator};
 use crate::family::{Approximation, Batch, DrawPlan, NoiseKey};
-use crate::law::{Conditional, Forms};
+use crate::law::{Conditional, Forms, Law, MixingLaw as _};
 use crate::linalg::products::GRAM_BLOCK;
 use crate::linalg::{axpy, dot};
 use crate::random::NoiseSource;
@@ -40,8 +40,9 @@ impl MeanVarianceEstimator {
     /// Memory for batches drawn as the plan says.
     pub fn new(q: &Approximation, plan: &DrawPlan) -> Self {
         let (d, n) = (q.dim(), plan.n_draws);
-        let by_traces =
-            q.law().is_learned() && plan.shape == ShapeEstimator::PaperLiteral && plan.curvature == Curvature::Hessian;
+        let by_traces = matches!(q.law(), Law::InverseGamma(law) if law.is_learned())
+            && plan.shape == ShapeEstimator::PaperLiteral
+            && plan.curvature == Curvature::Hessian;
         let n_entries = if by_traces { q.locations()[0].scale().precision().len() } else { 0 };
         Self {
             plan: *plan,

@@ -53,10 +53,10 @@ impl Estimator for MeanVarianceEstimator {
         1 + usize::from(self.is_by_traces())
     }
 
-    /// With a learned shape and a t prior that shares w the bound is the one that the shape moves in, on (z, w).
+    /// With a t prior that shares w the bound is the one that is climbed, on (z, w).
     fn elbo(&self, q: &Approximation, log_p: &[f64], prior: &Prior, batch: &Batch) -> (f64, f64) {
         let q = MeanVariance::of(q);
-        match prior.shared().filter(|_| q.law.is_learned()) {
+        match prior.shared() {
             Some(shared) => q.joint_elbo(log_p, shared, self, batch),
             None => batch::mean_difference(log_p, prior, batch, 0..batch.n),
         }

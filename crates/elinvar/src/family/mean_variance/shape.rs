@@ -1,4 +1,4 @@
-//! The constant of the mixing law where the fit moves it: the shape a of the Student-t.
+//! The constant of the mixing law where the fit moves it: the shape a of the Student-t, λ of the inverse Gaussians.
 
 use super::MeanVariance;
 use super::draw::MeanVarianceEstimator;
@@ -8,25 +8,17 @@ use crate::law::{InverseGamma, MixingLaw, ShapeSlopes};
 use crate::linalg::dot;
 use crate::target::{Answer, Prior, SharedT};
 
-/// Largest factor by which the gain that is left may exceed ½gᵀF⁻¹g.
-const LARGEST_GAIN: f64 = 20.0;
-
 impl MeanVariance<'_> {
     /// What the law says about its constant, if the fit moves it.
     pub(crate) fn learned(&self) -> Option<ShapeSlopes> {
         if self.law.is_learned() { self.law.shape_slopes(self.block.dim()) } else { None }
     }
 
-    /// How many times ½gᵀF⁻¹g the bound may still rise: w says more about its law than z does.
-    pub(super) fn shape_gain(&self) -> f64 {
-        self.learned().map_or(0.0, |slopes| (slopes.fisher / slopes.marginal_fisher).min(LARGEST_GAIN))
-    }
-
     /// Adds ∂L/∂a.
     ///
-    /// Pathwise, ∇_aE\[g\] = ½E[(∂_aw/w)(z − μ)ᵀ∇g(z)]. For a prior on z alone this is taken with g = log p + log prior
-    /// − log q, for which E[∂_a log q] = 0 leaves nothing out: no term is left to chance where q is the target
-    /// (mathematics §2.4). A t prior that shares w has −(a − a₀)F_a in place of the last two (mathematics §2.2), and
+    /// Pathwise, ∇_aE\[g\] = E[(∂_az)ᵀ∇g(z)], where the law says how z moves with a: by ½(∂_aw/w)(z − μ) for the
+    /// Student-t. For a prior on z alone this is taken with g = log p + log prior − log q, for which E[∂_a log q] = 0
+    /// leaves nothing out: no term is left to chance where q is the target (mathematics §2.4, §4.4). A t prior that shares w has −(a − a₀)F_a in place of the last two (mathematics §2.2), and
     /// −log q is a control variate with the mean ∂_aH.
     ///
     /// By traces, as printed, the part of the target is F_a times the mean of w²/{2(1 − w)} tr(Σ∇²log p): a step in a
@@ -54,13 +46,21 @@ impl MeanVariance<'_> {
             let (w, z, grad) = (work.w[s], batch.draws.get(s), evaluations.grad(s));
             let along: f64 = z.iter().zip(mu).zip(grad).map(|((z, mu), g)| (z - mu) * g).sum();
             let path_derivative = self.law.path_derivative(w);
-            let path = 0.5 * work.weight[s] * path_derivative / w;
+            let path = self.law.path_of_draw(w, work.weight[s] * path_derivative);
             information += work.weight[s] * self.law.sampled_fisher(w, path_derivative);
             let forms = work.forms[s];
-            let mut others = self.law.conditional(forms).inv_s * forms.q;
+            let given = self.law.conditional(forms);
+            let mut others = given.inv_s * forms.q;
             others += prior.slope_along(z, mu);
-            target += path * along;
-            known += path * others;
+            target += path.offset * along;
+            known += path.offset * others;
+            if self.law.is_shifted() {
+                let alpha = self.block.column(1);
+                let pull: f64 = alpha.iter().zip(z).enumerate().map(|(i, (a, z))| a * prior.slope(i, *z)).sum();
+                target += path.shift * dot(alpha, grad);
+                known += path.shift * (given.inv_s * forms.l - given.u_inv_s * forms.kappa + pull)
+                    - path.offset * given.u_inv_s * forms.l;
+            }
         }
         if literal {
             let [sum, solved] = &mut work.traced;
@@ -72,7 +72,7 @@ impl MeanVariance<'_> {
         out.shape += match prior.shared() {
             Some(SharedT { a, .. }) => {
                 let pull = (a - self.law.parameter().unwrap_or(a)) * slopes.fisher;
-                let variate = if literal { 0.0 } else { known - slopes.entropy };
+                let variate = if literal { 0.0 } else { known - slopes.entropy.unwrap_or(known) };
                 ratio * (target + variate) + pull
             }
             None => ratio * target + known,

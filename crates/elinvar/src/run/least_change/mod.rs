@@ -13,7 +13,7 @@ use super::drive::Driven;
 use super::fitting::Clock;
 use super::journal::{self, Content, Entry};
 use super::prior::check_prior;
-use super::{Counts, Plan, Step, StopReason, check_support};
+use super::{Bound, Counts, Plan, Step, StopReason, check_support};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::family::Approximation;
@@ -192,6 +192,7 @@ impl Driven for LeastChangeRun<'_> {
             components: 1,
             counts,
             seconds: self.clock.seconds(),
+            bound: Bound::default(),
         })
     }
 

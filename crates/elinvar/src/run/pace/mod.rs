@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::family::StepRequest;
 use crate::plan::{Plan, Stop};
-use crate::record::StopReason;
+use crate::record::{Estimate, StopReason};
 use crate::rule::StepSize;
 use crate::tuning::pace::LOST_STEPS;
 use radius::Radius;
@@ -52,6 +52,12 @@ pub(super) struct Pace {
     previous: Option<Remaining>,
     /// Reviews in a row without a gain.
     idle: u32,
+    /// Reviews in a row after which there was nothing to be had above the Gaussian that the family contains.
+    #[serde(default)]
+    beaten: u32,
+    /// By how much the best state was above that Gaussian at the last review.
+    #[serde(default)]
+    lead: Option<Estimate>,
     /// Steps in a row that were skipped for bad evaluations, or in which no block could move.
     skipped: u32,
     stuck: u32,
@@ -87,6 +93,8 @@ impl Pace {
             remaining: None,
             previous: None,
             idle: 0,
+            beaten: 0,
+            lead: None,
             skipped: 0,
             stuck: 0,
             wild: false,

@@ -254,3 +254,31 @@ fn the_length_of_steps_is_learned_or_given() {
     let mut other = Pace { reach: 0.5, longest: 0.25, step: 5, ..pace(&given) };
     assert_eq!((other.noise(&given), other.beta(&given), other.wanted(&given, Some(0.0)).max_kl), (5, 0.9, None));
 }
+
+#[test]
+fn a_run_that_cannot_rise_above_its_gaussian_ends() {
+    let plan = Plan::default();
+    let lead = |value, mcse| Estimate { value, mcse };
+    // What is left, by how much the state is above, gradients (100 of the Gaussian), reviews after which it ends.
+    for (remaining, lead, gradients, expected) in [
+        ((0.012, 0.001), lead(-0.01, 0.001), 300, Some(2)),
+        ((0.012, 0.001), lead(0.0, 0.001), 300, None),
+        ((0.3, 0.1), lead(-0.01, 0.001), 300, None),
+        ((0.03, 0.01), lead(-0.01, 0.001), 900, Some(1)),
+        ((0.03, 0.009), lead(0.001, 0.001), 900, Some(1)),
+        ((0.3, 0.1), lead(0.001, 0.001), 900, None),
+        ((0.3, 0.1), lead(0.05, 0.001), 900, None),
+    ] {
+        let mut pace = pace(&plan);
+        review(&mut pace, &plan, found(0.0, remaining, 0.0));
+        let mut ended = None;
+        for n in 1..=4 {
+            review(&mut pace, &plan, found(0.0, remaining, 0.0));
+            pace.weigh_contained(&plan, lead, gradients, 100);
+            if pace.reason_of_reviews(&plan) == Some(StopReason::Converged) && ended.is_none() {
+                ended = Some(n);
+            }
+        }
+        assert_eq!(ended, expected, "{remaining:?}, {lead:?}, {gradients}");
+    }
+}

@@ -2,8 +2,9 @@
 
 use super::{Pace, Remaining};
 use crate::plan::Plan;
-use crate::record::StopReason;
+use crate::record::{Estimate, StopReason};
 use crate::rule::Rule;
+use crate::tuning::contained::{CLEAR_ERRORS, LITTLE, PATIENCE, REVIEWS};
 use crate::tuning::pace::{
     CYCLING_GAIN, FEWEST_STEPS_OF_A_MIXTURE, FEWEST_STEPS_OF_COMPONENTS, FEWEST_UNHURRIED_STEPS,
     FIRST_UNHURRIED_WINDOW, FIRST_WINDOW, IDLE_REVIEWS, MOST_REVIEW_DRAWS, NOISE_PER_COORDINATE, NOISE_SHARE, RETREAT,
@@ -134,6 +135,39 @@ impl Pace {
         }
     }
 
+    /// Weighs by how much the bound is above that of the Gaussian that the family contains, whose fit took so many
+    /// `gradients_of_gaussian`. The run ends where all that is left to gain would not lift it above the Gaussian by the
+    /// tolerance, and where it has cost many times as much, is not above it yet and has little left to gain.
+    pub(in crate::run) fn weigh_contained(
+        &mut self,
+        plan: &Plan,
+        lead: Estimate,
+        gradients: u64,
+        gradients_of_gaussian: u64,
+    ) {
+        self.lead = Some(lead);
+        let (Some(remaining), Some(_)) = (self.remaining, self.previous) else { return };
+        let left = remaining.mean.max(0.0) + 2.0 * remaining.error;
+        let (tolerance, hope) = (plan.stop.remaining_nats, lead.value + left);
+        let nothing = hope < tolerance;
+        let dear =
+            gradients > PATIENCE * gradients_of_gaussian && lead.value < 2.0 * lead.mcse && hope < LITTLE * tolerance;
+        self.beaten = if nothing || dear { self.beaten + 1 } else { 0 };
+        if dear {
+            self.beaten = REVIEWS;
+        }
+    }
+
+    /// Whether the last review has found less than the tolerance to be left.
+    pub(in crate::run) fn has_little_left(&self, plan: &Plan) -> bool {
+        self.remaining.is_some_and(|remaining| remaining.is_below(plan.stop.remaining_nats))
+    }
+
+    /// By how much the best state was above that Gaussian at the last review, if that is clear.
+    pub(in crate::run) fn clear_lead(&self) -> Option<Estimate> {
+        self.lead.filter(|lead| lead.value.abs() > CLEAR_ERRORS * lead.mcse)
+    }
+
     /// Sets the end of the next window.
     pub(in crate::run) fn open_window(&mut self) {
         // A review costs as much as this many steps; it should not cost more than what it reviews.
@@ -159,6 +193,9 @@ impl Pace {
         let (remaining, previous) = (self.remaining?, self.previous?);
         let agreed = previous.mean < tolerance + 3.0 * previous.error;
         if remaining.is_below(tolerance) && agreed && self.is_old_enough() {
+            return Some(StopReason::Converged);
+        }
+        if self.beaten >= REVIEWS {
             return Some(StopReason::Converged);
         }
         let young = plan.rule.is_unhurried() && self.step < FEWEST_UNHURRIED_STEPS;

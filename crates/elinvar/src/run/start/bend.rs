@@ -50,6 +50,17 @@ pub(in crate::run) fn bend(
     draft.finish()
 }
 
+/// The fitted Gaussian itself as a member of a family that contains it: no shift, and a learned constant at its limit.
+pub(super) fn unbent(fitted: &Approximation, family: Family) -> Result<Approximation, Error> {
+    let mut draft = Draft::in_place_of(fitted, family);
+    let limit = family.law()?.with_parameter(f64::MAX);
+    scale_precision(&mut draft, limit.moments().s);
+    if limit.is_shifted() {
+        draft.blocks[0].0.extend(vec![0.0; fitted.dim()]);
+    }
+    Ok(draft.finish()?.with_law(&limit))
+}
+
 /// P ← c P.
 fn scale_precision(draft: &mut Draft, c: f64) {
     draft.blocks[0].1.iter_mut().for_each(|p| *p *= c);

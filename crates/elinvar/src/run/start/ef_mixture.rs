@@ -105,5 +105,5 @@ fn around_the_circle(
         let seed = Stream::open(seed, Purpose::Start, 3, 0).next_u64();
         bend(&mut Evaluator::new(free, fit.interrupt()), &gaussian, family, seed)?
     };
-    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found: Some(found) })
+    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), contained: None, found: Some(found) })
 }

@@ -16,14 +16,17 @@ pub use around::{Placement, start_around};
 pub use guess::start_at_guess;
 
 pub(super) use bend::bend;
+use bend::unbent;
 use draft::Draft;
 use over_modes::{heavy, over_modes};
 
+use super::contained::Contained;
 use super::fitting::Fitting;
 use super::search::{Found, Mode, Scouted, scout, search_kept};
 use super::values::not_from_values;
-use super::{Counts, Plan, Run, Stop, check_support};
+use super::{Counts, Plan, Run, Stop, StopReason, check_support};
 use crate::Error;
+use crate::estimate::Curvature;
 use crate::evaluate::{Evaluator, Interrupt};
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
@@ -39,6 +42,8 @@ pub struct Start {
     pub counts: Counts,
     /// What the searches for modes said.
     pub agreement: Agreement,
+    /// The Gaussian that it was made from, where the family contains it and its fit has converged.
+    pub(super) contained: Option<Contained>,
     /// The modes and the region themselves, for another family on the same target; none where the target has a guess.
     found: Option<Found>,
 }
@@ -92,17 +97,35 @@ pub(super) fn start_in(
     if scouts && !is_printed && plan.is_by_least_change(target, gaussian)? {
         let Scouted { approximation, found, counts, .. } = scout(target, plan.seed, fit.interrupt())?;
         fit.counts += counts;
-        return Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found: Some(found) });
+        return Ok(Start {
+            approximation,
+            counts: fit.counts,
+            agreement: agreement(&found),
+            contained: None,
+            found: Some(found),
+        });
     }
     if about.guess.is_some() && !matches!(family.kind, Kind::Auto | Kind::MogAuto) {
         let approximation = start_at_guess(target, family, plan.seed)?;
-        return Ok(Start { approximation, counts: fit.counts, agreement: Agreement::default(), found: None });
+        return Ok(Start {
+            approximation,
+            counts: fit.counts,
+            agreement: Agreement::default(),
+            contained: None,
+            found: None,
+        });
     }
     if is_printed {
         // Components at one place would stay together.
         let sd = if family.n_components() > 1 { 1.0 } else { 0.0 };
         let approximation = start_around(family, about.dim, Placement { sd, ..Placement::default() }, plan.seed)?;
-        return Ok(Start { approximation, counts: fit.counts, agreement: Agreement::default(), found: None });
+        return Ok(Start {
+            approximation,
+            counts: fit.counts,
+            agreement: Agreement::default(),
+            contained: None,
+            found: None,
+        });
     }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
@@ -126,8 +149,11 @@ pub(super) fn start_in(
     } else {
         target
     };
-    let approximation = start_with(target, family, covariance, plan, &found, fit)?;
-    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), found: Some(found) })
+    let (approximation, mut contained) = start_with(target, family, covariance, plan, &found, fit)?;
+    if about.prior.shared().is_some() {
+        contained = None;
+    }
+    Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), contained, found: Some(found) })
 }
 
 impl Start {
@@ -140,7 +166,7 @@ impl Start {
         fit: &mut Fitting<'_>,
     ) -> Result<Approximation, Error> {
         match &self.found {
-            Some(found) => start_with(target, family, family.covariance, plan, found, fit),
+            Some(found) => Ok(start_with(target, family, family.covariance, plan, found, fit)?.0),
             None => start_at_guess(target, family, plan.seed),
         }
     }
@@ -184,15 +210,15 @@ fn start_with(
     plan: &Plan,
     found: &Found,
     fit: &mut Fitting<'_>,
-) -> Result<Approximation, Error> {
+) -> Result<(Approximation, Option<Contained>), Error> {
     let gaussian = Draft::gaussian(&found.region, covariance);
     if let Kind::Matrix { layout, .. } = family.kind {
         let (mean, precision) = &gaussian.blocks[0];
         let blocks = by_factors(mean, precision, layout, family.covariance);
-        return Draft { family, blocks, ..gaussian }.finish();
+        return Ok((Draft { family, blocks, ..gaussian }.finish()?, None));
     }
     if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
-        return gaussian.finish();
+        return Ok((gaussian.finish()?, None));
     }
     let modes = heavy(&found.modes);
     let components = match family.kind {
@@ -201,7 +227,7 @@ fn start_with(
         _ => 1,
     };
     if modes.len() > 1 && components > 1 {
-        return over_modes(modes, components, covariance, plan.seed);
+        return Ok((over_modes(modes, components, covariance, plan.seed)?, None));
     }
     let cautious = Plan::default();
     let short = Plan {
@@ -221,13 +247,36 @@ fn start_with(
     fit.carry_unseen(&mut run)?;
     if run.evaluator.about().offers.gradient {
         let mut evaluator = Evaluator::new(target, fit.interrupt());
+        let contained = contained(target, run.best(), family, plan, &short, fit)?;
         let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
         fit.counts += evaluator.counts();
-        return Ok(approximation);
+        return Ok((approximation, contained));
     }
     let by_differences = ByDifferences::new(target);
     let mut evaluator = Evaluator::new(&by_differences, fit.interrupt());
     let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
     fit.counts += as_values(evaluator.counts(), &by_differences);
-    Ok(approximation)
+    Ok((approximation, None))
+}
+
+/// The fitted Gaussian, driven to the tolerance of the plan, as a member of a family that contains it; none where it does
+/// not get there.
+fn contained(
+    target: &dyn Target,
+    fitted: &Approximation,
+    family: Family,
+    plan: &Plan,
+    short: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<Option<Contained>, Error> {
+    if !family.contains_gaussian() || plan.minibatch.is_some() || plan.curvature == Curvature::GradientFree {
+        return Ok(None);
+    }
+    let seed = Stream::open(plan.seed, Purpose::Start, 4, 0).next_u64();
+    let stop = Stop { remaining_nats: plan.stop.remaining_nats, ..short.stop };
+    let mut run = Run::new(target, fitted.clone(), &Plan { seed, stop, ..short.clone() })?;
+    let reason = fit.carry_unseen(&mut run)?;
+    let (remaining, gradients) = (run.last_remaining(), fit.counts.gradient);
+    let converged = reason == StopReason::Converged;
+    converged.then(|| Ok(Contained { q: unbent(run.best(), family)?, remaining, gradients })).transpose()
 }

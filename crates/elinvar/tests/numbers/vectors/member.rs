@@ -105,8 +105,8 @@ pub(crate) fn kind(name: &str, par: Option<f64>, columns: usize) -> Kind {
         "student_t" => Kind::StudentT { a: par("a"), learn: false },
         "skew" => Kind::Skew,
         "emg" => Kind::Emg,
-        "nig" => Kind::Nig { lambda: par("lambda") },
-        "snig" => Kind::Snig { lambda: par("lambda") },
+        "nig" => Kind::Nig { lambda: par("lambda"), learn: false },
+        "snig" => Kind::Snig { lambda: par("lambda"), learn: false },
         "rank_k" => Kind::RankK { rank: columns - 1 },
         other => panic!("`{other}` is not a family of the engine"),
     }

@@ -1,0 +1,88 @@
+//! The Gaussian that a family contains: a fit that does not rise above it ends there.
+
+use super::{Run, StopReason};
+use crate::Error;
+use crate::evaluate::Evaluator;
+use crate::family::{Approximation, DrawPlan, NoiseKey};
+use crate::plan::Plan;
+use crate::random::Purpose;
+use crate::record::Estimate;
+use crate::tuning::contained::{DRAWS, LAST_DRAWS};
+
+/// A fitted Gaussian, as a member of the family whose start was made from it.
+#[derive(Clone, Debug)]
+pub(super) struct Contained {
+    pub(super) q: Approximation,
+    /// What its fit had left to gain.
+    pub(super) remaining: Option<(f64, f64)>,
+    /// Gradients up to its end, the search for modes included.
+    pub(super) gradients: u64,
+}
+
+/// Why a run has ended, and what is left to gain with its error.
+pub(super) type Ended = (StopReason, Option<(f64, f64)>);
+
+/// By how much the bound of `q` is above that of `other`, from values at draws that share their ε.
+///
+/// # Errors
+/// A fatal error of the target.
+fn lead(
+    evaluator: &mut Evaluator<'_>,
+    plan: &Plan,
+    q: &Approximation,
+    other: &Approximation,
+    (n, step): (usize, u64),
+) -> Result<Estimate, Error> {
+    let mut bounds = |q: &Approximation| -> Result<Vec<f64>, Error> {
+        let mut estimator = q.estimator(&DrawPlan { noise: plan.noise, ..DrawPlan::independent(n) });
+        let mut batch = estimator.batch(q);
+        estimator.draw(q, NoiseKey { seed: plan.seed, purpose: Purpose::Contained, step }, &mut batch);
+        let values = evaluator.values(&batch.draws)?;
+        Ok(values.iter().zip(&batch.log_q).map(|(log_p, log_q)| log_p - log_q).collect())
+    };
+    let (own, others) = (bounds(q)?, bounds(other)?);
+    // A point without density has no place in either bound.
+    let differences: Vec<f64> = own.iter().zip(&others).map(|(a, b)| a - b).filter(|d| d.is_finite()).collect();
+    let count = differences.len() as f64;
+    let mean = differences.iter().sum::<f64>() / count;
+    let squares: f64 = differences.iter().map(|d| (d - mean) * (d - mean)).sum();
+    Ok(Estimate::new(mean, (squares / (count * (count - 1.0))).sqrt()))
+}
+
+impl Run<'_> {
+    /// Weighs the best state against the Gaussian that the family contains, if its fit is known.
+    pub(super) fn weigh_contained(&mut self) -> Result<(), Error> {
+        let (Some(contained), Some(best)) = (&self.contained, &self.best) else { return Ok(()) };
+        let at = (DRAWS, self.pace.step());
+        let lead = lead(&mut self.evaluator, &self.plan, &best.q, &contained.q, at)?;
+        // The answer has had the length of another batch.
+        self.evaluator.make_room(&self.q, &*self.estimator, &self.batch);
+        self.pace.weigh_contained(&self.plan, lead, self.evaluator.counts().gradient, contained.gradients);
+        Ok(())
+    }
+
+    /// Keeps the Gaussian where the run has ended below it, or was given up without being clearly above it; what is left
+    /// to gain then is what the fit of the Gaussian had left.
+    ///
+    /// # Errors
+    /// A fatal error of the target.
+    pub(super) fn settle(&mut self, reason: StopReason, remaining: Option<(f64, f64)>) -> Result<Ended, Error> {
+        let Some(contained) = self.contained.take().filter(|_| reason != StopReason::Interrupted) else {
+            return Ok((reason, remaining));
+        };
+        let lead = match self.pace.clear_lead().filter(|_| self.closing.is_none()) {
+            Some(lead) => lead,
+            None => {
+                let reached = self.best().clone();
+                lead(&mut self.evaluator, &self.plan, &reached, &contained.q, (LAST_DRAWS, u64::MAX))?
+            }
+        };
+        // Given up, it may have more to gain than the tolerance.
+        let given_up = reason == StopReason::Converged && !self.pace.has_little_left(&self.plan);
+        if lead.value >= if given_up { 2.0 * lead.mcse } else { 0.0 } {
+            return Ok((if given_up { StopReason::Stagnated } else { reason }, remaining));
+        }
+        (self.closing, self.best, self.q) = (None, None, contained.q);
+        Ok((reason, contained.remaining))
+    }
+}
