@@ -69,7 +69,7 @@ pub(crate) mod least_change {
     pub(crate) const FIRST_SHARE: usize = 8;
     /// Factors between which the draws of a step grow, if they do.
     pub(crate) const GROWTH: (f64, f64) = (1.25, 4.0);
-    /// Part of an estimate that is taken however much of it is noise. With 0.15 and with 0.3 about the same.
+    /// Part of an estimate that is taken however much of it is noise. Not tuned.
     pub(crate) const SMALLEST_SHARE: f64 = 0.2;
     /// Cosine of successive gradients beyond which they turn round, or go on. Not tuned.
     pub(crate) const TURNED: f64 = 0.3;
@@ -251,7 +251,7 @@ pub(crate) mod search {
     pub(crate) const START_HALVINGS: usize = 8;
 }
 
-/// The start of a Gaussian by gradients. Chosen on 27 posteriors of posteriordb, not tuned one by one.
+/// The start of a Gaussian by gradients. No measurement of these is on record.
 pub(crate) mod scout {
     /// Steps of an ascent before the curvature is measured, and half as many more as there are coordinates.
     pub(crate) const LBFGS_STEPS: usize = 60;
