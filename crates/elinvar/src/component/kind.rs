@@ -73,7 +73,7 @@ macro_rules! components {
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Component {
             $(
-                #[doc = concat!("[`", "super::", stringify!($type), "`].")]
+                #[doc = concat!("`", stringify!($type), "` with its parameters.")]
                 $type(super::$type),
             )*
         }
@@ -214,7 +214,7 @@ forward! {
     score(z: f64) -> f64;
     /// d² log q/dz².
     second_derivative(z: f64) -> f64;
-    /// As [`ExponentialFamily::mean_and_variance`].
+    /// E\[z\] and Var\[z\]; on the circle the mean direction and −2 log of the mean resultant length.
     mean_and_variance() -> (f64, f64);
     /// The entropy, where it has a closed form.
     entropy() -> Option<f64>;

@@ -17,7 +17,7 @@ macro_rules! laws {
         #[non_exhaustive]
         pub enum Law {
             $(
-                #[doc = concat!("[`", stringify!($type), "`](super::", stringify!($type), ").")]
+                #[doc = concat!("`", stringify!($type), "` with its constants.")]
                 $type(super::$type),
             )*
         }

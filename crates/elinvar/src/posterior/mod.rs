@@ -176,7 +176,7 @@ impl Posterior {
         self.record.trace.iter().map(|step| step.n_draws * step.components).max().unwrap_or(0)
     }
 
-    /// What several starts said; nothing is known unless the fit, or [`Posterior::set_agreement`], has filled it in.
+    /// What several starts said; nothing is known unless the fit has filled it in.
     pub fn agreement(&self) -> &Agreement {
         &self.record.agreement
     }

@@ -17,9 +17,8 @@ pub struct Shift {
     pub mean: Estimate,
     /// log (sd under p / sd under q).
     pub log_sd: Estimate,
-    /// The coordinate of z to report instead, where a single draw has so much of the second moment
-    /// ([`limits::LARGEST_DRAW`]) that the parameter may have no moments; it is then not judged, but that coordinate
-    /// is.
+    /// The coordinate of z to report instead, where a single draw has more than 5 % of the second moment, so that the
+    /// parameter may have no moments; it is then not judged, but that coordinate is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
 }

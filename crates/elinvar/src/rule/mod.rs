@@ -71,7 +71,7 @@ pub enum Rule {
 
 impl Rule {
     /// The step size that `auto` stands for; `None` if a run learns it.
-    pub(crate) fn auto_step_size(&self) -> Option<f64> {
+    pub fn auto_step_size(&self) -> Option<f64> {
         match *self {
             Rule::NaturalGradient | Rule::Retraction => None,
             Rule::NaturalMomentum { gamma } => Some(1.0 - gamma),

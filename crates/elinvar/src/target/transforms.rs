@@ -84,7 +84,7 @@ impl Transforms {
     /// # Errors
     /// If a scale is not positive, a shift is not finite or not taken up by a plain first column, or a coordinate is
     /// transformed.
-    pub(crate) fn with_columns(mut self, columns: Vec<ColumnScale>) -> Result<Self, Error> {
+    pub fn with_columns(mut self, columns: Vec<ColumnScale>) -> Result<Self, Error> {
         let identities = self.blocks.iter().take_while(|block| **block == Transform::Identity).count();
         if columns.len() > identities {
             return Err(Error::Shape { what: "scaled columns", expected: identities, found: columns.len() });
