@@ -100,12 +100,7 @@ pub(super) fn terms(
 }
 
 /// The boxes at the end of App. E and of App. F, from g_μ, g_α and g_S.
-pub(super) fn box_of(
-    is_skew: bool,
-    g_mu: &[f64],
-    g_alpha: &[f64],
-    g_s: &Matrix,
-) -> (Matrix, [(Vec<f64>, Vec<f64>); 2]) {
+pub(super) fn box_of(is_skew: bool, g_mu: &[f64], g_alpha: &[f64], g_s: &Matrix) -> (Matrix, [Column; 2]) {
     let (p, mu, alpha) = (precision(0), location(0), shift());
     let identity = Matrix::diagonal(&[1.0; DIM]);
     let p_new = p.scaled(1.0 - BETA).plus(BETA, &identity.scaled(DELTA).plus(1.0, g_s));
@@ -125,7 +120,7 @@ pub(super) fn box_of(
 }
 
 /// The member that the box gives from these items.
-fn by_hand(items: &Items, rows: &[usize], case: &Case, weights: MixingWeights) -> (Matrix, [(Vec<f64>, Vec<f64>); 2]) {
+fn by_hand(items: &Items, rows: &[usize], case: &Case, weights: MixingWeights) -> (Matrix, [Column; 2]) {
     let is_skew = case.family == Family::skew();
     let (g_mu, g2, g3) = terms(items, rows, is_skew, case.law, case.u, weights);
     let (p, alpha) = (precision(0), shift());

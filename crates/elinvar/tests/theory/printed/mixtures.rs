@@ -59,8 +59,11 @@ fn densities(z: &[f64]) -> Vec<f64> {
     (0..K).map(density).collect()
 }
 
-/// h, ∇h, ∇²h and δ_c at z.
-pub(super) fn at(items: &Items, z: &[f64]) -> (f64, Vec<f64>, Matrix, Vec<f64>) {
+/// h, ∇h, ∇²h and δ_c at a point.
+type AtPoint = (f64, Vec<f64>, Matrix, Vec<f64>);
+
+/// The same at z.
+pub(super) fn at(items: &Items, z: &[f64]) -> AtPoint {
     let parts = densities(z);
     let q: f64 = parts.iter().zip(WEIGHTS).map(|(part, weight)| weight * part).sum();
     let delta: Vec<f64> = parts.iter().map(|part| part / q).collect();
@@ -86,9 +89,7 @@ fn a_mixture_moves_by_equation_16_from_draws_of_the_whole() {
         let plan = Plan { seed: SEED, ..Plan::printed(n, BETA, 1) };
         let after = one_step(&items.target(gaussian_prior()), &start(), &plan);
         let points: Vec<_> = draws(n).iter().map(|z| at(&items, z)).collect();
-        let mean = |value: &dyn Fn(&(f64, Vec<f64>, Matrix, Vec<f64>)) -> f64| {
-            points.iter().map(value).sum::<f64>() / n as f64
-        };
+        let mean = |value: &dyn Fn(&AtPoint) -> f64| points.iter().map(value).sum::<f64>() / n as f64;
         for c in 0..K {
             let (mut g, mut gradient) = (Matrix::zeros(DIM, DIM), vec![0.0; DIM]);
             for (_, first, second, delta) in &points {

@@ -33,6 +33,9 @@ const SEED: u64 = 11;
 const DIM: usize = 3;
 const ROWS: usize = 12;
 
+/// A column of B and the direction in which the box moves it, before Σ⁺.
+type Column = (Vec<f64>, Vec<f64>);
+
 /// A logistic regression whose terms f_n are computed here.
 struct Items {
     x: Vec<Vec<f64>>,
@@ -155,7 +158,7 @@ fn unwhitened(p: &Matrix, eps: &[f64]) -> Vec<f64> {
 }
 
 /// P⁺ and B⁺ of the library against the box: P⁺ = `precision`, B⁺ = B + βΣ⁺ `directions`.
-fn check_location(what: &str, after: &Approximation, precision: &Matrix, columns: &[(Vec<f64>, Vec<f64>)]) {
+fn check_location(what: &str, after: &Approximation, precision: &Matrix, columns: &[Column]) {
     let block = &after.locations()[0];
     same(&format!("{what}: P"), block.scale().precision(), &precision.entries);
     let sigma = precision.inverse();

@@ -20,7 +20,7 @@ fn start(family: Family, b: Vec<f64>) -> Approximation {
 }
 
 /// (1 − β)P + β(Σ_s s ∇²f/S + prior I) and the direction of μ.
-fn box_of(items: &Items, draws: &[(Vec<f64>, f64)], prior: f64, pull: f64) -> (Matrix, [(Vec<f64>, Vec<f64>); 1]) {
+fn box_of(items: &Items, draws: &[(Vec<f64>, f64)], prior: f64, pull: f64) -> (Matrix, [Column; 1]) {
     let (p, mu) = (precision(0), location(0));
     let (mut g, mut h) = (vec![0.0; DIM], Matrix::zeros(DIM, DIM));
     for (z, s) in draws {
