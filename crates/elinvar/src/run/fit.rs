@@ -7,8 +7,9 @@ use super::contained::Contained;
 use super::fitting::{Fitting, Kept};
 use super::least_change::LeastChangeRun;
 use super::start::start_in;
-use super::{Plan, Run, Step, ladder, restarts};
+use super::{Plan, Run, Step, Stop, StopReason, ladder, restarts};
 use crate::Error;
+use crate::estimate::Curvature;
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::Posterior;
 use crate::target::Target;
@@ -180,7 +181,15 @@ fn run_beside(
     if plan.is_by_least_change(target, start.family())? {
         let mut run = LeastChangeRun::new(target, start, plan)?;
         let reason = fit.carry_by_least_change(&mut run)?;
-        return run.posterior(reason);
+        let reached = run.posterior(reason)?;
+        let max_steps = plan.stop.max_steps.saturating_sub(fit.steps_of_part());
+        if reason != StopReason::Stagnated || plan.curvature == Curvature::LeastChange || max_steps == 0 {
+            return Ok(reached);
+        }
+        // Kinks and edges are noise to residual scores, which no number of draws takes away; averages of steps do.
+        let curvature = Curvature::Stein { control_variate: true };
+        let plan = Plan { curvature, stop: Stop { max_steps, ..plan.stop }, ..plan.clone() };
+        return run_beside(target, reached.approximation().clone(), contained, &plan, fit);
     }
     let mut run = Run::new(target, start, plan)?;
     run.contained = contained;
