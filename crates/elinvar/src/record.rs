@@ -71,8 +71,8 @@ pub enum Bound {
     /// E[log p(z) − log q(z)].
     #[default]
     Elbo,
-    /// E[log p(z, w) − log q(z, w)], with a t prior that shares w with the approximation (mathematics §2.2). It is never
-    /// above the other.
+    /// E[log p(z, w) − log q(z, w)], with a t prior that shares w with the approximation (mathematics §2.2). It is
+    /// never above the other.
     JointElbo,
 }
 

@@ -61,8 +61,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps the Gaussian where the run has ended below it, or was given up without being clearly above it; what is left
-    /// to gain then is what the fit of the Gaussian had left.
+    /// Keeps the Gaussian where the run has ended below it, or was given up without being clearly above it; what is
+    /// left to gain then is what the fit of the Gaussian had left.
     ///
     /// # Errors
     /// A fatal error of the target.

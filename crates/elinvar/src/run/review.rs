@@ -11,7 +11,7 @@ use crate::Error;
 use crate::family::Approximation;
 use crate::random::Purpose;
 use crate::target::Support;
-use crate::tuning::pace::REVIEW_BATCHES;
+use crate::tuning::pace::{GAIN_BESIDE_A_CONSTANT, REVIEW_BATCHES};
 
 /// The best state so far with its bound on fresh draws.
 #[derive(Clone, Debug)]
@@ -141,11 +141,11 @@ impl Run<'_> {
         let squares = checks.iter().map(|g| 0.5 * q.inner(g, g, scratch)).sum::<f64>() / REVIEW_BATCHES as f64;
         let energy = (squares - remaining.mean).max(0.0) * n_draws as f64;
         let remaining = match q.shape_gain() {
-            // The bound curves less still along a learned constant.
+            // The bound curves less still along a learned constant, and along the size of Σ, which makes up for it.
             Some(gain) => Remaining::of_pairs(|i, j| {
                 let (one, two) = (&checks[i], &checks[j]);
                 let shape = q.inner_of_shape(one, two);
-                0.5 * (q.gain_factor() * (q.inner(one, two, scratch) - shape) + gain * shape)
+                0.5 * (gain.min(GAIN_BESIDE_A_CONSTANT) * (q.inner(one, two, scratch) - shape) + gain * shape)
             }),
             None => remaining.times(q.gain_factor()),
         };

@@ -18,7 +18,8 @@ impl MeanVariance<'_> {
     ///
     /// Pathwise, ∇_aE\[g\] = E[(∂_az)ᵀ∇g(z)], where the law says how z moves with a: by ½(∂_aw/w)(z − μ) for the
     /// Student-t. For a prior on z alone this is taken with g = log p + log prior − log q, for which E[∂_a log q] = 0
-    /// leaves nothing out: no term is left to chance where q is the target (mathematics §2.4, §4.4). A t prior that shares w has −(a − a₀)F_a in place of the last two (mathematics §2.2), and
+    /// leaves nothing out: no term is left to chance where q is the target (mathematics §2.4, §4.4). A t prior that
+    /// shares w has −(a − a₀)F_a in place of the last two (mathematics §2.2), and
     /// −log q is a control variate with the mean ∂_aH.
     ///
     /// By traces, as printed, the part of the target is F_a times the mean of w²/{2(1 − w)} tr(Σ∇²log p): a step in a

@@ -259,8 +259,8 @@ fn start_with(
     Ok((approximation, None))
 }
 
-/// The fitted Gaussian, driven to the tolerance of the plan, as a member of a family that contains it; none where it does
-/// not get there.
+/// The fitted Gaussian, driven to the tolerance of the plan, as a member of a family that contains it; none where it
+/// does not get there.
 fn contained(
     target: &dyn Target,
     fitted: &Approximation,
