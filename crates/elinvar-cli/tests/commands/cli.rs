@@ -75,6 +75,7 @@ fn json_is_one_object_with_these_keys() {
         "reason",
         "evaluations",
         "seconds",
+        "given_by",
         "parameters",
         "run_dir",
     ];

@@ -6,7 +6,10 @@ use crate::story::Story;
 fn a_corrected_fit_prints_errors_keeps_states_and_can_be_asked_for_the_bare_approximation() {
     let story = Story::new();
     let page = story.ok(&["fit", "--family", "gaussian", "--correct", "--out", "run"]);
-    assert!(page.contains("\ngiven by     32 chains of ") && page.contains("by the errors of chains"), "{page}");
+    assert!(
+        page.contains("\ngiven by     32 chains of ") && page.replace('\n', " ").contains("by the errors of chains"),
+        "{page}"
+    );
     let row = page.lines().find(|line| line.starts_with("intercept")).unwrap_or_else(|| panic!("{page}"));
     assert_eq!(row.matches(" ± ").count(), 4, "{row}");
 
