@@ -179,17 +179,20 @@ fn run_beside(
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
     if plan.is_by_least_change(target, start.family())? {
-        let mut run = LeastChangeRun::new(target, start, plan)?;
-        let reason = fit.carry_by_least_change(&mut run)?;
-        let reached = run.posterior(reason)?;
-        let max_steps = plan.stop.max_steps.saturating_sub(fit.steps_of_part());
-        if reason != StopReason::Stagnated || plan.curvature == Curvature::LeastChange || max_steps == 0 {
-            return Ok(reached);
-        }
+        let is_free = plan.curvature != Curvature::LeastChange;
+        let mut run = LeastChangeRun::new(target, start.clone(), plan)?;
+        let from = match fit.carry_by_least_change(&mut run) {
+            // An edge through the start takes one of two mirrored draws.
+            Err(Error::BadStart { .. }) if is_free => start,
+            Ok(StopReason::Stagnated) if is_free && fit.steps_of_part() < plan.stop.max_steps => {
+                run.posterior(StopReason::Stagnated)?.approximation().clone()
+            }
+            reason => return run.posterior(reason?),
+        };
         // Kinks and edges are noise to residual scores, which no number of draws takes away; averages of steps do.
-        let curvature = Curvature::Stein { control_variate: true };
-        let plan = Plan { curvature, stop: Stop { max_steps, ..plan.stop }, ..plan.clone() };
-        return run_beside(target, reached.approximation().clone(), contained, &plan, fit);
+        let stop = Stop { max_steps: plan.stop.max_steps - fit.steps_of_part(), ..plan.stop };
+        let plan = Plan { curvature: Curvature::Stein { control_variate: true }, stop, ..plan.clone() };
+        return run_beside(target, from, contained, &plan, fit);
     }
     let mut run = Run::new(target, start, plan)?;
     run.contained = contained;

@@ -120,7 +120,7 @@ fn files_with_a_correction_of_another_size_are_refused() {
     posterior.save(&path).unwrap();
     let mut file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     file["corrected"]["centre"].as_array_mut().unwrap().pop();
-    std::fs::write(&path, file.to_string()).unwrap();
+    std::fs::write(&path, crate::files::sealed(file)).unwrap();
     assert!(Posterior::load(&path).unwrap_err().to_string().contains("correction"));
 }
 

@@ -31,6 +31,7 @@ use crate::evaluate::{Evaluator, Interrupt};
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
+use crate::rule::StepSize;
 use crate::target::{ByDifferences, Covariance, Target, WithPrior};
 
 /// Where a fit begins, with what the search for it found.
@@ -269,7 +270,10 @@ fn contained(
     short: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Option<Contained>, Error> {
-    if !family.contains_gaussian() || plan.minibatch.is_some() || plan.curvature == Curvature::GradientFree {
+    // Steps of a given length need not have come far when they are looked at.
+    let is_free = plan.step_size == StepSize::Auto && plan.rule.auto_step_size().is_none();
+    let is_exact = plan.minibatch.is_none() && plan.curvature != Curvature::GradientFree;
+    if !(family.contains_gaussian() && is_free && is_exact) {
         return Ok(None);
     }
     let seed = Stream::open(plan.seed, Purpose::Start, 4, 0).next_u64();

@@ -11,7 +11,7 @@ use elinvar::target::Covariance;
 use elinvar::{Error, Family, Plan};
 
 use super::takes;
-use crate::subjects::{families, label, logistic};
+use crate::subjects::{families, is_learned, label, logistic};
 
 /// An antithetic pair: on a quadratic every expectation is exact.
 fn plan(rule: Rule, beta: f64) -> Plan {
@@ -168,7 +168,7 @@ fn the_newton_mode_is_the_diagonal_natural_gradient_step() {
         AdamLike { gamma1: 0.0, gamma2: 1.0 - beta, root: Root::Newton, bias_correction: BiasCorrection::None };
     let mut n_families = 0;
     // With the shape the share kδ of the prior in P moves, which the running mean s knows nothing of.
-    let fixed = families().into_iter().filter(|family| family.kind != Family::student_t_learned().kind);
+    let fixed = families().into_iter().filter(|family| !is_learned(*family));
     for family in fixed.filter(|family| takes(*family, Rule::AdamLike(newton))) {
         let from = start(&target, family, &Plan::default()).unwrap().approximation;
         for (curvature, minibatch) in [
