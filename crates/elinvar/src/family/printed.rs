@@ -90,11 +90,13 @@ impl Approximation {
             }
             _ => unreachable!("tensors do not come here, and the scratch was made for members of this shape"),
         }
-        if let Some((law, a)) = law {
-            if a.is_nan() || a <= 1.0 {
-                return Err(Left { what: "the shape a, which is above 1,".into(), value: a });
+        if let Some((law, moved)) = law {
+            let lowest = law.lowest_parameter();
+            if moved.is_nan() || moved <= lowest {
+                let name = law.constants().next().map_or("shape", |(name, _)| name);
+                return Err(Left { what: format!("the constant {name}, which is above {lowest},"), value: moved });
             }
-            self.set_law(&law.with_parameter(a));
+            self.set_law(&law.with_parameter(moved));
         }
         Ok(())
     }
