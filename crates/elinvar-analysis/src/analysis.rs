@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use elinvar::Posterior;
 use elinvar::chains::{Corrected, CorrectedNumber};
 use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary, WeightedDraws};
+use elinvar::run::Interrupt;
 use elinvar_report::Content;
 
 use crate::error::Error;
@@ -43,11 +44,21 @@ impl Analysis {
     ///
     /// # Errors
     /// Those of the model.
-    pub fn new(job: &Job, mut posterior: Posterior) -> Result<Self, Error> {
+    pub fn new(job: &Job, posterior: Posterior) -> Result<Self, Error> {
+        Self::new_interruptibly(job, posterior, &|| false)
+    }
+
+    /// The same, which `interrupt` may end before any batch of draws.
+    pub(crate) fn new_interruptibly(
+        job: &Job,
+        mut posterior: Posterior,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Self, Error> {
         let mut weighted = None;
         let n_judged = posterior.judgement().and(posterior.diagnostics()).map_or(0, |known| known.n_draws);
         if n_judged < job.diagnostic_draws {
-            let judged = posterior.judge_further(job.target(), job.diagnostic_draws, job.plan.seed);
+            let (n, seed) = (job.diagnostic_draws, job.plan.seed);
+            let judged = posterior.judge_further_interruptibly(job.target(), n, seed, interrupt);
             weighted = Some(judged.map_err(Error::of_fit)?.1);
         }
         Self::judged(job, posterior, weighted)

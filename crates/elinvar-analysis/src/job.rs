@@ -128,15 +128,12 @@ impl Job {
             None => fit_journaled(target, self.family, plan, observe, kept),
         };
         let mut posterior = fitted.map_err(Error::of_fit)?;
+        let interrupt = kept.interrupt.unwrap_or(&|| false);
         if self.correct {
             let settings = Correction { seed: plan.seed, max_seconds: plan.stop.max_seconds, ..Correction::default() };
-            let corrected = match kept.interrupt {
-                Some(interrupt) => posterior.correct_interruptibly(target, &settings, interrupt),
-                None => posterior.correct(target, &settings),
-            };
-            corrected.map_err(Error::of_fit)?;
+            posterior.correct_interruptibly(target, &settings, interrupt).map_err(Error::of_fit)?;
         }
-        Analysis::new(self, posterior)
+        Analysis::new_interruptibly(self, posterior, interrupt)
     }
 }
 

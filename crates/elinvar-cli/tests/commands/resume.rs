@@ -186,6 +186,23 @@ fn ctrl_c_says_how_to_go_on() {
     }
 }
 
+/// The fit takes milliseconds and its verdict minutes: it is the verdict that the signal ends, within a batch of draws.
+#[test]
+fn a_verdict_can_be_interrupted() {
+    let story = Story::new();
+    story.write("t.csv", table(6_000));
+    for name in ["-INT", "-TERM"] {
+        let fit = "fit logistic t.csv --target y --family gaussian --diagnostic-draws 2000000";
+        let child = spawn(&story, fit);
+        sleep(Duration::from_millis(1_500));
+        let begun = Instant::now();
+        signal(&child, name);
+        let ended = wait(child);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(130), ""), "{}", ended.stderr);
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
+}
+
 /// Settings that are edited while a fit is under way do not make another fit of it.
 #[test]
 fn a_prior_that_was_changed_under_way_is_found_out() {

@@ -8,7 +8,7 @@ use super::{
     Evidence, Importance, Judgement, Posterior, Shift, WideDraws, Widened, judge, limits, pareto_k_threshold, shift,
 };
 use crate::Error;
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Evaluator, Interrupt};
 use crate::random::Purpose;
 use crate::record::{Counts, Estimate};
 use crate::target::{DrawBuffer, Target};
@@ -255,8 +255,31 @@ impl Posterior {
         n: usize,
         seed: u64,
     ) -> Result<(Judgement, WeightedDraws), Error> {
+        self.judge_further_by(&mut Evaluator::new(target, None), n, seed)
+    }
+
+    /// [`Posterior::judge_further`], which `interrupt` may end before any batch of draws.
+    ///
+    /// # Errors
+    /// As [`Posterior::judge_further`]; [`Error::Interrupted`].
+    pub fn judge_further_interruptibly(
+        &mut self,
+        target: &dyn Target,
+        n: usize,
+        seed: u64,
+        interrupt: &dyn Interrupt,
+    ) -> Result<(Judgement, WeightedDraws), Error> {
+        self.judge_further_by(&mut Evaluator::new(target, Some(interrupt)), n, seed)
+    }
+
+    fn judge_further_by(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        n: usize,
+        seed: u64,
+    ) -> Result<(Judgement, WeightedDraws), Error> {
         let looked = self.looked.take().unwrap_or(Looked { seed, ..Looked::default() });
-        self.judge_beyond(&mut Evaluator::new(target, None), n.max(looked.log_p.len()), looked)
+        self.judge_beyond(evaluator, n.max(looked.log_p.len()), looked)
     }
 
     /// [`Posterior::judge_with_draws`] by one who may be interrupted.
