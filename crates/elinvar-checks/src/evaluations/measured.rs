@@ -58,7 +58,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Measured>, String> {
     text.lines().map(|line| row(line).ok_or_else(|| format!("\"{line}\" is no row of evaluations"))).collect()
 }
 
-/// Seconds that this process has had a processor; those of the clock where the system does not tell.
+/// Seconds that this thread has had a processor; those of the clock where the system does not tell.
 pub(super) fn processor_seconds() -> f64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.and_then(|text| text.split(' ').next().and_then(|first| first.parse::<f64>().ok()));

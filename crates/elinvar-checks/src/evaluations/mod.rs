@@ -50,7 +50,7 @@ fn table(now: &[Measured], before: &[Measured]) -> String {
         "log densities",
         "gradients",
         "Hessians",
-        "processor seconds",
+        "thread seconds",
         "nats to the best",
         "gradients before",
         "seconds before",
