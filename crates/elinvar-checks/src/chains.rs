@@ -18,6 +18,9 @@ use crate::problems::{Moments, Problem};
 use crate::threads;
 use crate::truth::{Errors, GOOD_MEAN, GOOD_SD};
 
+/// Gradients of the fit and what the chains gave, or why they did not.
+type Outcome = Result<(u64, Corrected), String>;
+
 /// Corrections whose mean stands for the truth where it is not known.
 const LONG: usize = 16;
 /// The same where one takes long.
@@ -120,7 +123,7 @@ fn fitted(target: &dyn Target, seed: u64) -> Result<elinvar::Posterior, String> 
     elinvar::fit(target, Family::gaussian(), &plan).map_err(|e| e.to_string())
 }
 
-fn corrected(problem: &Problem, seed: u64) -> Result<(u64, Corrected), String> {
+fn corrected(problem: &Problem, seed: u64) -> Outcome {
     let bare = GradientsOnly(problem.target.as_ref());
     // In many dimensions a fit by gradients alone would take longer than all chains.
     let target: &dyn Target = if bare.dim() > 100 { problem.target.as_ref() } else { &bare };
@@ -275,12 +278,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     publish(&format!("{}{}{text}", introduction(), sentences(&all)), write.as_ref())
 }
 
-fn row(
-    problem: &Problem,
-    truth: &Moments,
-    runs: &[(u64, Result<(u64, Corrected), String>)],
-    totals: &mut [Totals; 2],
-) -> [String; 11] {
+fn row(problem: &Problem, truth: &Moments, runs: &[(u64, Outcome)], totals: &mut [Totals; 2]) -> [String; 11] {
     let [mut fit, mut adapt, mut chains]: [Vec<u64>; 3] = Default::default();
     let [mut means, mut sds]: [Vec<f64>; 2] = Default::default();
     let (mut right, mut trusted, mut wrong, mut seconds) = (0, 0, 0, 0.0);
