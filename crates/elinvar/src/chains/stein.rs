@@ -1,6 +1,6 @@
 //! Means, standard deviations and quantiles from states and gradients, by Stein's identity (mathematics §11.2).
 //!
-//! With s = C ∇log p, for any direction a: E[aᵀs] = 0 and E[aᵀ(z − c) aᵀs] = −aᵀCa. So aᵀs and aᵀ(z − c) aᵀs + aᵀCa
+//! With s = C ∇log p, for any direction a: E\[aᵀs\] = 0 and E[aᵀ(z − c) aᵀs] = −aᵀCa. So aᵀs and aᵀ(z − c) aᵀs + aᵀCa
 //! have mean zero under p and are control variates for functions of aᵀz; for a Gaussian they remove all noise from its
 //! mean and variance. Their two coefficients are fitted.
 

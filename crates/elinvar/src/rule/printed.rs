@@ -9,7 +9,7 @@ use crate::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnLeaving {
-    /// The run ends with [`Error::LeftDomain`](crate::Error::LeftDomain).
+    /// The run ends with [`LeftDomain`](crate::Error::LeftDomain).
     #[default]
     End,
     /// β is halved for all blocks together until none leaves it, as in the program of the authors.
@@ -107,7 +107,7 @@ impl PrintedStep {
     }
 }
 
-/// The options of [`Rule::Printed`](super::Rule::Printed); the defaults are the boxes.
+/// The options of [`printed`](super::Rule::Printed); the defaults are the boxes.
 ///
 /// ```
 /// use elinvar::Plan;
