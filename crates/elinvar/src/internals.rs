@@ -15,7 +15,7 @@ use law::{Conditional, Entropy, Forms, Moments, ShapeSlopes, TwoPoint};
 
 /// Scalar functions.
 pub mod special {
-    #![allow(missing_docs)]
+    #![allow(missing_docs, reason = "modules that only re-export are named after what they hold")]
 
     pub mod bessel_k {
         pub use crate::special::bessel_k::{BesselK, bessel_k, paper_ratio, paper_ratio_bounds};
@@ -118,7 +118,7 @@ macro_rules! open {
         $(mut $changing:ident($($with:ident: $what:ty),*) $(-> $result:ty)?;)*
     }) => {
         $(#[$doc])*
-        #[allow(missing_docs)]
+        #[allow(missing_docs, reason = "a method is documented where it is written")]
         pub trait $trait {
             $(fn $name(&self $(, $argument: $taken)*) $(-> $given)?;)*
             $(fn $changing(&mut self $(, $with: $what)*) $(-> $result)?;)*
