@@ -31,7 +31,7 @@ const SEEDS: [u64; 2] = [1, 101];
 const STEPS: u64 = 60;
 
 /// A target that offers gradients only.
-struct GradientsOnly<'a>(&'a dyn Target);
+pub(crate) struct GradientsOnly<'a>(pub(crate) &'a dyn Target);
 
 impl Target for GradientsOnly<'_> {
     fn about(&self) -> About {
@@ -134,7 +134,7 @@ fn corrected(problem: &Problem, seed: u64) -> Outcome {
 }
 
 /// The mean of long corrections with seeds of their own, where nothing else is known.
-fn long(problem: &Problem) -> Result<Moments, String> {
+pub(crate) fn long(problem: &Problem) -> Result<Moments, String> {
     let d = problem.target.dim();
     let n = if d > 200 { FEWER } else { LONG };
     let runs = threads::for_each(n, |i| corrected(problem, 1_000 + i as u64));
@@ -146,18 +146,6 @@ fn long(problem: &Problem) -> Result<Moments, String> {
         }
     }
     Ok(moments)
-}
-
-fn errors(corrected: &Corrected, truth: &Moments) -> Errors {
-    let mut worst = Errors { mean: 0.0, sd_ratio: 1.0 };
-    for ((number, mean), sd) in corrected.coordinates.iter().zip(&truth.mean).zip(&truth.sd) {
-        worst.mean = worst.mean.max((number.mean.value - mean).abs() / sd);
-        let ratio = number.sd.value / sd;
-        if ratio.ln().abs() > worst.sd_ratio.ln().abs() {
-            worst.sd_ratio = ratio;
-        }
-    }
-    worst
 }
 
 /// Counts of what was right and of what was trusted.
@@ -212,7 +200,7 @@ fn sentences([chosen, fresh]: &[Totals; 2]) -> String {
     format!("- Seeds on which the rules were chosen: {}- Fresh seeds: {}", chosen.sentence(), fresh.sentence())
 }
 
-fn median(values: &mut [u64]) -> u64 {
+pub(crate) fn median(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or(0)
 }
@@ -293,7 +281,7 @@ fn row(problem: &Problem, truth: &Moments, runs: &[(u64, Outcome)], totals: &mut
                 continue;
             }
         };
-        let errors = errors(answer, truth);
+        let errors = Errors::of_numbers(&answer.coordinates, truth);
         let doubts: Vec<String> = answer.doubts.iter().map(ToString::to_string).collect();
         eprintln!(
             "{}, seed {seed}: {} + {} gradients, errors {:.3} {:.3}, {:.2} s: {}",

@@ -1,5 +1,6 @@
 //! How far a fit is from the known answer.
 
+use elinvar::chains::CorrectedNumber;
 use elinvar::target::Target;
 use elinvar::{Error, Posterior};
 
@@ -28,6 +29,19 @@ impl Errors {
         for i in 0..d {
             let ratio = cov[i * d + i].sqrt() / truth.sd[i];
             worst.mean = worst.mean.max((mean[i] - truth.mean[i]).abs() / truth.sd[i]);
+            if ratio.ln().abs() > worst.sd_ratio.ln().abs() {
+                worst.sd_ratio = ratio;
+            }
+        }
+        worst
+    }
+
+    /// The errors of numbers that were given.
+    pub(crate) fn of_numbers(numbers: &[CorrectedNumber], truth: &Moments) -> Self {
+        let mut worst = Self { mean: 0.0, sd_ratio: 1.0 };
+        for ((number, mean), sd) in numbers.iter().zip(&truth.mean).zip(&truth.sd) {
+            worst.mean = worst.mean.max((number.mean.value - mean).abs() / sd);
+            let ratio = number.sd.value / sd;
             if ratio.ln().abs() > worst.sd_ratio.ln().abs() {
                 worst.sd_ratio = ratio;
             }

@@ -74,7 +74,7 @@ impl Interrupt for Notes {
 
 /// Notes that end the fit, too.
 fn ended_by(notes: &Notes) -> Kept<'_> {
-    Kept { journal: Some(notes), interrupt: Some(notes) }
+    Kept { journal: Some(notes), interrupt: Some(notes), watch: None }
 }
 
 fn go_on(_: &Step) -> ControlFlow<()> {
