@@ -131,7 +131,9 @@ fn starts(kept: &Kept, args: &InitsArgs) -> Result<DrawBuffer, Failure> {
     };
     let pool = POOL.max(args.chains.saturating_mul(10));
     let weighted = posterior.importance(job.target(), pool, args.seed).map_err(Failure::of_fit)?;
-    warn_of_weights(&weighted.diagnostics);
+    if args.resample.is_some() {
+        warn_of_weights(&weighted.diagnostics);
+    }
     let mut stream = Stream::open(args.seed, Purpose::Sample, u64::MAX, 0);
     // Different ones: chains that start at the same point say nothing about each other.
     let chosen = resample_distinct(&weighted.log_weights, args.chains, &mut stream);

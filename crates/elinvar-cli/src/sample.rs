@@ -16,7 +16,7 @@ use elinvar_analysis::check_memory;
 use elinvar_analysis::place::Place;
 
 use crate::Outcome;
-use crate::note::{note, warn_of_weights};
+use crate::note::{note, remark, warn_of_weights};
 use crate::print::print_with;
 use crate::run_args::{Format, Resampling, SampleArgs};
 
@@ -96,13 +96,14 @@ fn draw<'a>(kept: &'a Kept, args: &SampleArgs, way: Way) -> Result<DrawTable<'a>
         (Way::Weights, _, Some(Err(failure))) if args.resample.is_some() => {
             return Err(Failure::input(format!("--resample psis needs the model and its data: {failure}")));
         }
-        (Way::Weights, _, _) => {
-            note("these are draws of the approximation: those of the answer, by importance weights, need the model");
-        }
         (Way::States, Some(corrected), _) => return with_log_p(kept, job, states(posterior, corrected, args.draws)),
         _ => {}
     }
-    with_log_p(kept, job, posterior.sample_with_log_density(args.draws, args.seed))
+    let table = with_log_p(kept, job, posterior.sample_with_log_density(args.draws, args.seed))?;
+    if way == Way::Weights {
+        remark("these are draws of the approximation: those of the answer, by importance weights, need the model");
+    }
+    Ok(table)
 }
 
 /// Draws with log p at each, where the model is at hand.
@@ -139,9 +140,13 @@ fn resampled<'a>(kept: &'a Kept, job: &Job, args: &SampleArgs) -> Result<DrawTab
     let posterior = &kept.posterior;
     let pool = args.draws.saturating_mul(POOL).max(SMALLEST_POOL);
     let weighted = posterior.importance(job.target(), pool, args.seed).map_err(Failure::of_fit)?;
-    warn_of_weights(&weighted.diagnostics);
-    if args.resample.is_none() {
-        note("these are draws chosen by importance weights; --uncorrected draws from the approximation");
+    if args.resample.is_some() {
+        warn_of_weights(&weighted.diagnostics);
+    } else {
+        // The verdict has weighed what there is to say against them.
+        remark(
+            "these are draws of the answer, chosen by importance weights; --uncorrected draws from the approximation",
+        );
     }
     let mut stream = Stream::open(args.seed, Purpose::Sample, u64::MAX, 0);
     let chosen = resample(&weighted.log_weights, args.draws, &mut stream);

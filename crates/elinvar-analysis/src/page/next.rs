@@ -47,7 +47,8 @@ pub(crate) fn next(job: &Job, analysis: &Analysis) -> String {
         return larger_limit(analysis);
     }
     if analysis.judgement.verdict != Verdict::Trust {
-        if job.family.kind == Kind::Auto && job.plan.correct == Correct::Never {
+        let is_full = job.family.covariance == Covariance::Full;
+        if is_full && job.plan.correct == Correct::Never && job.plan.rule.printed().is_none() {
             return "the same command without --uncorrected".into();
         }
         return match (job.family.covariance, job.family.kind) {

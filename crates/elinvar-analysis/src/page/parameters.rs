@@ -25,8 +25,13 @@ fn shown(parameters: &[CorrectedNumber], is_bare: bool) -> String {
             if is_bare {
                 return fixed(value, decimals);
             }
-            let error = if mcse.is_finite() { fixed(mcse, decimals) } else { "unknown".into() };
-            format!("{} ± {error}", fixed(value, decimals))
+            if !mcse.is_finite() {
+                return format!("{} ± unknown", fixed(value, decimals));
+            }
+            // One digit of the error, and of the number as many decimals.
+            let decimals =
+                if mcse > 0.0 { ((-mcse.log10()).ceil().max(0.0) as usize).min(decimals + 1) } else { decimals };
+            format!("{} ± {}", fixed(value, decimals), fixed(mcse, decimals))
         };
         Column::new(if is_bare { Align::Point } else { Align::Estimate }, name, parameters.iter().map(cell))
     };
@@ -79,6 +84,9 @@ a          -1.000 ± 0.001   0.250 ± 0.001   -1.250 ± 0.001   -0.750 ± 0.001
 ";
         let squeezed = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>().join(" ");
         assert!(squeezed(&text).starts_with(&squeezed(expected)), "{text}");
-        assert!(text.contains("123.500 ± 0.008"), "{text}");
+        // Two decimals where the error has its first digit in the second.
+        let mut rough = row("b", 12.345, 2.0);
+        rough.mean.mcse = 0.066;
+        assert!(shown(&[rough], false).contains("12.35 ± 0.07"), "{text}");
     }
 }

@@ -40,7 +40,13 @@ fn without_arguments_an_example_is_fitted() {
     assert!(lines[3].starts_with("intercept ") && lines[13].starts_with("x10 "));
     let points: Vec<usize> = lines[3..14].iter().map(|line| line.find('.').unwrap()).collect();
     assert!(points.iter().all(|point| *point == points[0]), "{page}");
-    let elbo: Vec<&str> = lines[15].split_whitespace().collect();
+    assert!(lines[3..14].iter().all(|line| line.matches(" ± ").count() == 4), "every number has its error\n{page}");
+    assert!(lines[15].starts_with("given by     importance weights of 20,000 draws, worth 1"), "{page}");
+    // By a long run: −34.2466.
+    let evidence: Vec<&str> = lines[16].split_whitespace().collect();
+    assert_eq!((evidence[0], evidence[1], evidence[3], evidence[5]), ("log", "evidence", "±", "nats"));
+    assert!((evidence[2].parse::<f64>().unwrap() + 34.2466).abs() < 0.02, "{page}");
+    let elbo: Vec<&str> = lines[17].split_whitespace().collect();
     assert_eq!((elbo[0], elbo[2], elbo[4]), ("ELBO", "±", "nats"));
     assert!((elbo[1].parse::<f64>().unwrap() - BEST_GAUSSIAN).abs() < 0.02, "{page}");
     for sentence in [
@@ -76,6 +82,9 @@ fn json_is_one_object_with_these_keys() {
         "evaluations",
         "seconds",
         "given_by",
+        "effective_draws",
+        "log_evidence",
+        "log_evidence_se",
         "parameters",
         "run_dir",
     ];
@@ -86,7 +95,11 @@ fn json_is_one_object_with_these_keys() {
         fit["reason"].as_str().unwrap().starts_with("Converged, and importance weights confirm every mean and sd. ")
     );
     assert_eq!(keys(&fit["evaluations"]), ["gradient", "hessian", "log_density"]);
-    assert_eq!(keys(&fit["parameters"][0]), ["mean", "name", "q5", "q95", "sd"]);
+    let errors = ["mean", "mean_se", "name", "q5", "q50", "q50_se", "q5_se", "q95", "q95_se", "sd", "sd_se"];
+    assert_eq!(keys(&fit["parameters"][0]), errors);
+    assert_eq!(fit["given_by"], "weights");
+    let bare = story.json(&["fit", "--uncorrected"]);
+    assert_eq!(keys(&bare["parameters"][0]), ["mean", "name", "q5", "q95", "sd"]);
     assert_eq!((&fit["family"], &fit["stop_reason"]), (&"gaussian".into(), &"converged".into()));
     assert_eq!((&fit["converged"], &fit["run_dir"]), (&true.into(), &Value::Null));
     assert!((number(&fit["elbo"]) + 34.30).abs() < 0.02, "{fit}");

@@ -18,12 +18,17 @@ fn a_corrected_fit_prints_errors_keeps_states_and_can_be_asked_for_the_bare_appr
     let first = &fit["parameters"][0];
     assert!(first["mean_se"].as_f64().unwrap() < 0.1 * first["sd"].as_f64().unwrap(), "{first}");
     assert!(fit["correction"]["gradients"].as_u64().unwrap() < 5_000, "{}", fit["correction"]);
+    // Where weights suffice they give the answer, with errors of their own.
     let plain = story.json(&["fit", "--family", "gaussian"]);
-    assert_eq!(plain["given_by"].as_str(), Some("approximation"));
-    assert!(plain["parameters"][0].get("mean_se").is_none() && plain.get("correction").is_none());
+    assert_eq!(plain["given_by"].as_str(), Some("weights"));
+    let error = |fit: &serde_json::Value| fit["parameters"][0]["mean_se"].as_f64().unwrap();
+    assert!(error(&plain) < error(&fit) && plain.get("correction").is_none(), "{plain}");
+    let bare = story.json(&["fit", "--family", "gaussian", "--uncorrected"]);
+    assert_eq!(bare["given_by"].as_str(), Some("approximation"));
+    assert!(bare["parameters"][0].get("mean_se").is_none() && bare.get("log_evidence").is_none(), "{bare}");
 
     let config: toml::Table = story.read("run/config.toml").parse().unwrap();
-    assert_eq!(config["correct"].as_bool(), Some(true));
+    assert_eq!(config["plan"]["correct"].as_str(), Some("always"));
     let again = story.json(&["fit", "--config", "run/config.toml"]);
     assert_eq!(again["parameters"], fit["parameters"]);
 
@@ -33,8 +38,15 @@ fn a_corrected_fit_prints_errors_keeps_states_and_can_be_asked_for_the_bare_appr
     assert_eq!((bare.lines().count(), sampled.stdout.lines().count()), (6, 6));
     assert_ne!(bare, sampled.stdout);
     // Draws of the approximation are those of a fit that was never corrected.
-    story.ok(&["fit", "--family", "gaussian", "--out", "bare"]);
+    story.ok(&["fit", "--family", "gaussian", "--uncorrected", "--out", "bare"]);
     assert_eq!(story.ok(&["sample", "bare", "--draws", "5"]), bare);
+    // Those of an answer by weights are chosen by them.
+    story.ok(&["fit", "--family", "gaussian", "--out", "weighed"]);
+    let weighed = story.ok(&["sample", "weighed", "--draws", "5"]);
+    assert_eq!(weighed, story.ok(&["sample", "weighed", "--draws", "5", "--resample", "psis"]));
+    assert_eq!(story.ok(&["sample", "weighed", "--draws", "5", "--resample", "none"]), bare);
+    let compared = story.ok(&["compare", "run", "weighed", "bare"]);
+    assert!(compared.contains(" chains ") && compared.contains(" importance weights "), "{compared}");
 }
 
 #[test]

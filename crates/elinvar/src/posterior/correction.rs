@@ -53,17 +53,6 @@ impl Posterior {
         self.correct_by(&mut Evaluator::new(target, Some(interrupt)), settings, watch)
     }
 
-    /// Why chains cannot correct this, and what to do instead.
-    pub(super) fn cannot_be_corrected(&self, about: &About) -> Option<&'static str> {
-        if !about.offers.gradient {
-            Some("chains need gradients; judge the fit by importance weights")
-        } else if about.support != Support::Real {
-            Some("chains move on the whole of ℝᵈ; transform the parameters, or judge the fit by importance weights")
-        } else {
-            None
-        }
-    }
-
     /// [`Posterior::correct`] by one who may be interrupted.
     pub(crate) fn correct_by(
         &mut self,
@@ -75,7 +64,7 @@ impl Posterior {
             let (expected, found) = (self.dim(), evaluator.dim());
             return Err(Error::Shape { what: "dimension of the target", expected, found });
         }
-        if let Some(instead) = self.cannot_be_corrected(evaluator.about()) {
+        if let Some(instead) = cannot_be_corrected(evaluator.about()) {
             return Err(Error::Unsupported { wanted: "a correction by chains".into(), instead: instead.into() });
         }
         let before = evaluator.counts();
@@ -131,6 +120,17 @@ impl Posterior {
         if self.record.corrected.take().is_some() {
             (self.record.judgement, self.record.log_evidence) = (None, None);
         }
+    }
+}
+
+/// Why chains cannot run on a target, and what to do instead.
+pub(super) fn cannot_be_corrected(about: &About) -> Option<&'static str> {
+    if !about.offers.gradient {
+        Some("chains need gradients; judge the fit by importance weights")
+    } else if about.support != Support::Real {
+        Some("chains move on the whole of ℝᵈ; transform the parameters, or judge the fit by importance weights")
+    } else {
+        None
     }
 }
 

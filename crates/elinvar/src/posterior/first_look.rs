@@ -1,13 +1,21 @@
 //! Whether importance weights suffice for an answer, found out at little cost, and whether chains may give a better one.
 
 use super::Posterior;
+use super::correction::cannot_be_corrected;
 use super::diagnose::Looked;
 use crate::Error;
 use crate::chains;
 use crate::evaluate::Evaluator;
 use crate::family::Kind;
 use crate::record::StopReason;
+use crate::target::Target;
 use crate::tuning::answers;
+
+/// Whether chains are run on a target without being asked for.
+pub(crate) fn may_be_corrected(target: &dyn Target) -> bool {
+    let about = target.about();
+    cannot_be_corrected(&about).is_none() && about.dim <= answers::MOST_COORDINATES
+}
 
 impl Posterior {
     /// Whether chains may be expected to say more than importance weights: there is a density to move on, and a place
@@ -15,8 +23,7 @@ impl Posterior {
     pub(crate) fn is_worth_chains(&self, evaluator: &Evaluator<'_>) -> bool {
         let q = self.approximation();
         let lost = [StopReason::Diverged, StopReason::BadEvaluations, StopReason::Interrupted];
-        self.cannot_be_corrected(evaluator.about()).is_none()
-            && self.dim() <= answers::MOST_COORDINATES
+        may_be_corrected(evaluator.target())
             && !self.agreement().unbounded
             && !lost.contains(&self.stop_reason())
             && q.mean().iter().chain(&q.covariance()).all(|x| x.is_finite())

@@ -23,6 +23,7 @@ pub use answer::{Answer, GivenBy};
 pub use comparison::{Comparison, compare};
 use diagnose::Looked;
 pub use diagnose::{Diagnostics, WeightedDraws};
+pub(crate) use first_look::may_be_corrected;
 pub(crate) use importance::Importance;
 pub(crate) use pareto::log_mean_exp;
 pub use pareto::{ParetoTail, Smoothed, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
@@ -162,6 +163,11 @@ impl Posterior {
     /// Why the fit ended.
     pub fn stop_reason(&self) -> StopReason {
         self.record.stop_reason
+    }
+
+    /// Records that the fit ended because chains cost less than the rest of it.
+    pub(crate) fn leave_to_chains(&mut self) {
+        self.record.stop_reason = StopReason::LeftToChains;
     }
 
     /// Whether the fit ended because there was nothing left to gain.

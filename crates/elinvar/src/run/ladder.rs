@@ -8,7 +8,7 @@ use crate::Error;
 use crate::chains::Correction;
 use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind};
-use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict, limits};
+use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict, limits, may_be_corrected};
 use crate::random::{Purpose, Stream};
 use crate::target::Target;
 use crate::tuning;
@@ -209,7 +209,12 @@ impl Ladder<'_> {
         let left = self.plan.stop.max_steps.saturating_sub(fit.trace().len() as u64);
         let grows = matches!(start.family().kind, Kind::Mog { .. });
         let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / tuning::ladder::STEPS_DIVISOR) };
-        let stop = Stop { max_steps, ..self.plan.stop };
+        let mut stop = Stop { max_steps, ..self.plan.stop };
+        let is_start = !grows && self.plan.correct != Correct::Never && may_be_corrected(self.target);
+        if is_start {
+            let enough = fit.counts.gradient + tuning::ladder::GAUSSIAN_GRADIENTS;
+            stop.max_evaluations = stop.max_evaluations.min(enough);
+        }
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };
         let steps = if grows { grow } else { run_from };
         let mut posterior = match steps(self.target, start, &plan, fit) {
@@ -218,6 +223,10 @@ impl Ladder<'_> {
             outcome => outcome?,
         };
         self.over = posterior.stop_reason() == StopReason::Interrupted;
+        let is_short = posterior.stop_reason() == StopReason::MaxEvaluations;
+        if is_start && is_short && fit.counts.gradient < self.plan.stop.max_evaluations {
+            posterior.leave_to_chains();
+        }
         posterior.set_agreement(self.agreement.clone());
         let mut evaluator = Evaluator::new(self.target, fit.interrupt());
         // Chains do not move between modes: a mixture is judged by weights.
