@@ -59,7 +59,7 @@ impl Stop {
 #[serde(rename_all = "snake_case")]
 pub enum Correct {
     /// Under `auto`, where importance weights do not confirm the approximation. A family that was named is judged by
-    /// importance weights, and what they give is its answer where they suffice.
+    /// importance weights, and what they give is its answer where they confirm it.
     #[default]
     WhereNeeded,
     /// Whatever importance weights say, for every family.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::correction;
+use super::correction::{self, cannot_be_corrected};
 use super::verdict::{Assessment, Cause, assess, conclude};
 use super::weighed::is_sharp;
 use super::{
@@ -14,7 +14,7 @@ use crate::evaluate::{Evaluator, Interrupt};
 use crate::plan::Correct;
 use crate::random::Purpose;
 use crate::record::{Counts, Estimate};
-use crate::target::{DrawBuffer, Target};
+use crate::target::{About, DrawBuffer, Target};
 
 /// What fresh draws say about a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -294,11 +294,17 @@ impl Posterior {
         Ok((judged.judgement, judged.weighted))
     }
 
-    /// What weights give where it is the answer: the approximation is confirmed by them, or it is not and they are sharp
-    /// all the same.
-    fn weigh_where_it_helps(&self, weighted: &WeightedDraws, assessment: &Assessment) -> Option<Weighed> {
+    /// What weights give where it is the answer: the approximation is confirmed by them; or it is not, they are sharp all
+    /// the same, and chains, which see more, cannot be run.
+    fn weigh_where_it_helps(
+        &self,
+        about: &About,
+        weighted: &WeightedDraws,
+        assessment: &Assessment,
+    ) -> Option<Weighed> {
         let is_confirmed = assessment.verdict == Verdict::Trust;
-        let is_about_shifts = matches!(assessment.cause, Cause::Means { .. } | Cause::StandardDeviations { .. });
+        let is_about_shifts = matches!(assessment.cause, Cause::Means { .. } | Cause::StandardDeviations { .. })
+            && cannot_be_corrected(about).is_some();
         if self.corrected().is_some() || self.plan().correct == Correct::Never || !(is_confirmed || is_about_shifts) {
             return None;
         }
@@ -367,7 +373,7 @@ impl Posterior {
                 continue;
             }
             // What is given is judged: the answer of chains or of weights, where there is one.
-            let weighed = self.weigh_where_it_helps(&weighted, &of_approximation);
+            let weighed = self.weigh_where_it_helps(evaluator.about(), &weighted, &of_approximation);
             let judgement = match (self.corrected(), &weighed) {
                 (Some(corrected), _) => correction::judge(corrected),
                 (None, Some(_)) if of_approximation.verdict != Verdict::Trust => {

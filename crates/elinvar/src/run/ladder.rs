@@ -61,14 +61,15 @@ pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fi
         };
         ladder = ladder.step_onto(mixture, fit)?;
     }
-    let seconds = fit.clock.seconds();
+    let charged = ladder.charged_seconds;
     let (mut posterior, is_over) = ladder.finish()?;
-    // The fit has taken what its rungs have, and its chains.
-    let charged = posterior.rungs().iter().map(|rung| rung.seconds).sum::<f64>();
+    let before = fit.clock.seconds();
     if !is_bare && !is_over {
         answer(target, &mut posterior, plan, fit)?;
     }
-    fit.clock = Clock::stopped_at(charged + fit.clock.seconds() - seconds);
+    // The fit has taken what its rungs have, and its chains.
+    let chains = if posterior.corrected().is_some() { fit.clock.seconds() - before } else { 0.0 };
+    fit.clock = Clock::stopped_at(charged + chains);
     Ok(posterior)
 }
 

@@ -236,7 +236,7 @@ fn ladders_and_restarts_are_continued() {
     check_killed(&target, Family::auto(), &bare, 61);
     // Chains are run anew: they end at the bits at which they would have.
     check_interrupted(&target, Family::auto(), &Plan::default(), 400);
-    check_killed(&target, Family::auto(), &Plan::default(), 61);
+    check_killed(&target, Family::auto(), &Plan::default(), 3);
     check_interrupted(&two_modes(), Family::auto(), &Plan::default(), 23);
     let three = Plan { restarts: 3, ..Plan::default() };
     check_interrupted(&target, Family::mog(3), &three, 101);
