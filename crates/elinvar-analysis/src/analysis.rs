@@ -38,8 +38,8 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// A fit with its verdict: the one that it has, if that rests on chains or on as many draws as the job asks for; else
-    /// one on its draws and on as many more as that takes.
+    /// A fit with its verdict: the one that it has, if that rests on chains or on as many draws as the job asks for;
+    /// else one on its draws and on as many more as that takes.
     ///
     /// # Errors
     /// Those of the model.

@@ -71,8 +71,8 @@ impl Progress {
         self.print(left.map(|left| seconds / (seconds + left)), &text);
     }
 
-    /// Shows a round of chains, which are few and far between: a line for each where lines are not overwritten, once the
-    /// fit has taken as long as a line is worth.
+    /// Shows a round of chains, which are few and far between: a line for each where lines are not overwritten, once
+    /// the fit has taken as long as a line is worth.
     pub(crate) fn show_chains(&mut self, round: &Round) {
         let period = if self.style == Style::Bar { Duration::from_millis(100) } else { Duration::from_secs(5) };
         if self.style == Style::Silent || self.last.unwrap_or(self.started).elapsed() < period {

@@ -177,8 +177,8 @@ pub(crate) mod ladder {
     pub(crate) const COMFORT_OF_SDS: f64 = 0.6;
     /// Shape a of the Student-t rung: five degrees of freedom.
     pub(crate) const STUDENT_T_SHAPE: f64 = 2.5;
-    /// Gradients of a Gaussian from which chains may start. It need not have converged: on murphy_toy the last hundredths
-    /// of a nat took 300 000 to 900 000 gradients, and the chains after it 17 000.
+    /// Gradients of a Gaussian from which chains may start. It need not have converged: on murphy_toy the last
+    /// hundredths of a nat took 300 000 to 900 000 gradients, and the chains after it 17 000.
     pub(crate) const GAUSSIAN_GRADIENTS: u64 = 3_000;
     /// Each family with one mode may take the steps of the plan divided by this.
     pub(crate) const STEPS_DIVISOR: u64 = 4;

@@ -12,8 +12,8 @@ const MOST_NUMBERS: usize = 1 << 23;
 /// A weight so much smaller than the largest is not seen.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Draws of q, and those that stand for the model: states of chains, or weighted as the verdict weighs them. There are none of the second
-/// where no weight can be trusted at all, because a single draw has nearly all of it.
+/// Draws of q, and those that stand for the model: states of chains, or weighted as the verdict weighs them. There are
+/// none of the second where no weight can be trusted at all, because a single draw has nearly all of it.
 pub(super) fn both(posterior: &Posterior, weighted: &WeightedDraws) -> (Draws, Option<Draws>) {
     let most = (MOST_NUMBERS / posterior.transforms().n_constrained().max(1)).clamp(1_000, MOST_DRAWS);
     let n = weighted.draws.len();

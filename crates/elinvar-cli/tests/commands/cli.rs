@@ -63,52 +63,6 @@ fn without_arguments_an_example_is_fitted() {
 }
 
 #[test]
-fn json_is_one_object_with_these_keys() {
-    let story = Story::new();
-    let text = story.ok(&["fit", "--json"]);
-    assert_eq!(text.lines().count(), 1);
-    let fit: Value = serde_json::from_str(&text).unwrap();
-    let keys = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
-    // The order is that of the text; a parsed object is sorted.
-    let order = [
-        "family",
-        "converged",
-        "stop_reason",
-        "elbo",
-        "elbo_se",
-        "pareto_k",
-        "verdict",
-        "reason",
-        "evaluations",
-        "seconds",
-        "given_by",
-        "effective_draws",
-        "log_evidence",
-        "log_evidence_se",
-        "parameters",
-        "run_dir",
-    ];
-    let places: Vec<usize> = order.iter().map(|key| text.find(&format!("\"{key}\":")).expect(key)).collect();
-    assert!(places.is_sorted() && fit.as_object().unwrap().len() == order.len(), "{text}");
-    assert_eq!(fit["verdict"], "trust");
-    assert!(
-        fit["reason"].as_str().unwrap().starts_with("Converged, and importance weights confirm every mean and sd. ")
-    );
-    assert_eq!(keys(&fit["evaluations"]), ["gradient", "hessian", "log_density"]);
-    let errors = ["mean", "mean_se", "name", "q5", "q50", "q50_se", "q5_se", "q95", "q95_se", "sd", "sd_se"];
-    assert_eq!(keys(&fit["parameters"][0]), errors);
-    assert_eq!(fit["given_by"], "weights");
-    let bare = story.json(&["fit", "--uncorrected"]);
-    assert_eq!(keys(&bare["parameters"][0]), ["mean", "name", "q5", "q95", "sd"]);
-    assert_eq!((&fit["family"], &fit["stop_reason"]), (&"gaussian".into(), &"converged".into()));
-    assert_eq!((&fit["converged"], &fit["run_dir"]), (&true.into(), &Value::Null));
-    assert!((number(&fit["elbo"]) + 34.30).abs() < 0.02, "{fit}");
-    assert!(number(&fit["elbo_se"]) < 0.01 && number(&fit["pareto_k"]) < 0.7);
-    assert_eq!(fit["parameters"].as_array().unwrap().len(), 11);
-    assert!(number(&fit["evaluations"]["gradient"]) > 100.0 && number(&fit["seconds"]) > 0.0);
-}
-
-#[test]
 fn the_same_seed_gives_the_same_bytes() {
     let story = Story::new();
     let without_seconds = |seed: &str| {

@@ -294,8 +294,8 @@ impl Posterior {
         Ok((judged.judgement, judged.weighted))
     }
 
-    /// What weights give where it is the answer: the approximation is confirmed by them; or it is not, they are sharp all
-    /// the same, and chains, which see more, cannot be run.
+    /// What weights give where it is the answer: the approximation is confirmed by them; or it is not, they are sharp
+    /// all the same, and chains, which see more, cannot be run.
     fn weigh_where_it_helps(
         &self,
         about: &About,
@@ -311,8 +311,8 @@ impl Posterior {
         Some(self.weigh(weighted)).filter(|weighed| is_confirmed || is_sharp(&weighted.diagnostics, weighed))
     }
 
-    /// Whether weights on `n` draws confirm the approximation, not only what they give; and whether they are so far from
-    /// it that no number of draws would.
+    /// Whether weights on `n` draws confirm the approximation, not only what they give; and whether they are so far
+    /// from it that no number of draws would.
     pub(super) fn confirm(
         &mut self,
         evaluator: &mut Evaluator<'_>,

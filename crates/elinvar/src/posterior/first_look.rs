@@ -1,4 +1,5 @@
-//! Whether importance weights suffice for an answer, found out at little cost, and whether chains may give a better one.
+//! Whether importance weights suffice for an answer, found out at little cost, and whether chains may give a better
+//! one.
 
 use super::Posterior;
 use super::correction::cannot_be_corrected;
