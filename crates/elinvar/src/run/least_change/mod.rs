@@ -196,10 +196,6 @@ impl Driven for LeastChangeRun<'_> {
         })
     }
 
-    fn close(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
     fn counts_so_far(&self) -> Counts {
         self.evaluator.counts()
     }

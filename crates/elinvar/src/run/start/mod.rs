@@ -108,25 +108,13 @@ pub(super) fn start_in(
     }
     if about.guess.is_some() && !matches!(family.kind, Kind::Auto | Kind::MogAuto) {
         let approximation = start_at_guess(target, family, plan.seed)?;
-        return Ok(Start {
-            approximation,
-            counts: fit.counts,
-            agreement: Agreement::default(),
-            contained: None,
-            found: None,
-        });
+        return Ok(Start::unsearched(approximation, fit.counts));
     }
     if is_printed {
         // Components at one place would stay together.
         let sd = if family.n_components() > 1 { 1.0 } else { 0.0 };
         let approximation = start_around(family, about.dim, Placement { sd, ..Placement::default() }, plan.seed)?;
-        return Ok(Start {
-            approximation,
-            counts: fit.counts,
-            agreement: Agreement::default(),
-            contained: None,
-            found: None,
-        });
+        return Ok(Start::unsearched(approximation, fit.counts));
     }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
@@ -158,6 +146,11 @@ pub(super) fn start_in(
 }
 
 impl Start {
+    /// A start for which no mode was looked for.
+    fn unsearched(approximation: Approximation, counts: Counts) -> Self {
+        Self { approximation, counts, agreement: Agreement::default(), contained: None, found: None }
+    }
+
     /// The start of another family from the same search.
     pub(super) fn of_family(
         &self,
