@@ -86,7 +86,7 @@ impl Growth<'_, '_, '_> {
         let mut stream = Stream::open(self.round_seed(), Purpose::Start, 0, 0);
         let mut points = DrawBuffer::zeros(d, tuning::growth::SCOUTS);
         let centre = q.mean();
-        let scale = super::prune::from_covariance(q.locations()[0].scale().shape(), &q.covariance());
+        let scale = Scale::from_covariance(q.locations()[0].scale().shape(), &q.covariance());
         for i in 0..tuning::growth::SCOUTS {
             let z = points.get_mut(i);
             stream.fill_normal(z);
