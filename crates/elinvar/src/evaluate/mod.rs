@@ -64,7 +64,7 @@ impl<'t> Evaluator<'t> {
             limits: Limits::NONE,
             clock: Clock::at(0.0),
             store: None,
-            prior_of_points: about.prior.without_mixing(about.dim),
+            prior_of_points: about.prior.without_mixing(),
             prior_of_batches: about.prior.clone(),
             answer: Answer::new(about.dim, 0),
             single: Answer::new(about.dim, 1),
