@@ -20,13 +20,11 @@ def from_numpyro(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Model:
     from jax.flatten_util import ravel_pytree
     from numpyro.infer.util import initialize_model
 
+    _refuse_discrete(model, args, kwargs)
     info = initialize_model(
         jax.random.PRNGKey(0), model, model_args=args, model_kwargs=kwargs, dynamic_args=False, validate_grad=False
     )
     trace = info.model_trace
-    discrete = [name for name, site in trace.items() if _is_latent(site) and site["fn"].support.is_discrete]
-    if discrete:
-        raise ValueError(f"discrete variables cannot be fitted: {', '.join(discrete)}; sum them out")
     start = info.param_info.z
     _, unravel = ravel_pytree(start)
     names: list[str] = []
@@ -47,6 +45,15 @@ def from_numpyro(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Model:
         coords,
         "NumPyro",
     )
+
+
+def _refuse_discrete(model: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> None:
+    from numpyro import handlers
+
+    trace = handlers.trace(handlers.seed(model, 0)).get_trace(*args, **kwargs)
+    discrete = [name for name, site in trace.items() if _is_latent(site) and site["fn"].support.is_discrete]
+    if discrete:
+        raise ValueError(f"discrete variables cannot be fitted: {', '.join(discrete)}; sum them out")
 
 
 def _is_latent(site: dict[str, Any]) -> bool:

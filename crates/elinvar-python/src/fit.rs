@@ -18,11 +18,11 @@ use crate::stop::Stop;
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 
 /// The library's error as the exception of Python that is meant for it.
-fn raised(error: Error) -> PyErr {
+pub(crate) fn raised(error: Error) -> PyErr {
     let sentence = error.to_string();
     match error {
         Error::Io { .. } => PyOSError::new_err(sentence),
-        Error::Shape { .. } | Error::Domain { .. } | Error::Unsupported { .. } | Error::File { .. } => {
+        Error::Shape { .. } | Error::Domain { .. } | Error::Unsupported { .. } | Error::Data { .. } | Error::File { .. } => {
             PyValueError::new_err(sentence)
         }
         _ => PyRuntimeError::new_err(sentence),

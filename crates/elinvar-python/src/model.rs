@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, PoissonRegression};
 use elinvar::target::{About, Answer, Ask, Draws, Offers, Target, TargetError, Want};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::address::Function;
+use crate::fit::raised;
 use crate::stop::Stop;
 
 /// Where the log density comes from.
@@ -16,6 +18,8 @@ enum Source {
     Batch { gradient: Py<PyAny>, value: Option<Py<PyAny>> },
     /// A C function, and what must live as long as it is called.
     Address { function: Function, _owner: Option<Py<PyAny>> },
+    /// A model of the library.
+    Ready(Box<dyn Target + Send>),
 }
 
 /// An unnormalised log density on ℝᵈ with its gradient.
@@ -39,6 +43,32 @@ impl Model {
     #[pyo3(signature = (names, address, user=0, owner=None))]
     fn address(names: Vec<String>, address: usize, user: usize, owner: Option<Py<PyAny>>) -> PyResult<Self> {
         Self::checked(names, Source::Address { function: Function::new(address, user)?, _owner: owner })
+    }
+
+    /// A regression on the columns of `x`, an intercept included if there is one: `logistic` with outcomes −1 and +1,
+    /// `poisson` with counts, `linear` with numbers. Coefficients have the prior N(0, 1/precision), the sd of the noise
+    /// of `linear` has a half-Cauchy one of scale 1.
+    #[staticmethod]
+    fn regression(
+        likelihood: &str,
+        names: Vec<String>,
+        x: PyReadonlyArray2<'_, f64>,
+        y: PyReadonlyArray1<'_, f64>,
+        precision: f64,
+    ) -> PyResult<Self> {
+        let rows = x.as_array().iter().copied().collect();
+        let y: Vec<f64> = y.as_array().iter().copied().collect();
+        let design = DesignMatrix::new(rows, x.shape()[1], names).map_err(raised)?;
+        let target: Box<dyn Target + Send> = match likelihood {
+            "logistic" => Box::new(LogisticRegression::new(design, y, precision).map_err(raised)?),
+            "poisson" => Box::new(PoissonRegression::new(design, y, precision).map_err(raised)?),
+            "linear" => {
+                let regression = LinearRegression::new(design, y, precision);
+                Box::new(regression.and_then(|regression| regression.with_noise_scale(1.0)).map_err(raised)?)
+            }
+            other => return Err(PyValueError::new_err(format!("there is no regression {other:?}"))),
+        };
+        Self::checked(target.about().names, Source::Ready(target))
     }
 
     /// Number of coordinates.
@@ -132,6 +162,7 @@ impl Target for Asked<'_> {
         let offers = match &self.model.source {
             Source::Batch { value, .. } => Offers { values: value.is_some(), ..Offers::GRADIENT },
             Source::Address { .. } => Offers::GRADIENT,
+            Source::Ready(target) => return target.about(),
         };
         let names = self.model.names.clone();
         About { parameters: names.clone(), names, offers, ..About::new(self.model.dim()) }
@@ -154,6 +185,7 @@ impl Target for Asked<'_> {
                 }
                 Ok(())
             }
+            Source::Ready(target) => target.evaluate(ask, answer),
         }
     }
 }
