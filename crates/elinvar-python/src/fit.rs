@@ -22,9 +22,11 @@ pub(crate) fn raised(error: Error) -> PyErr {
     let sentence = error.to_string();
     match error {
         Error::Io { .. } => PyOSError::new_err(sentence),
-        Error::Shape { .. } | Error::Domain { .. } | Error::Unsupported { .. } | Error::Data { .. } | Error::File { .. } => {
-            PyValueError::new_err(sentence)
-        }
+        Error::Shape { .. }
+        | Error::Domain { .. }
+        | Error::Unsupported { .. }
+        | Error::Data { .. }
+        | Error::File { .. } => PyValueError::new_err(sentence),
         _ => PyRuntimeError::new_err(sentence),
     }
 }
@@ -125,13 +127,9 @@ fn rows<'py>(py: Python<'py>, numbers: &[CorrectedNumber]) -> PyResult<Vec<Bound
     let row = |number: &CorrectedNumber| {
         let dict = PyDict::new(py);
         dict.set_item("name", &number.name)?;
-        for (name, estimate) in [
-            ("mean", number.mean),
-            ("sd", number.sd),
-            ("q5", number.q5),
-            ("q50", number.q50),
-            ("q95", number.q95),
-        ] {
+        for (name, estimate) in
+            [("mean", number.mean), ("sd", number.sd), ("q5", number.q5), ("q50", number.q50), ("q95", number.q95)]
+        {
             dict.set_item(name, estimate.value)?;
             dict.set_item(format!("{name}_se"), estimate.mcse)?;
         }

@@ -119,7 +119,8 @@ impl Asked<'_> {
             let (log_p, grad): (Bound<'_, PyAny>, Bound<'_, PyAny>) = both.bind(py).extract().map_err(|_| {
                 PyTypeError::new_err("the function must return a pair: log densities (n,) and gradients (n, d)")
             })?;
-            let grad: PyReadonlyArray2<'_, f64> = grad.extract().map_err(|_| shape_error("gradients", "(n, d)", &grad))?;
+            let grad: PyReadonlyArray2<'_, f64> =
+                grad.extract().map_err(|_| shape_error("gradients", "(n, d)", &grad))?;
             if grad.shape() != [n, d] {
                 return Err(shape_error("gradients", &format!("({n}, {d})"), &grad));
             }
@@ -199,14 +200,16 @@ pub(crate) fn evaluate<'py>(
 ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>)> {
     let (n, d) = (z.shape()[0], z.shape()[1]);
     if d != model.dim() {
-        return Err(PyValueError::new_err(format!("points of the model have {} coordinates, these have {d}", model.dim())));
+        return Err(PyValueError::new_err(format!(
+            "points of the model have {} coordinates, these have {d}",
+            model.dim()
+        )));
     }
     let points: Vec<f64> = z.as_array().iter().copied().collect();
     let (stop, mut answer) = (Stop::new(), Answer::new(d, n));
     let asked = Asked { model, stop: &stop };
-    py.detach(|| asked.evaluate(&Ask::all(Draws::new(d, &points), Want::Gradients), &mut answer)).map_err(|error| {
-        stop.exception().unwrap_or_else(|| PyValueError::new_err(error.to_string()))
-    })?;
+    py.detach(|| asked.evaluate(&Ask::all(Draws::new(d, &points), Want::Gradients), &mut answer))
+        .map_err(|error| stop.exception().unwrap_or_else(|| PyValueError::new_err(error.to_string())))?;
     let gradients = PyArray1::from_slice(py, answer.grads()).reshape([n, d])?;
     Ok((PyArray1::from_slice(py, answer.log_p()), gradients))
 }

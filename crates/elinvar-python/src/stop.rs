@@ -102,8 +102,6 @@ impl Interrupt for Stop {
             return false;
         }
         let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
-        self.failed()
-            || !self.stepping.load(Ordering::Acquire)
-            || since.is_some_and(|since| since.elapsed() > GRACE)
+        self.failed() || !self.stepping.load(Ordering::Acquire) || since.is_some_and(|since| since.elapsed() > GRACE)
     }
 }
