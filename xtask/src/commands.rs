@@ -36,8 +36,8 @@ impl Task {
 pub(crate) const TASKS: &[Task] = &[
     Task {
         name: "test",
-        argument: None,
-        about: "everything that must pass before a commit: format, lints, tests, docs",
+        argument: Some("[--rust]"),
+        about: "everything that must pass before a commit: format, lints, tests, docs, Python; --rust: without Python",
         commands: |_| [format_check(), lint(), vec![no_default_features()], tests(), docs()].concat(),
     },
     Task { name: "fmt", argument: None, about: "formats all sources", commands: |_| vec![format_sources("")] },
@@ -114,8 +114,17 @@ pub(crate) const TASKS: &[Task] = &[
     Task {
         name: "calibrate",
         argument: None,
-        about: "the verdict of fits against the truth; writes docs/calibration.md",
+        about: "the verdict of fits against the truth; writes docs/trust.md",
         commands: |_| vec![check("calibrate", &[])],
+    },
+    Task {
+        name: "attack",
+        argument: Some("[class]"),
+        about: "problems that were made to deceive (those of the class alone); writes docs/calibration.md",
+        commands: |rest| {
+            let only = rest.first().map(|class| ["--only", class.as_str()]);
+            vec![check("attack", only.as_ref().map_or(&[], |only| &only[..]))]
+        },
     },
     Task {
         name: "chains",
@@ -185,9 +194,10 @@ pub(crate) const TASKS: &[Task] = &[
 /// A check of `elinvar-checks` that writes its page of docs/.
 fn check(name: &str, arguments: &[&str]) -> Call {
     let page = match name {
-        "calibrate" => "calibration",
+        "calibrate" => "trust",
         "recover" => "families",
         "contains" => "containing",
+        "attack" => "calibration",
         name => name,
     };
     let mut command = cargo(&format!("run --release -p elinvar-checks -- {name} --write docs/{page}.md"));
@@ -324,7 +334,7 @@ mod tests {
             (task.commands)(rest)[0].to_string()
         };
         let program = "cargo run --release -p elinvar-checks --";
-        assert_eq!(line("calibrate", &[]), format!("{program} calibrate --write docs/calibration.md"));
+        assert_eq!(line("calibrate", &[]), format!("{program} calibrate --write docs/trust.md"));
         let means = ["m.csv".to_string()];
         assert_eq!(line("defaults", &means), format!("{program} defaults --write docs/defaults.md --means m.csv"));
     }

@@ -25,6 +25,7 @@ const GENERATED: &[&str] = &[
     "docs/families.md",
     "docs/posteriordb.md",
     "docs/scaling.md",
+    "docs/trust.md",
 ];
 
 fn sources() -> Vec<PathBuf> {

@@ -8,7 +8,8 @@ use elinvar::run::Correct;
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
 
-use crate::chains::{GradientsOnly, long, median};
+use crate::chains::{long, median};
+use crate::gradients_only::GradientsOnly;
 use crate::page::{Table, publish};
 use crate::posteriordb;
 use crate::problems::hierarchical::eight_schools;

@@ -2,10 +2,11 @@
 
 use elinvar::chains::{Corrected, Correction};
 use elinvar::model::Parametrisation;
-use elinvar::target::{About, Answer, Ask, Offers, Target, TargetError};
+use elinvar::target::Target;
 use elinvar::{Family, Plan};
 
 use crate::arguments::{number, options};
+use crate::gradients_only::GradientsOnly;
 use crate::page::{Table, publish};
 use crate::problems::hierarchical::eight_schools;
 use crate::problems::mixed::{Law, mixed};
@@ -29,19 +30,6 @@ const FEWER: usize = 4;
 const SEEDS: [u64; 2] = [1, 101];
 /// Steps of a fit from which chains start; they find the rest themselves.
 const STEPS: u64 = 60;
-
-/// A target that offers gradients only.
-pub(crate) struct GradientsOnly<'a>(pub(crate) &'a dyn Target);
-
-impl Target for GradientsOnly<'_> {
-    fn about(&self) -> About {
-        About { offers: Offers::GRADIENT, ..self.0.about() }
-    }
-
-    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
-        self.0.evaluate(ask, answer)
-    }
-}
 
 /// A class of problems, with those in it.
 struct Class {
@@ -281,7 +269,7 @@ fn row(problem: &Problem, truth: &Moments, runs: &[(u64, Outcome)], totals: &mut
                 continue;
             }
         };
-        let errors = Errors::of_numbers(&answer.coordinates, truth);
+        let errors = Errors::of_corrected(answer, truth);
         let doubts: Vec<String> = answer.doubts.iter().map(ToString::to_string).collect();
         eprintln!(
             "{}, seed {seed}: {} + {} gradients, errors {:.3} {:.3}, {:.2} s: {}",

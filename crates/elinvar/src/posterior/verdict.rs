@@ -9,7 +9,7 @@
 //! Why k̂ is not the rule. k̂ asks whether importance sampling corrects what is left, not whether much is left to
 //! correct: of 147 fits with right moments 43 had k̂ above 0.7, up to 1.9, since the tail of nearly equal ratios has
 //! any shape; and Gaussian fits of Student-t laws with 4 or 2.2 degrees of freedom, or a mixture fitted to a Cauchy law
-//! (0.17), had k̂ below it. It is told, and it steers the ladder, but the shifts decide. `docs/calibration.md` has the
+//! (0.17), had k̂ below it. It is told, and it steers the ladder, but the shifts decide. `docs/trust.md` has the
 //! table of fits with known moments.
 
 use serde::{Deserialize, Serialize};

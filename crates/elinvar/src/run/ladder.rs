@@ -1,12 +1,12 @@
 //! What `auto` does: a Gaussian, and then the cheapest way to an answer that can be trusted.
 
 use super::fit::{grow, run_from};
-use super::fitting::{Clock, Fitting};
+use super::fitting::Fitting;
 use super::start::bend;
 use super::{Correct, Counts, Plan, Start, Stop, StopReason};
 use crate::Error;
 use crate::chains::Correction;
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict, limits, may_be_corrected};
 use crate::random::{Purpose, Stream};
@@ -197,12 +197,10 @@ impl Ladder<'_> {
 
     /// Whether another rung is worth trying: the best is not trusted, and no limit was reached.
     fn goes_on(&self, fit: &Fitting<'_>) -> bool {
-        let stop = &self.plan.stop;
         self.best.as_ref().is_none_or(|best| !is_settled(&best.posterior))
             && !self.over
-            && fit.counts.gradient < stop.max_evaluations
-            && (fit.trace().len() as u64) < stop.max_steps
-            && stop.max_seconds.is_none_or(|limit| fit.clock.seconds() < limit)
+            && (fit.trace().len() as u64) < self.plan.stop.max_steps
+            && Limits::of(self.plan).reached(fit.counts, fit.clock).is_none()
     }
 
     /// Fits and judges the family of `start`, and keeps it if it is the best by more than the error.
