@@ -103,9 +103,18 @@ pub(crate) const TASKS: &[Task] = &[
         },
     },
     Task {
+        name: "answers",
+        argument: Some("[DIR]"),
+        about: "what `auto` gives and costs, corrected and not, on the posteriordb of DIR too; writes docs/answers.md",
+        commands: |rest| {
+            let folder = rest.first().map(|path| [path.as_str()]);
+            vec![check("answers", folder.as_ref().map_or(&[], |folder| &folder[..]))]
+        },
+    },
+    Task {
         name: "calibrate",
         argument: None,
-        about: "the verdict of fits against the truth; writes docs/verdict.md",
+        about: "the verdict of fits against the truth; writes docs/trust.md",
         commands: |_| vec![check("calibrate", &[])],
     },
     Task {
@@ -185,7 +194,7 @@ pub(crate) const TASKS: &[Task] = &[
 /// A check of `elinvar-checks` that writes its page of docs/.
 fn check(name: &str, arguments: &[&str]) -> Call {
     let page = match name {
-        "calibrate" => "verdict",
+        "calibrate" => "trust",
         "recover" => "families",
         "contains" => "containing",
         "attack" => "calibration",
@@ -325,7 +334,7 @@ mod tests {
             (task.commands)(rest)[0].to_string()
         };
         let program = "cargo run --release -p elinvar-checks --";
-        assert_eq!(line("calibrate", &[]), format!("{program} calibrate --write docs/verdict.md"));
+        assert_eq!(line("calibrate", &[]), format!("{program} calibrate --write docs/trust.md"));
         let means = ["m.csv".to_string()];
         assert_eq!(line("defaults", &means), format!("{program} defaults --write docs/defaults.md --means m.csv"));
     }

@@ -2,7 +2,7 @@
 
 use elinvar::Family;
 use elinvar::family::Kind;
-use elinvar::posterior::{Comparison, Diagnostics, Estimate, compare, log_density_at};
+use elinvar::posterior::{Comparison, Diagnostics, Estimate, GivenBy, compare, log_density_at};
 use elinvar::target::Covariance;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::job::{Job, check_memory};
 use crate::kept::Kept;
 use crate::number::{duration, grouped, with_error};
-use crate::page::ladder;
+use crate::page::{given, ladder};
 use crate::table::{self, Align, Column};
 
 /// Fits of one model, the best first.
@@ -51,6 +51,7 @@ impl Ranking {
             column(Align::Right, "k\u{302}", &Row::k),
             column(Align::Right, "gradients", &|row| grouped(row.gradients)),
             column(Align::Right, "time", &|row| duration(row.seconds)),
+            column(Align::Left, "given by", &|row| given::word(row.given_by).into()),
             column(Align::Left, "verdict", &Row::verdict),
         ]);
         format!(
@@ -83,6 +84,7 @@ impl Ranking {
                 },
                 seconds: row.seconds,
                 converged: row.converged,
+                given_by: row.given_by.name(),
                 verdict: row.verdict,
             }
         });
@@ -155,6 +157,7 @@ struct Row {
     hessians: u64,
     seconds: f64,
     converged: bool,
+    given_by: GivenBy,
     verdict: Option<&'static str>,
 }
 
@@ -176,6 +179,7 @@ impl Row {
             hessians: counts.hessian,
             seconds: posterior.seconds(),
             converged: posterior.converged(),
+            given_by: posterior.given_by(),
             verdict: posterior.verdict().map(|verdict| verdict.name()),
         }
     }
@@ -190,7 +194,8 @@ impl Row {
 
     fn verdict(&self) -> String {
         let words = self.verdict.map_or("not judged".into(), |verdict| verdict.replace('_', " "));
-        if self.converged { words } else { words + ", not converged" }
+        // Chains do not need a fit that has converged.
+        if self.converged || self.given_by == GivenBy::Chains { words } else { words + ", not converged" }
     }
 }
 
@@ -241,6 +246,7 @@ struct RunObject<'a> {
     evaluations: Evaluations,
     seconds: f64,
     converged: bool,
+    given_by: &'static str,
     verdict: Option<&'static str>,
 }
 

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::chains::Correction;
 use elinvar::family::{Approximation, Kind};
 use elinvar::rule::{AdamLike, BiasCorrection, Printed, PrintedStep, Rule};
 use elinvar::run::components::MOST_COMPONENTS;
@@ -33,8 +32,6 @@ pub struct Job {
     pub(crate) family: Family,
     pub(crate) plan: Plan,
     pub(crate) diagnostic_draws: usize,
-    /// Whether chains correct the fit.
-    correct: bool,
     /// Where the fit begins, if not where a search leads.
     start: Option<Approximation>,
     /// Choices that were made and are worth a sentence.
@@ -78,19 +75,7 @@ impl Job {
         }
         let resolved = settings.resolved(name, &rows, &*model, &family, &resolved_plan);
         let diagnostic_draws = settings.diagnostic_draws();
-        let correct = settings.correct;
-        Ok(Self {
-            model,
-            rows,
-            held_out: test,
-            family,
-            plan,
-            diagnostic_draws,
-            correct,
-            start,
-            notes,
-            settings: resolved,
-        })
+        Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, start, notes, settings: resolved })
     }
 
     /// What is fitted.
@@ -127,13 +112,8 @@ impl Job {
             Some(start) => fit_from_journaled(target, start.clone(), plan, observe, kept),
             None => fit_journaled(target, self.family, plan, observe, kept),
         };
-        let mut posterior = fitted.map_err(Error::of_fit)?;
-        let interrupt = kept.interrupt.unwrap_or(&|| false);
-        if self.correct {
-            let settings = Correction { seed: plan.seed, max_seconds: plan.stop.max_seconds, ..Correction::default() };
-            posterior.correct_interruptibly(target, &settings, interrupt).map_err(Error::of_fit)?;
-        }
-        Analysis::new_interruptibly(self, posterior, interrupt)
+        let posterior = fitted.map_err(Error::of_fit)?;
+        Analysis::new_interruptibly(self, posterior, kept.interrupt.unwrap_or(&|| false))
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use elinvar::file::{is_left_over, replace};
 use elinvar::posterior::{Agreement, Diagnostics, Estimate, Judgement, Rung};
 use elinvar::run::journal::Folder;
-use elinvar::run::{Counts, Step};
+use elinvar::run::{Counts, Step, StopReason};
 use serde::Serialize;
 
 use crate::analysis::Analysis;
@@ -231,7 +231,7 @@ impl RunFolder {
         remove_parts(&self.path);
         let checkpoint = self.own_checkpoint()?;
         // A fit that has converged has nowhere to go; what somebody else has put there stays, and the folder with it.
-        if posterior.converged() {
+        if posterior.converged() || posterior.stop_reason() == StopReason::LeftToChains {
             let _ = Folder::new(&checkpoint).and_then(|kept| kept.clear());
         }
         remove_parts(&checkpoint);

@@ -122,7 +122,7 @@ fn corrected(problem: &Problem, seed: u64) -> Outcome {
 }
 
 /// The mean of long corrections with seeds of their own, where nothing else is known.
-fn long(problem: &Problem) -> Result<Moments, String> {
+pub(crate) fn long(problem: &Problem) -> Result<Moments, String> {
     let d = problem.target.dim();
     let n = if d > 200 { FEWER } else { LONG };
     let runs = threads::for_each(n, |i| corrected(problem, 1_000 + i as u64));
@@ -188,7 +188,7 @@ fn sentences([chosen, fresh]: &[Totals; 2]) -> String {
     format!("- Seeds on which the rules were chosen: {}- Fresh seeds: {}", chosen.sentence(), fresh.sentence())
 }
 
-fn median(values: &mut [u64]) -> u64 {
+pub(crate) fn median(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or(0)
 }

@@ -12,5 +12,7 @@ use crate::run_args::DiagnoseArgs;
 pub(crate) fn run(args: &DiagnoseArgs) -> Result<Outcome, Failure> {
     let opinion = SecondOpinion::new(Kept::open(&args.run)?, args.draws, args.seed)?;
     print(&if args.json { opinion.json() } else { opinion.page() })?;
-    Ok(Outcome::of(opinion.posterior.converged(), opinion.judgement.verdict))
+    // Chains do not need a fit that has converged.
+    let ended = opinion.posterior.converged() || opinion.posterior.corrected().is_some();
+    Ok(Outcome::of(ended, opinion.judgement.verdict))
 }

@@ -279,10 +279,12 @@ pub(crate) struct FitArgs {
     )]
     pub(crate) diagnostic_draws: Option<usize>,
 
-    /// Correct means, standard deviations and quantiles by chains on the model, each with its error; the verdict is
-    /// then on them
-    #[arg(long, help_heading = "Run")]
+    /// Have chains on the model give the answer, whatever importance weights say and whichever family was named
+    #[arg(long, help_heading = "Run", conflicts_with = "uncorrected")]
     pub(crate) correct: bool,
+    /// Give the approximation as it is, without chains and without importance weights
+    #[arg(long, help_heading = "Run")]
+    pub(crate) uncorrected: bool,
 
     /// Keep the fit in this new folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]

@@ -3,6 +3,7 @@
 use crate::error::Failure;
 use elinvar::Plan;
 use elinvar::rule::{Printed, PrintedStep, Rule, StepSize};
+use elinvar::run::Correct;
 use elinvar_analysis::settings::value::with_option;
 use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, StartSettings, read};
 use elinvar_data::Scaling;
@@ -28,7 +29,6 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     over_plan(&mut settings.plan, args);
     over_start(&mut settings.start, args);
     set(&mut settings.diagnostic_draws, &args.diagnostic_draws);
-    settings.correct |= args.correct;
     let out = args.out.as_ref().map(|path| path.display().to_string());
     set(&mut settings.output.out, &out);
     settings.output.json |= args.json;
@@ -71,6 +71,11 @@ fn over_plan(plan: &mut Plan, args: &FitArgs) {
     plan.seed = args.seed.unwrap_or(plan.seed);
     plan.n_draws = args.draws_per_step.unwrap_or(plan.n_draws);
     plan.restarts = args.restarts.unwrap_or(plan.restarts);
+    if args.correct {
+        plan.correct = Correct::Always;
+    } else if args.uncorrected {
+        plan.correct = Correct::Never;
+    }
     plan.minibatch = args.minibatch.or(plan.minibatch);
     plan.curvature = args.curvature.unwrap_or(plan.curvature);
     plan.weights = args.weights.unwrap_or(plan.weights);
@@ -240,6 +245,7 @@ mod tests {
             ("no-search", ""),
             ("diagnostic-draws", "500"),
             ("correct", ""),
+            ("uncorrected", ""),
             ("out", "d"),
             ("json", ""),
             ("quiet", ""),

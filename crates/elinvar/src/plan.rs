@@ -54,6 +54,20 @@ impl Stop {
     }
 }
 
+/// Whether chains on the target correct what a fit gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Correct {
+    /// Under `auto`, where importance weights do not confirm the approximation. A family that was named is judged by
+    /// importance weights, and what they give is its answer where they confirm it.
+    #[default]
+    WhereNeeded,
+    /// Whatever importance weights say, for every family.
+    Always,
+    /// Never, and importance weights judge but change nothing: the answer is the approximation.
+    Never,
+}
+
 /// The choices of a fit; two runs with the same target, start and plan give the same bits.
 ///
 /// ```
@@ -97,6 +111,9 @@ pub struct Plan {
     pub average: bool,
     /// Number of fits from starts of their own, of which the best is kept.
     pub restarts: usize,
+    /// Whether chains correct the answer; [`Correction`](crate::chains::Correction) has their limits, and those of
+    /// `stop` hold for both together.
+    pub correct: Correct,
     /// When to stop.
     pub stop: Stop,
     /// Seed of every random number of the run.
@@ -120,6 +137,7 @@ impl Default for Plan {
             max_kl: Some(1.0),
             average: true,
             restarts: 1,
+            correct: Correct::WhereNeeded,
             stop: Stop::default(),
             seed: 1,
         }
@@ -165,6 +183,7 @@ impl Plan {
             mixing_step_size: StepSize::Constant(step_size),
             max_kl: None,
             average: false,
+            correct: Correct::Never,
             stop: Stop { max_steps: steps, max_evaluations: u64::MAX >> 11, ..Stop::default() },
             ..Self::default()
         }

@@ -148,6 +148,8 @@ pub enum StopReason {
     Stagnated,
     /// The widths of the approximation left every plausible range.
     Diverged,
+    /// It was close enough for chains to start from, and to go on would have cost more than they do.
+    LeftToChains,
 }
 
 impl StopReason {
@@ -163,6 +165,7 @@ impl StopReason {
             StopReason::Stuck => "stuck",
             StopReason::Stagnated => "stagnated",
             StopReason::Diverged => "diverged",
+            StopReason::LeftToChains => "left_to_chains",
         }
     }
 
@@ -179,6 +182,7 @@ impl StopReason {
             StopReason::Stuck => "no step could be taken any more",
             StopReason::Stagnated => "the bound was no longer rising, and more draws did not help",
             StopReason::Diverged => "the approximation became wider or narrower without end",
+            StopReason::LeftToChains => "chains cost less than the steps that were left",
         }
     }
 }

@@ -177,8 +177,28 @@ pub(crate) mod ladder {
     pub(crate) const COMFORT_OF_SDS: f64 = 0.6;
     /// Shape a of the Student-t rung: five degrees of freedom.
     pub(crate) const STUDENT_T_SHAPE: f64 = 2.5;
+    /// Gradients of a Gaussian from which chains may start. It need not have converged: on murphy_toy the last
+    /// hundredths of a nat took 300 000 to 900 000 gradients, and the chains after it 17 000.
+    pub(crate) const GAUSSIAN_GRADIENTS: u64 = 3_000;
     /// Each family with one mode may take the steps of the plan divided by this.
     pub(crate) const STEPS_DIVISOR: u64 = 4;
+}
+
+/// What is given: by weights, or by chains.
+pub(crate) mod answers {
+    use crate::target::About;
+
+    /// Draws from which it is seen whether importance weights are worth a closer look: one batch.
+    pub(crate) const FIRST_LOOK: usize = 1_024;
+    /// Coordinates beyond which chains are run only where they are asked for: their frame takes d² numbers and d³
+    /// operations, and nobody has measured them there.
+    pub(crate) const MOST_COORDINATES: usize = 2_000;
+
+    /// Draws of either end of a bridge, and of the approximation where it is not judged by weights: a batch where log p
+    /// alone is cheap. Where it costs a gradient, few: the standard error of log Z is then about a tenth of a nat.
+    pub(crate) fn bridge_draws(about: &About) -> usize {
+        if about.offers.values { FIRST_LOOK } else { 256 }
+    }
 }
 
 /// Fits from several starts. No measurement of these is on record.

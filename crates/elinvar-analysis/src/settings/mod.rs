@@ -41,9 +41,6 @@ pub struct Settings {
     /// Draws that the verdict rests on, at least.
     #[serde(deserialize_with = "key::diagnostic_draws")]
     pub diagnostic_draws: Option<usize>,
-    /// Whether chains on the model correct the fit.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub correct: bool,
     /// Which rows and columns of which table.
     pub data: DataSettings,
     /// The model and its prior.

@@ -376,8 +376,9 @@ fn draws_that_cannot_be_written_leave_nothing() {
         assert_eq!((ended.code, ended.stderr), (Some(2), sentence));
         assert_eq!(story.files(), before);
     }
+    // Four times as many are weighed.
     let ended = story.run(&["sample", "run", "--draws", "100000000000"]);
-    let sentence = "error: --draws 100000000000 does not fit into memory; give at most 24403223\n";
+    let sentence = "error: --draws 100000000000 does not fit into memory; give at most 6100805\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), sentence));
 }
 

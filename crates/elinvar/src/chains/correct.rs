@@ -6,7 +6,7 @@ use super::matching::matched;
 use super::printed::Reading;
 use super::stein::Moments;
 use super::tails::Tails;
-use super::{Corrected, Correction, Doubt, Ensemble, Frame, History, Part};
+use super::{Corrected, Correction, Doubt, Ensemble, Frame, History, Part, Round};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::record::ModeRecord;
@@ -27,6 +27,8 @@ pub(crate) struct Question<'a> {
     pub(crate) names: &'a [String],
     pub(crate) parameter_names: &'a [String],
     pub(crate) transforms: &'a Transforms,
+    /// Is told of every round.
+    pub(crate) watch: &'a dyn Fn(&Round),
 }
 
 /// What an answer that is to be trusted claims.
@@ -86,6 +88,7 @@ pub(crate) fn correct(
             doubts.extend(left.map(|i| Doubt::Drift { name: question.names[i].clone() }));
         }
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
+        (question.watch)(&seen.round(work.spent(), settings.max_gradients));
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.is_empty() { clean + 1 } else { 0 };
         let enough = clean >= if doubtful { 2 } else { 1 };
@@ -116,6 +119,22 @@ pub(crate) fn correct(
             chains.enter(&frame);
         }
     }
+}
+
+/// Whether a density seems to have a long tail that a Gaussian does not have, so that draws of the Gaussian say little
+/// of it.
+///
+/// # Errors
+/// As [`correct`], but for those of settings.
+pub(crate) fn promises_tail(
+    evaluator: &mut Evaluator<'_>,
+    mean: Vec<f64>,
+    covariance: &[f64],
+    seed: u64,
+) -> Result<bool, Error> {
+    let frame = Frame::new(mean, covariance)
+        .ok_or(Error::NotPositiveDefinite { what: "the covariance of the approximation", pivot: 0 })?;
+    Ok(Tails::look(evaluator, &frame, seed)?.promise_any())
 }
 
 /// Evenly chosen states.
@@ -208,6 +227,14 @@ impl Seen {
             late: Reading::new(after, frame, late).coordinates(),
             scores,
         }
+    }
+
+    /// What is told of a round.
+    fn round(&self, gradients: u64, max_gradients: u64) -> Round {
+        let all = || self.coordinates.iter().chain(self.parameters.iter().map(|(_, moments)| moments));
+        let (mean_error, sd_error) = (all().map(|m| m.mean_error), all().map(|m| m.log_sd_error));
+        let worst = |errors: &mut dyn Iterator<Item = f64>| errors.fold(0.0, f64::max);
+        Round { gradients, max_gradients, mean_error: worst(&mut { mean_error }), sd_error: worst(&mut { sd_error }) }
     }
 
     /// Everything in the states that speaks against the answer.

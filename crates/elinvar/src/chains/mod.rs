@@ -13,16 +13,18 @@ mod frame;
 mod history;
 mod matching;
 mod printed;
+mod round;
 mod settings;
 mod stein;
 mod tails;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use correct::{Limits, Question, correct};
+pub(crate) use correct::{Limits, Question, correct, promises_tail};
 pub use corrected::{Corrected, CorrectedNumber};
 pub use doubt::Doubt;
 pub(crate) use ensemble::Ensemble;
 pub(crate) use frame::Frame;
 pub(crate) use history::{History, Part};
+pub use round::Round;
 pub use settings::Correction;

@@ -230,6 +230,11 @@ impl Tails {
         }
     }
 
+    /// Whether any profile falls so slowly that much of its second moment is far out.
+    pub(crate) fn promise_any(&self) -> bool {
+        !self.suspects.is_empty()
+    }
+
     /// Sends chains into the tails: a quarter of them, one of a pair, in turn into one tail after the other.
     ///
     /// # Errors

@@ -25,8 +25,15 @@ fn answer(
     let mut covariance = vec![0.0; d * d];
     covariance.iter_mut().step_by(d + 1).zip(variances).for_each(|(c, v)| *c = *v);
     let names = names(d);
-    let question =
-        Question { mean, covariance: &covariance, modes, names: &names, parameter_names: &names, transforms };
+    let question = Question {
+        mean,
+        covariance: &covariance,
+        modes,
+        names: &names,
+        parameter_names: &names,
+        transforms,
+        watch: &|_| (),
+    };
     correct(&mut Evaluator::new(target, None), &question, settings, CLAIMS)
 }
 

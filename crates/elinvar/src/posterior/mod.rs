@@ -1,8 +1,11 @@
 //! The result of a fit: a distribution that can be sampled, evaluated, summarised, saved and judged.
 
+mod answer;
+mod bridge;
 mod comparison;
 mod correction;
 mod diagnose;
+mod first_look;
 mod importance;
 mod pareto;
 mod reason;
@@ -10,20 +13,23 @@ mod shift;
 mod summary;
 mod tail_index;
 pub(crate) mod verdict;
+mod weighed;
 mod wide;
 
 pub use crate::evaluate::log_density_at;
 pub use crate::record::{Agreement, Estimate, ModeRecord, Rung};
+use answer::Weighed;
+pub use answer::{Answer, GivenBy};
 pub use comparison::{Comparison, compare};
 use diagnose::Looked;
 pub use diagnose::{Diagnostics, WeightedDraws};
+pub(crate) use first_look::may_be_corrected;
 pub(crate) use importance::Importance;
 pub(crate) use pareto::log_mean_exp;
 pub use pareto::{ParetoTail, Smoothed, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
 pub use shift::Shift;
-pub use summary::ParameterSummary;
 pub use tail_index::TailIndex;
-pub(crate) use verdict::{Evidence, judge, limits};
+pub(crate) use verdict::{Evidence, limits};
 pub use verdict::{Judgement, Verdict};
 pub use wide::{WideDraws, Widened};
 
@@ -72,6 +78,12 @@ struct Record {
     /// What chains found, where they were run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     corrected: Option<Corrected>,
+    /// What importance weights gave, where they suffice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weighed: Option<Weighed>,
+    /// The log evidence that belongs to what chains found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log_evidence: Option<Estimate>,
     #[serde(default)]
     agreement: Agreement,
     #[serde(default)]
@@ -104,6 +116,8 @@ impl Posterior {
             remaining,
             judgement: None,
             corrected: None,
+            weighed: None,
+            log_evidence: None,
             agreement: Agreement::default(),
             rungs: Vec::new(),
             trace: Vec::new(),
@@ -151,6 +165,11 @@ impl Posterior {
         self.record.stop_reason
     }
 
+    /// Records that the fit ended because chains cost less than the rest of it.
+    pub(crate) fn leave_to_chains(&mut self) {
+        self.record.stop_reason = StopReason::LeftToChains;
+    }
+
     /// Whether the fit ended because there was nothing left to gain.
     pub fn converged(&self) -> bool {
         self.record.stop_reason == StopReason::Converged
@@ -186,6 +205,7 @@ impl Posterior {
         self.record.agreement = agreement;
         self.record.judgement = None;
         self.record.corrected = None;
+        self.record.weighed = None;
     }
 
     /// The families that were tried, from the first to the last; empty where one was asked for.
@@ -289,6 +309,9 @@ impl Posterior {
         }
         if record.corrected.as_ref().is_some_and(|corrected| !corrected.fits(dim, parameters)) {
             return Err(file::damaged(path, &"its correction has another number of coordinates"));
+        }
+        if record.weighed.as_ref().is_some_and(|w| w.coordinates.len() != dim || w.parameters.len() != parameters) {
+            return Err(file::damaged(path, &"what importance weights gave has another number of coordinates"));
         }
         Ok(Self { record, looked: None })
     }

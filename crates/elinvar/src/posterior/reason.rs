@@ -65,6 +65,9 @@ fn decision(evidence: &Evidence<'_>, cause: Cause) -> String {
             "The means hold, but the sds are in doubt: importance weights leave only {} of the draws",
             percent(diagnostics.effective_draws().1)
         ),
+        Cause::Weighed => "Importance weights give every mean within 0.1 sd and every sd within 15 %, though the \
+                           approximation by itself has not"
+            .into(),
         Cause::Nothing => "Converged, and importance weights confirm every mean and sd".into(),
     }
 }

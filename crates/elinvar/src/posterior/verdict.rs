@@ -9,7 +9,7 @@
 //! Why k̂ is not the rule. k̂ asks whether importance sampling corrects what is left, not whether much is left to
 //! correct: of 147 fits with right moments 43 had k̂ above 0.7, up to 1.9, since the tail of nearly equal ratios has
 //! any shape; and Gaussian fits of Student-t laws with 4 or 2.2 degrees of freedom, or a mixture fitted to a Cauchy law
-//! (0.17), had k̂ below it. It is told, and it steers the ladder, but the shifts decide. `docs/verdict.md` has the
+//! (0.17), had k̂ below it. It is told, and it steers the ladder, but the shifts decide. `docs/trust.md` has the
 //! table of fits with known moments.
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,9 @@ pub mod limits {
     pub const MEAN: f64 = 0.1;
     /// A standard deviation is right if its logarithm is within log 1.15.
     pub const LOG_SD: f64 = 0.139_762;
+    /// The 5 %, 50 % and 95 % quantiles of an answer have standard errors within so many standard deviations: what the
+    /// other two limits come to at 1.645 standard deviations from the mean.
+    pub const QUANTILE: f64 = 0.35;
     /// Estimates must stay within the limits by so many standard errors.
     pub const ERRORS: f64 = 2.0;
     /// Effective share of the draws from which standard deviations are believed. Where q is p it is a half or more (the
@@ -127,6 +130,8 @@ pub(super) enum Cause {
         change: f64,
     },
     FewForStandardDeviations,
+    /// Weights give what the approximation has wrong, and are sharp.
+    Weighed,
     Nothing,
 }
 
@@ -137,11 +142,12 @@ pub(super) struct Assessment {
     pub(super) undecided: bool,
 }
 
-/// The verdict on a fit: a function of the evidence and nothing else.
-pub(crate) fn judge(evidence: &Evidence<'_>) -> Judgement {
-    let assessment = assess(evidence);
-    Judgement { verdict: assessment.verdict, reason: reason::sentences(evidence, &assessment) }
+/// An assessment with its reason in words.
+pub(super) fn conclude(evidence: &Evidence<'_>, assessment: &Assessment) -> Judgement {
+    Judgement { verdict: assessment.verdict, reason: reason::sentences(evidence, assessment) }
 }
+
+/// The verdict on an approximation: a function of the evidence and nothing else.
 
 pub(super) fn assess(evidence: &Evidence<'_>) -> Assessment {
     let Evidence { diagnostics, agreement, .. } = *evidence;

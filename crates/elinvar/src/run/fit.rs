@@ -92,7 +92,12 @@ fn fit_kept(
     kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     if plan.restarts > 1 {
-        restarts::best_of(target, family, plan, observe, kept)
+        let mut posterior = restarts::best_of(target, family, plan, observe, kept)?;
+        // The best knows now what the others found, and has forgotten an answer that did not.
+        let mut silent = |_: &_| ControlFlow::Continue(());
+        let mut fit = Fitting::new(&mut silent, Kept { journal: None, ..kept }, 0);
+        ladder::answer_anew(target, family, &mut posterior, plan, &mut fit)?;
+        Ok(posterior)
     } else {
         fit_once(target, family, plan, &mut Fitting::new(observe, kept, 0))
     }
@@ -114,6 +119,7 @@ pub(super) fn fit_once(
             _ => run_beside(target, start.approximation, start.contained, plan, fit)?,
         };
         posterior.set_agreement(start.agreement);
+        ladder::answer_where_asked(target, &mut posterior, plan, fit)?;
         posterior
     };
     fit.finish(&mut posterior);
@@ -156,6 +162,7 @@ fn fit_from_kept(
 ) -> Result<Posterior, Error> {
     let mut fit = Fitting::new(observe, kept, 0);
     let mut posterior = run_from(target, start, plan, &mut fit)?;
+    ladder::answer_where_asked(target, &mut posterior, plan, &mut fit)?;
     fit.finish(&mut posterior);
     Ok(posterior)
 }

@@ -23,7 +23,7 @@ mod support;
 mod values;
 
 pub use crate::evaluate::Interrupt;
-pub use crate::plan::{Plan, Stop};
+pub use crate::plan::{Correct, Plan, Stop};
 pub use crate::record::{Bound, Counts, Step, StopReason};
 pub use checkpoint::Checkpoint;
 pub use fit::{fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};

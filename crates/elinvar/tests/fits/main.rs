@@ -8,6 +8,7 @@ mod subjects;
 mod counting;
 
 mod accuracy;
+mod answers;
 mod components;
 mod correction;
 mod determinism;

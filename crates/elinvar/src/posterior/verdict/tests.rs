@@ -27,6 +27,10 @@ fn good() -> Diagnostics {
     }
 }
 
+fn judge(evidence: &Evidence<'_>) -> Judgement {
+    conclude(evidence, &assess(evidence))
+}
+
 fn with(change: impl FnOnce(&mut Diagnostics)) -> Diagnostics {
     let mut diagnostics = good();
     change(&mut diagnostics);

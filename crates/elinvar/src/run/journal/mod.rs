@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint::RunState;
 use super::components::GrowthState;
 use super::least_change::LeastChangeState;
-use super::{Counts, Plan, Step, Stop};
+use super::{Correct, Counts, Plan, Step, Stop};
 use crate::Error;
 use crate::family::Approximation;
 use crate::file::{Format, Header, fingerprint};
@@ -125,7 +125,7 @@ pub trait Journal: Sync {
 /// The fingerprint of the way from `state`: limits do not change where it leads, only how far.
 pub(super) fn origin(state: &Approximation, plan: &Plan, counts: Counts) -> String {
     let endless = Stop { max_steps: 0, max_evaluations: 0, max_seconds: None, ..plan.stop };
-    let plan = Plan { stop: endless, ..plan.clone() };
+    let plan = Plan { stop: endless, correct: Correct::default(), ..plan.clone() };
     // Plain data in memory: there is nothing that could fail.
     let bytes = serde_json::to_vec(&(state, plan, counts)).unwrap_or_default();
     fingerprint(&bytes)
