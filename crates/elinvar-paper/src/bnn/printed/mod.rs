@@ -20,7 +20,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     title: "Bayesian networks by the boxes as printed",
     about: "The skew-Gaussian box of App. J as printed beside elinvar's form; noise learned or fixed, narrow or wide start; more layers.",
     has_paper_settings: false,
-    needs: Some("boston.csv"),
+    needs: None,
     run,
     expected: include_str!("../../../expected/figure-bnn-printed.toml"),
 };
@@ -51,21 +51,14 @@ impl Size {
                 deep: (1, 100),
             });
         }
-        let tables = vec![
-            TableOfSplits::yacht()?,
-            TableOfSplits::energy()?,
-            TableOfSplits::boston(settings.data.as_deref())?,
-            TableOfSplits::concrete()?,
-            TableOfSplits::wine()?,
-        ];
         Ok(Self {
-            tables,
-            taken_apart: &["yacht", "energy"],
+            tables: vec![TableOfSplits::yacht()?, TableOfSplits::energy()?],
+            taken_apart: &["yacht"],
             splits: 20,
             course: Course { steps: 3_000, growth: 1.35 },
             tunes: true,
             hidden: 50,
-            deep: (3, 2_000),
+            deep: (3, 1_500),
         })
     }
 }
@@ -93,7 +86,7 @@ fn run(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Findings, 
         for arm in [Arm::elinvar(), Arm::printed(Squares::OfItems), Arm::printed(Squares::OfMean)] {
             let noises: Vec<Option<f64>> =
                 if arm.learns_noise { vec![None] } else { NOISE_PRECISIONS.map(Some).to_vec() };
-            let setting = choose(table, &arm, arm.name(), &noises, 2, &size, seed, &mut tries);
+            let setting = choose(table, &arm, arm.name(), &noises, &size, seed, &mut tries);
             let ran = runs::race(table, &arm, arm.name(), setting, size.course, seed, size.splits)?;
             say(&ran, progress);
             raced.push(ran);
@@ -104,7 +97,7 @@ fn run(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Findings, 
                 // σ is what the box with the same curvature was tuned to.
                 let of_box = tuned.iter().find(|(tuned, _)| !tuned.learns_noise && tuned.squares == arm.squares);
                 let noise = of_box.map(|(_, setting)| setting.noise_precision.filter(|_| !arm.learns_noise));
-                let setting = choose(table, &arm, arm.cell(), &[noise.flatten()], 1, &size, seed, &mut tries);
+                let setting = choose(table, &arm, arm.cell(), &[noise.flatten()], &size, seed, &mut tries);
                 let ran = runs::race(table, &arm, arm.cell(), setting, size.course, seed, size.splits)?;
                 say(&ran, progress);
                 apart.push(ran);
@@ -136,14 +129,12 @@ fn run(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Findings, 
     Ok(findings)
 }
 
-/// The setting of an arm: tuned over `n_splits` splits, or known.
-#[expect(clippy::too_many_arguments, reason = "the parts of one call in two places")]
+/// The setting of an arm: tuned, or known.
 fn choose(
     table: &TableOfSplits,
     arm: &Arm,
     name: String,
     noises: &[Option<f64>],
-    n_splits: usize,
     size: &Size,
     seed: u64,
     all: &mut Vec<Try>,
@@ -151,7 +142,7 @@ fn choose(
     if !size.tunes {
         return known(arm);
     }
-    let tries = runs::tries(table, arm, &name, &runs::settings(noises), size.course, seed, n_splits);
+    let tries = runs::tries(table, arm, &name, &runs::settings(noises), size.course, seed);
     let best = runs::best(&tries).unwrap_or_else(|| known(arm));
     all.extend(tries);
     best
@@ -238,8 +229,8 @@ fn page(findings: &Findings, size: &Size) -> String {
     let tuning = if size.tunes {
         format!(
             "Step sizes are chosen among {}, and the precision τ of fixed noise among {} (the responses have variance one), for every \
-             run of the race by the log RMSE of validation rows of two splits, mean over the logarithm of the steps from the hundredth on; \
-             for the runs that are taken apart by those of one split, with τ of the box of the same curvature ([tries](tries.csv)).",
+             run of the race by the log RMSE of the validation rows of one split, mean over the logarithm of the steps from the hundredth on; \
+             the runs that are taken apart have τ of the box of the same curvature ([tries](tries.csv)).",
             words(&STEP_SIZES),
             words(&NOISE_PRECISIONS)
         )

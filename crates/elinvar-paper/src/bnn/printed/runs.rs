@@ -5,21 +5,19 @@ use super::super::race::{FROM, Loss, mean_over_log_steps};
 use super::super::tune::SEED;
 use super::arm::{Arm, Setting};
 use crate::bnn_data::TableOfSplits;
-use crate::findings::mean_and_sd;
 use crate::{Error, threads};
 
 /// The step sizes that every arm tries.
-pub(super) const STEP_SIZES: [f64; 5] = [0.004, 0.01, 0.025, 0.06, 0.15];
+pub(super) const STEP_SIZES: [f64; 5] = [0.01, 0.025, 0.06, 0.15, 0.4];
 /// The precisions of the noise that are tried where it is not learned, for responses of variance one.
-pub(super) const NOISE_PRECISIONS: [f64; 5] = [1.0, 5.0, 25.0, 125.0, 625.0];
+pub(super) const NOISE_PRECISIONS: [f64; 5] = [5.0, 25.0, 125.0, 625.0, 3_125.0];
 
 /// A setting and what it led to.
 pub(super) struct Try {
     pub(super) table: &'static str,
     pub(super) arm: String,
     pub(super) setting: Setting,
-    /// Log RMSE of the validation rows, mean over log steps from the hundredth on and over splits; infinite if a run
-    /// broke down.
+    /// Log RMSE of the validation rows, mean over log steps from the hundredth on; infinite if a run broke down.
     pub(super) score: f64,
 }
 
@@ -42,7 +40,7 @@ pub(super) fn settings(noise_precisions: &[Option<f64>]) -> Vec<Setting> {
     noise_precisions.iter().flat_map(with).collect()
 }
 
-/// Tries these settings on the validation rows of the first `n_splits` splits.
+/// Tries these settings on the validation rows of the first split.
 pub(super) fn tries(
     table: &TableOfSplits,
     arm: &Arm,
@@ -50,22 +48,16 @@ pub(super) fn tries(
     settings: &[Setting],
     course: Course,
     seed: u64,
-    n_splits: usize,
 ) -> Vec<Try> {
     let score = |i: usize| -> Result<f64, Error> {
-        let (setting, k) = (settings[i / n_splits], i % n_splits);
-        let looks = arm.fit(&table.validation(k)?, setting, course, seed + SEED + k as u64)?;
+        let looks = arm.fit(&table.validation(0)?, settings[i], course, seed + SEED)?;
         Ok(mean_over_log_steps(&looks, Loss::LogRmse, FROM[1]))
     };
     let told = |score: Result<f64, Error>| score.ok().filter(|score| score.is_finite()).unwrap_or(f64::INFINITY);
-    let scores: Vec<f64> = threads::for_each(settings.len() * n_splits, score).into_iter().map(told).collect();
-    let of_setting = |(setting, scores): (&Setting, &[f64])| Try {
-        table: table.name,
-        arm: name.into(),
-        setting: *setting,
-        score: mean_and_sd(scores).0,
-    };
-    settings.iter().zip(scores.chunks_exact(n_splits)).map(of_setting).collect()
+    let scores = threads::for_each(settings.len(), score).into_iter().map(told);
+    let of_setting =
+        |(setting, score): (&Setting, f64)| Try { table: table.name, arm: name.into(), setting: *setting, score };
+    settings.iter().zip(scores).map(of_setting).collect()
 }
 
 /// The setting with the lowest score.
