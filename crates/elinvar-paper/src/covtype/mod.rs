@@ -91,7 +91,8 @@ fn run_alone(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Find
     for family in [Family::student_t_learned(), Family::student_t(race::SHAPE), Family::skew()] {
         let method = best_printed(&data, family, &course, settings.quick, &mut tries)?;
         let ran = race::run(&data, Entry { family, method }, &course)?;
-        let left: Vec<String> = ran.left.iter().map(|(step, what)| format!("; {what} left its domain at step {step}")).collect();
+        let left: Vec<String> =
+            ran.left.iter().map(|(step, what)| format!("; {what} left its domain at step {step}")).collect();
         progress(&format!("{}, {method:?}: log-loss {:.5} nats{}", ran.entry.name(), ran.final_loss(), left.concat()));
         printed.push(ran);
     }
@@ -197,10 +198,12 @@ fn best_printed(
 }
 
 fn table_of_tries(tries: &[Try]) -> Table {
-    let header = ["run", "β", "last log-loss of 2 000 rows, nats", "left the domain at step", "what would have been outside"];
+    let header =
+        ["run", "β", "last log-loss of 2 000 rows, nats", "left the domain at step", "what would have been outside"];
     let mut table = Table::new("printed-step-sizes", header);
     for Try { name, beta, loss, left } in tries {
-        let (step, what) = left.as_ref().map_or(("–".into(), "–".into()), |(step, what)| (step.to_string(), what.clone()));
+        let (step, what) =
+            left.as_ref().map_or(("–".into(), "–".into()), |(step, what)| (step.to_string(), what.clone()));
         table.push([name.clone(), beta.to_string(), format!("{loss:.4}"), step, what]);
     }
     table
@@ -215,8 +218,12 @@ fn record(findings: &mut Findings, data: &Data, reference: &Reference, bare: &Ba
         let steps: Vec<f64> = ran.left.iter().map(|(step, _)| *step as f64).collect();
         if !steps.is_empty() {
             findings.put_mean(format!("step at which {name} left the domain"), &steps);
-            findings.put(format!("first step at which {name} left the domain"), steps.iter().copied().fold(f64::INFINITY, f64::min));
-            findings.put(format!("last step at which {name} left the domain"), steps.iter().copied().fold(0.0, f64::max));
+            findings.put(
+                format!("first step at which {name} left the domain"),
+                steps.iter().copied().fold(f64::INFINITY, f64::min),
+            );
+            findings
+                .put(format!("last step at which {name} left the domain"), steps.iter().copied().fold(0.0, f64::max));
             // What is left is not the end of a run.
             return;
         }
@@ -268,7 +275,8 @@ fn compare(findings: &mut Findings, course: &Course, natural: &Ran, adam: &Ran) 
 fn compare_printed(findings: &mut Findings, course: &Course, natural: &Ran, adam: &Ran, printed: &Ran) {
     let name = printed.entry.name();
     let goal = natural.final_loss() + NEAR;
-    findings.put(format!("whether {name} came within 0.002 nats"), f64::from(u8::from(printed.reaches(goal).is_some())));
+    findings
+        .put(format!("whether {name} came within 0.002 nats"), f64::from(u8::from(printed.reaches(goal).is_some())));
     if let Some((epochs, _)) = printed.reaches(goal) {
         let adam_epochs = adam.reaches(goal).map_or(course.epochs, |(epochs, _)| epochs);
         findings.put(format!("epochs of {name}, to within 0.002 nats"), epochs);

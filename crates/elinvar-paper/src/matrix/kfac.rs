@@ -34,11 +34,7 @@ struct Sums {
 impl Layer {
     fn sums(&self) -> Sums {
         let zeros = |n: usize| vec![0.0; n * n];
-        Sums {
-            gradient: vec![0.0; self.n_in * self.n_out],
-            inputs: zeros(self.n_in),
-            outputs: zeros(self.n_out),
-        }
+        Sums { gradient: vec![0.0; self.n_in * self.n_out], inputs: zeros(self.n_in), outputs: zeros(self.n_out) }
     }
 
     /// The factors with the prior's precision δ shared by both, as K-FAC is damped: (A + π√(δ/N) I) ⊗ (G + √(δ/N)/π I).

@@ -69,8 +69,8 @@ impl How {
 }
 
 /// β₁ and β₂/β₁ of the printed box that are tried.
-const BETAS: [f64; 4] = [0.1, 0.03, 0.01, 0.003];
-const SHARES: [f64; 3] = [1.0, 0.1, 0.01];
+const BETAS: [f64; 5] = [0.1, 0.03, 0.01, 0.003, 0.001];
+const SHARES: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
 
 /// How large the fits are.
 #[derive(Clone, Copy)]
@@ -111,11 +111,12 @@ pub(super) fn run(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result
 fn tune(table: &TableOfSplits, settings: &Settings, size: Size) -> Result<(How, Table), Error> {
     let mut tries = Table::new("printed-on-the-network", ["β₁", "β₂", "ELBO of another split, nats"]);
     let betas: Vec<(f64, f64)> = BETAS.iter().flat_map(|beta| SHARES.map(|share| (*beta, share * beta))).collect();
-    let betas = if settings.quick { &betas[5..6] } else { &betas[..] };
+    let betas = if settings.quick { &betas[6..7] } else { &betas[..] };
     let split = table.split(19)?;
     let bounds = threads::for_each(betas.len(), |i| {
         let (beta_1, beta_2) = betas[i];
-        fit(&split, How::Printed { beta_1, beta_2 }, size, settings.seed + 100).map_or(f64::NEG_INFINITY, |fit| fit.elbo)
+        fit(&split, How::Printed { beta_1, beta_2 }, size, settings.seed + 100)
+            .map_or(f64::NEG_INFINITY, |fit| fit.elbo)
     });
     let mut best = (f64::NEG_INFINITY, betas[0]);
     for ((beta_1, beta_2), elbo) in betas.iter().zip(bounds) {

@@ -66,7 +66,7 @@ impl Size {
                 course: Course { steps: 1_500, look_draws: 4_000, growth: 1.35 },
                 kl_draws: 1_000_000,
                 tunes: true,
-                idle: idle::Size { components: &[3, 10], changes: 5, seeds: 3, steps: 1_500 },
+                idle: idle::Size { components: &[3, 10], changes: 5, seeds: 2, steps: 1_500 },
             },
         }
     }

@@ -86,8 +86,7 @@ impl Tables {
                     0.0 => "not reached".into(),
                     ratio => format!("{ratio:.1}"),
                 };
-                let numbers =
-                    [number(|look| look.steps), number(|look| look.evaluations), number(|look| look.seconds)];
+                let numbers = [number(|look| look.steps), number(|look| look.evaluations), number(|look| look.seconds)];
                 let [iterations, evaluations, seconds] = numbers;
                 let (black_box, natural) = (black_box.name().into(), natural.name().into());
                 self.factors.push([data, k, black_box, natural, iterations, evaluations, seconds]);

@@ -62,7 +62,9 @@ pub(super) fn ablation(runs: &[Ran]) -> Figure {
     let figure = panels("What each choice does", &by_table(runs));
     Figure {
         stem: "ablation".into(),
-        title: "Test RMSE against steps with σ learned or fixed, from a narrow start or from the prior, by both curvatures".into(),
+        title:
+            "Test RMSE against steps with σ learned or fixed, from a narrow start or from the prior, by both curvatures"
+                .into(),
         svg: figure.svg(),
     }
 }

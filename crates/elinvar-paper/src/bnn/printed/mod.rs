@@ -54,8 +54,8 @@ impl Size {
         Ok(Self {
             tables: vec![TableOfSplits::yacht()?, TableOfSplits::energy()?],
             taken_apart: &["yacht"],
-            splits: 20,
-            course: Course { steps: 3_000, growth: 1.35 },
+            splits: 10,
+            course: Course { steps: 2_000, growth: 1.35 },
             tunes: true,
             hidden: 50,
             deep: (3, 1_500),
@@ -176,7 +176,10 @@ fn with_layers(
         let arm = Arm { hidden: vec![size.hidden; layers], ..arm.clone() };
         let course = Course { steps, ..size.course };
         let ran = runs::race(table, &arm, arm.name(), *setting, course, seed, n_splits)?;
-        say(&Ran { name: format!("{}, {layers} hidden layers", ran.name), splits: ran.splits.clone(), ..ran }, progress);
+        say(
+            &Ran { name: format!("{}, {layers} hidden layers", ran.name), splits: ran.splits.clone(), ..ran },
+            progress,
+        );
         Ok(ran)
     };
     tuned.iter().map(one).collect()
