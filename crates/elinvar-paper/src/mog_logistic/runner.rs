@@ -59,7 +59,8 @@ impl Arm {
             (Self::Elinvar, ..) => (0.3, true),
             (Self::Printed, _, 1) => (0.3, false),
             (Self::Printed, ..) => (0.03, false),
-            (_, "Breast-Cancer", 1) => (0.3, false),
+            (Self::WithHessian, "Breast-Cancer", 1) => (0.3, false),
+            (Self::Reparameterised, "Sonar", _) => (0.03, true),
             _ => (0.1, true),
         };
         Runner::Tuned { arm: self, size, decays }

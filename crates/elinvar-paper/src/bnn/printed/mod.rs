@@ -54,11 +54,11 @@ impl Size {
         Ok(Self {
             tables: vec![TableOfSplits::yacht()?, TableOfSplits::energy()?],
             taken_apart: &["yacht"],
-            splits: 10,
+            splits: 5,
             course: Course { steps: 2_000, growth: 1.35 },
             tunes: true,
             hidden: 50,
-            deep: (3, 1_500),
+            deep: (2, 1_000),
         })
     }
 }
