@@ -72,6 +72,12 @@ fn make(
         }
     }?;
     if let Some(precision) = given.noise_precision {
+        if likelihood != Likelihood::Gaussian {
+            return Err(elinvar::Error::Unsupported {
+                wanted: "--noise-precision for a network of classes".into(),
+                instead: "leave it out; only a gaussian likelihood has noise".into(),
+            });
+        }
         target = target.with_noise(NetworkNoise::Fixed { precision })?;
     }
     Ok(Box::new(Network { target, architecture, likelihood, precision, noise_precision: given.noise_precision }))

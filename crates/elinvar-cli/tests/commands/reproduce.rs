@@ -67,7 +67,7 @@ fn what_cannot_be_run_is_refused_before_anything_is_written() {
     let needed = "figure-covtype: the full run needs covtype.parquet, which is not part of the program; name the folder that holds it \
                   with `--data`, or take `--quick`, which needs none";
     refused(&["figure-covtype"], needed);
-    // Before the first of eight has taken its minutes.
+    // Before the first of nine has taken its minutes.
     refused(&["all"], needed);
     refused(
         &["figure-covtype", "--data", "."],
