@@ -2,6 +2,7 @@
 
 mod asker;
 mod batch;
+mod derivatives;
 mod interrupt;
 mod items;
 mod point;
@@ -10,6 +11,7 @@ mod tests;
 mod values;
 
 pub(crate) use batch::Asked;
+pub(crate) use derivatives::Places;
 pub use interrupt::Interrupt;
 pub(crate) use point::{OUT_OF_RANGE, Point};
 pub(crate) use values::CHUNK;

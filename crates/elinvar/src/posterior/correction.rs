@@ -1,6 +1,6 @@
 //! The correction of a fit by chains on the target, and the verdict on what they found.
 
-use super::reason::grouped;
+use super::reason::{beginning, grouped};
 use super::{Judgement, Posterior, Verdict, limits};
 use crate::Error;
 use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt};
@@ -79,7 +79,10 @@ impl Posterior {
             transforms: self.transforms(),
         };
         let claims = chains::Limits { mean: limits::MEAN, log_sd: limits::LOG_SD, largest: limits::LARGEST_DRAW };
-        let corrected = chains::correct(evaluator, &question, settings, claims)?;
+        let mut corrected = chains::correct(evaluator, &question, settings, claims)?;
+        if let Some(fault) = self.fault() {
+            corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
+        }
         self.record.judgement = Some(judge(&corrected));
         Ok(self.record.corrected.insert(corrected))
     }
@@ -131,7 +134,5 @@ pub(super) fn judge(corrected: &Corrected) -> Judgement {
         worst(|number| number.mean.mcse / number.sd.value),
         100.0 * worst(|number| number.sd.mcse / number.sd.value),
     );
-    let mut decided = decided.chars();
-    let first = decided.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    Judgement { verdict, reason: format!("{first}{}. {numbers}.", decided.as_str()) }
+    Judgement { verdict, reason: format!("{}. {numbers}.", beginning(&decided)) }
 }

@@ -11,6 +11,7 @@ mod accuracy;
 mod components;
 mod correction;
 mod determinism;
+mod faults;
 mod files;
 mod growth;
 mod journal;
