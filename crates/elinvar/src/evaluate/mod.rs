@@ -52,7 +52,7 @@ impl<'t> Evaluator<'t> {
         let about = target.about();
         Self {
             asker: Asker { target, offers: about.offers, counts: Counts::default(), interrupt },
-            prior_of_points: about.prior.without_mixing(about.dim),
+            prior_of_points: about.prior.without_mixing(),
             prior_of_batches: about.prior.clone(),
             answer: Answer::new(about.dim, 0),
             single: Answer::new(about.dim, 1),

@@ -100,6 +100,10 @@ impl<'t> Run<'t> {
                 instead: "call `fit` or `fit_from`, which take its steps".into(),
             });
         }
+        let mut start = start;
+        if plan.rule.printed().is_some() {
+            start.take_printed_update();
+        }
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
         }
@@ -113,7 +117,6 @@ impl<'t> Run<'t> {
         }
         check_prior(&start, &about.prior)?;
         check_shape(&start, &plan)?;
-        let mut start = start;
         let memory = Memory::new(&plan, &about.prior, &mut start)?;
         about.check()?;
         let draw_plan = plan.draw_plan(plan.n_draws);

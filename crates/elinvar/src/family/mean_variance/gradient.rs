@@ -6,7 +6,7 @@ use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, MixingWeights, ValuesOnly, add_curvature};
 use crate::family::Batch;
 use crate::linalg::{axpy, dot};
-use crate::target::{Answer, Prior, SharedT};
+use crate::target::{Answer, Prior};
 
 impl MeanVariance<'_> {
     /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (mathematics §0.5, §0.6).
@@ -83,10 +83,10 @@ impl MeanVariance<'_> {
             let (z, log_p) = (batch.draws.get(s), evaluations.log_p()[s]);
             *h = match prior.shared() {
                 // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (mathematics
-                // §2.2).
-                Some(SharedT { precision, .. }) => {
+                // §2.2). What depends on w alone has no slope here.
+                Some(shared) => {
                     let eps = &work.eps[s * d..(s + 1) * d];
-                    0.5 * precision * dot(z, z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
+                    0.5 * shared.square(z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
                 }
                 None => batch.log_q[s] - log_p - prior.log_density(z),
             };

@@ -146,7 +146,7 @@ pub(super) fn start_in(
     let stand_in;
     let target: &dyn Target = if about.prior.shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        stand_in = WithPrior::new(target, about.prior.without_mixing(about.dim));
+        stand_in = WithPrior::new(target, about.prior.without_mixing());
         &stand_in
     } else {
         target
