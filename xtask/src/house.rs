@@ -17,6 +17,7 @@ const GENERATED: &[&str] = &[
     "docs/paper/",
     "docs/verdict.md",
     "docs/affine.md",
+    "docs/calibration.md",
     "docs/chains.md",
     "docs/containing.md",
     "docs/defaults.md",
