@@ -36,8 +36,8 @@ impl Task {
 pub(crate) const TASKS: &[Task] = &[
     Task {
         name: "test",
-        argument: None,
-        about: "everything that must pass before a commit: format, lints, tests, docs",
+        argument: Some("[--rust]"),
+        about: "everything that must pass before a commit: format, lints, tests, docs, Python; --rust: without Python",
         commands: |_| [format_check(), lint(), vec![no_default_features()], tests(), docs()].concat(),
     },
     Task { name: "fmt", argument: None, about: "formats all sources", commands: |_| vec![format_sources("")] },

@@ -54,12 +54,12 @@ pub enum Error {
         instead: String,
     },
     /// The target failed in a way that dropping the draw cannot mend.
-    #[error("{source}, at z = {point}")]
+    #[error("{source}{}", point.as_ref().map_or_else(String::new, |point| format!(", at z = {point}")))]
     Target {
         /// What the target said.
         source: TargetError,
-        /// What it was asked for, or the first of several points.
-        point: String,
+        /// What it was asked for, or the first of several points, where that is known.
+        point: Option<String>,
     },
     /// The code of the target panicked.
     #[error("the model panicked at z = {point}: {message}; this is a mistake in the code of the model")]
@@ -117,6 +117,12 @@ pub enum Error {
         /// What is wrong and what to do.
         problem: String,
     },
+}
+
+impl From<TargetError> for Error {
+    fn from(source: TargetError) -> Self {
+        Self::Target { source, point: None }
+    }
 }
 
 impl Error {

@@ -28,7 +28,7 @@ impl Failure {
     fn at(self, z: &[f64]) -> Error {
         let point = shown(z);
         match self {
-            Failure::Error(source) => Error::Target { source, point },
+            Failure::Error(source) => Error::Target { source, point: Some(point) },
             Failure::Panic(message) => Error::Panicked { message, point },
         }
     }

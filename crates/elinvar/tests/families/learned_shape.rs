@@ -18,9 +18,9 @@ use elinvar::run::{Checkpoint, Run, StopReason};
 use elinvar::target::{
     Answer, Ask, Contraction, Covariance, Draws, PointwiseSecondOrder, Prior, Shape, Target, Want, WithPrior,
 };
-use elinvar::{Family, Plan, Posterior};
+use elinvar::{Family, Plan};
 
-use crate::subjects::{Member, logistic, numbers};
+use crate::subjects::{Member, divergence, logistic, numbers};
 
 fn precision(dim: usize) -> Vec<f64> {
     (0..dim * dim).map(|k| if k % (dim + 1) == 0 { 2.0 } else { 0.3 }).collect()
@@ -36,15 +36,6 @@ fn learned(a: f64, dim: usize) -> Approximation {
         Location::new(numbers(dim, 3), Scale::from_precision(Shape::Full(dim), precision(dim)).unwrap()).unwrap();
     let family = Family { kind: Kind::StudentT { a, learn: true }, covariance: Covariance::Full };
     Approximation::single(family, block).unwrap()
-}
-
-fn divergence(q: &Posterior, p: &Approximation) -> (f64, f64) {
-    let (draws, log_q) = q.sample_with_log_density(100_000, 12);
-    let differences: Vec<f64> = draws.view().iter().zip(&log_q).map(|(z, log_q)| log_q - p.log_density(z)).collect();
-    let n = differences.len() as f64;
-    let mean = differences.iter().sum::<f64>() / n;
-    let variance = differences.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
-    (mean, (variance / n).sqrt())
 }
 
 /// w and tr(Σ∇²f) of 2¹⁴ draws, f the negative log likelihood.

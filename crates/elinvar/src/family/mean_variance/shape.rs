@@ -3,10 +3,10 @@
 use super::MeanVariance;
 use super::draw::MeanVarianceEstimator;
 use crate::estimate::Curvature;
-use crate::family::{Batch, Gradient};
+use crate::family::{Batch, Gradient, Seen};
 use crate::law::{InverseGamma, MixingLaw, ShapeSlopes};
 use crate::linalg::dot;
-use crate::target::{Answer, Prior, SharedT};
+use crate::target::SharedT;
 
 impl MeanVariance<'_> {
     /// What the law says about its constant, if the fit moves it.
@@ -26,18 +26,11 @@ impl MeanVariance<'_> {
     /// itself then moves by eq. (21).
     ///
     /// Paper: §4.2, eq. (21), App. D.
-    pub(super) fn add_shape(
-        &self,
-        evaluations: &Answer,
-        traced: &[f64],
-        prior: &Prior,
-        work: &mut MeanVarianceEstimator,
-        batch: &Batch,
-        out: &mut Gradient,
-    ) {
+    pub(super) fn add_shape(&self, seen: &Seen<'_>, work: &mut MeanVarianceEstimator, out: &mut Gradient) {
         let Some(slopes) = self.learned() else { return };
+        let Seen { evaluations, curvature: traced, prior, batch } = *seen;
         if work.plan.curvature == Curvature::GradientFree {
-            out.shape += self.shape_by_values(evaluations, prior, work, batch, slopes);
+            out.shape += self.shape_by_values(seen, work, slopes);
             return;
         }
         let mu = self.block.column(0);
@@ -81,14 +74,8 @@ impl MeanVariance<'_> {
     }
 
     /// The same from values of log p alone: E[(g − b) ∂_a log q(w)], b the mean of g over the other draws.
-    fn shape_by_values(
-        &self,
-        evaluations: &Answer,
-        prior: &Prior,
-        work: &MeanVarianceEstimator,
-        batch: &Batch,
-        slopes: ShapeSlopes,
-    ) -> f64 {
+    fn shape_by_values(&self, seen: &Seen<'_>, work: &MeanVarianceEstimator, slopes: ShapeSlopes) -> f64 {
+        let Seen { evaluations, prior, batch, .. } = *seen;
         let shared = prior.shared();
         let value = |s: usize| match shared {
             Some(_) => evaluations.log_p()[s],
@@ -123,17 +110,12 @@ impl MeanVariance<'_> {
         let constant =
             0.5 * (prior.log_det() - self.block.scale().log_det_precision() + flat * std::f64::consts::TAU.ln());
         let mixing = InverseGamma::of_prior(prior.a);
-        let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
-        for s in (0..batch.n).filter(|s| batch.kept[*s]) {
+        let value = |s: usize| {
             let (w, z) = (work.w[s], batch.draws.get(s));
             let exponent = 0.5 * ((work.forms[s].q - prior.square(z)) / w + flat * w.ln());
             let laws = mixing.log_mixing_density(w) - self.law.log_mixing_density(w);
-            let value = log_p[s] + constant + exponent + laws;
-            n += 1.0;
-            let delta = value - mean;
-            mean += delta / n;
-            squares += delta * (value - mean);
-        }
-        (if n == 0.0 { f64::NAN } else { mean }, (squares / (n - 1.0) / n).sqrt())
+            log_p[s] + constant + exponent + laws
+        };
+        batch.mean_and_error(0..batch.n, value)
     }
 }
