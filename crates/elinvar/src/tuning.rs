@@ -400,3 +400,30 @@ pub(crate) mod tails {
     /// Square of the singular value of far gradients, each of length one, below which there is no common direction.
     pub(crate) const LEAST_DIRECTION: f64 = 0.5;
 }
+
+/// Derivatives of a target against differences.
+pub(crate) mod derivatives {
+    /// Draws that are looked at when a fit begins. Not tuned; a fault must show at two.
+    pub(crate) const POINTS_AT_START: usize = 2;
+    /// Draws that are looked at when a fit has ended. Not tuned.
+    pub(crate) const POINTS_AT_END: usize = 3;
+    /// The step, times √d, along a difference of two draws: 0.006 standard deviations in all. Not tuned.
+    pub(crate) const STEP: f64 = 4e-3;
+    /// How many times the next of several steps each is. Not tuned.
+    pub(crate) const RATIO: f64 = 8.0;
+    /// Units in the last place by which the sum that a log density is may be wrong. Not tuned.
+    pub(crate) const ROUNDING: f64 = 64.0;
+    /// Share of its terms by which a slope may be wrong for any other reason. Not tuned: derivatives that are wrong by
+    /// less do no harm, and one of a thousand coordinates that is 5 % off shows.
+    pub(crate) const RELATIVE: f64 = 1e-5;
+    /// Errors of a slope beyond which what it contradicts is wrong. Not tuned.
+    pub(crate) const CLEAR: f64 = 4.0;
+    /// Share by which a log density may differ from itself: sums in threads differ in their last bits. Not tuned.
+    pub(crate) const SAME: f64 = 1e-9;
+    /// Share by which a log density may differ from that beside a gradient, which may be computed in another way. Not
+    /// tuned.
+    pub(crate) const SAME_VALUE: f64 = 1e-6;
+    /// Coordinates above which a Hessian is not looked at: with all entries it would cost more than a fit may want.
+    /// Not tuned.
+    pub(crate) const MOST_COORDINATES_OF_A_HESSIAN: usize = 300;
+}

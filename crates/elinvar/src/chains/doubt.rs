@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::target::Fault;
+
 /// A reason not to trust what chains found, as data with a sentence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -61,6 +63,8 @@ pub enum Doubt {
         /// Of so many evaluations.
         of: u64,
     },
+    /// Answers of the target contradict each other.
+    Fault(Fault),
     /// No chain ever was at a place of positive density.
     NoDensity,
 }
@@ -110,6 +114,7 @@ impl std::fmt::Display for Doubt {
             Doubt::Faults { count, of } => {
                 write!(f, "the log density or its gradient was not a number at {count} of {of} points")
             }
+            Doubt::Fault(fault) => write!(f, "{fault}"),
             Doubt::NoDensity => f.write_str("no chain was at a place of positive density"),
         }
     }

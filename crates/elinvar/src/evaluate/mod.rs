@@ -3,6 +3,7 @@
 
 mod asker;
 mod batch;
+mod derivatives;
 mod interrupt;
 mod items;
 mod limits;
@@ -13,6 +14,7 @@ mod tests;
 mod values;
 
 pub(crate) use batch::Asked;
+pub(crate) use derivatives::Places;
 pub use interrupt::Interrupt;
 pub(crate) use limits::{Clock, Limits};
 pub(crate) use point::{OUT_OF_RANGE, Point};

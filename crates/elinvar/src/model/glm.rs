@@ -14,8 +14,8 @@ use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
-    About, Answer, Ask, Contraction, Covariance, Draws, Offers, Parts, Prior, Rows, Scratch, Target, TargetError,
-    Transforms, Want,
+    About, Answer, Ask, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Rows, Scratch, Target,
+    TargetError, Transforms, Want,
 };
 
 /// Chunks of rows of a large problem.
@@ -82,6 +82,7 @@ impl<L: Likelihood> Target for Glm<L> {
             prior: self.prior.clone(),
             n_rows: Some(self.x.n_rows()),
             offers: Offers { gradient: true, values: true, hessian: true, gauss_newton: true, item_gradients: true },
+            derivatives: Derivatives::Known,
             ..About::new(self.x.n_cols())
         }
     }

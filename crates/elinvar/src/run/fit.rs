@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::components;
 use super::contained::Contained;
+use super::faults::Watch;
 use super::fitting::{Fitting, Kept};
 use super::least_change::LeastChangeRun;
 use super::start::start_in;
@@ -110,7 +111,9 @@ pub(super) fn fit_once(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    let start = start_in(target, family, plan, fit)?;
+    let mut watch = Watch::new(target, plan.seed);
+    let start = start_in(target, family, plan, fit).map_err(|error| watch.explain(error, fit))?;
+    watch.begin(&start.approximation, fit)?;
     let mut posterior = if family.kind == Kind::Auto {
         ladder::climb(target, start, plan, fit)?
     } else {
@@ -122,6 +125,8 @@ pub(super) fn fit_once(
         ladder::answer_where_asked(target, &mut posterior, plan, fit)?;
         posterior
     };
+    let fault = watch.end(posterior.approximation(), fit)?;
+    posterior.set_fault(fault);
     fit.finish(&mut posterior);
     Ok(posterior)
 }
@@ -161,8 +166,14 @@ fn fit_from_kept(
     kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     let mut fit = Fitting::new(observe, kept, 0);
+    let mut watch = Watch::new(target, plan.seed);
+    if start.dim() == target.dim() {
+        watch.begin(&start, &fit)?;
+    }
     let mut posterior = run_from(target, start, plan, &mut fit)?;
     ladder::answer_where_asked(target, &mut posterior, plan, &mut fit)?;
+    let fault = watch.end(posterior.approximation(), &mut fit)?;
+    posterior.set_fault(fault);
     fit.finish(&mut posterior);
     Ok(posterior)
 }

@@ -4,7 +4,8 @@ use super::super::join::join;
 use super::NeuralNetwork;
 use crate::linalg::layer;
 use crate::target::{
-    About, Answer, Ask, Draws, Offers, Parts, Prior, Rows, Scratch, Target, TargetError, Transform, Transforms, Want,
+    About, Answer, Ask, Derivatives, Draws, Offers, Parts, Prior, Rows, Scratch, Target, TargetError, Transform,
+    Transforms, Want,
 };
 
 /// Largest number of groups of draws that are evaluated at the same time.
@@ -116,6 +117,7 @@ impl Target for NeuralNetwork {
             n_rows: Some(self.x.n_rows()),
             offers: Offers { values: true, gauss_newton: true, item_gradients: true, ..Offers::GRADIENT },
             guess: Some(self.guess()),
+            derivatives: Derivatives::Known,
             ..About::new(self.dim)
         }
     }

@@ -111,7 +111,7 @@ impl<'t> LeastChangeRun<'t> {
         let is_bad = |s: &usize| !(answer.log_p()[*s].is_finite() && answer.grad(*s).iter().all(|v| v.is_finite()));
         let bad = (0..answer.len()).filter(is_bad).count();
         let example = (0..answer.len()).find(is_bad).unwrap_or(0);
-        Error::bad_start(bad, answer.len(), self.batch.draws.get(example))
+        Error::bad_start(bad, answer.len(), self.batch.draws.get(example), answer.log_p()[example])
     }
 
     /// Whether a width has changed beyond reason.

@@ -78,6 +78,7 @@ pub(super) fn start_in(
 ) -> Result<Start, Error> {
     family.check()?;
     let about = target.about();
+    about.check()?;
     check_support(family, family.support(), about.support)?;
     if !about.offers.gradient && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
         return Err(not_from_values(family));
