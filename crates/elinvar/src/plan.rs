@@ -249,12 +249,12 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether a fit of `family` goes by least change: because the plan says so, or because it leaves curvature, rule
-    /// and step sizes to the library and the target has gradients but no Hessian.
+    /// Whether a fit of `family` goes by residual scores: because the plan says so with `least_change`, or because it
+    /// leaves curvature, rule and step sizes to the library.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the plan says so and it is not possible.
-    pub(crate) fn is_by_least_change(&self, target: &dyn Target, family: Family) -> Result<bool, Error> {
+    pub(crate) fn goes_by_residuals(&self, target: &dyn Target, family: Family) -> Result<bool, Error> {
         let offers = target.about().offers;
         let is_gaussian = family.kind == Kind::Gaussian && family.covariance == Covariance::Full;
         let is_free = self.rule == Plan::default().rule
@@ -263,7 +263,7 @@ impl Plan {
             && self.minibatch.is_none();
         if self.curvature != Curvature::LeastChange {
             let is_auto = self.curvature == Curvature::Auto && is_free;
-            return Ok(is_auto && is_gaussian && offers.gradient && !offers.hessian);
+            return Ok(is_auto && is_gaussian && offers.gradient);
         }
         let refuse = |wanted: String, instead: &str| Err(Error::Unsupported { wanted, instead: instead.into() });
         if !is_gaussian {
@@ -284,12 +284,14 @@ impl Plan {
         Ok(true)
     }
 
-    /// [`Plan::resolve`] for a run by least change.
+    /// [`Plan::resolve`] for a run by residual scores: by Hessians where there are any.
     ///
     /// # Errors
     /// As [`Plan::resolve`].
-    pub(crate) fn resolve_by_least_change(&self, target: &dyn Target) -> Result<Plan, Error> {
-        Plan { curvature: Curvature::LeastChange, ..self.clone() }.resolve(target)
+    pub(crate) fn resolve_by_residuals(&self, target: &dyn Target) -> Result<Plan, Error> {
+        let by_hessians = self.curvature == Curvature::Auto && target.about().offers.hessian;
+        let curvature = if by_hessians { Curvature::Hessian } else { Curvature::LeastChange };
+        Plan { curvature, ..self.clone() }.resolve(target)
     }
 
     /// The plan with every automatic choice made for this target, checked.

@@ -37,6 +37,14 @@ fn measure(case: &Case, hessians: bool, seeds: u64, limit: f64) -> Result<Measur
             counts.hessian,
             posterior.stop_reason()
         );
+        if std::env::var_os("TRACE").is_some() {
+            for step in posterior.trace() {
+                eprintln!(
+                    "   {} draws {} elbo {:.4?} left {:?} beta {:.2} taken {:.2}",
+                    step.index, step.n_draws, step.elbo, step.remaining, step.beta, step.taken
+                );
+            }
+        }
         fits.push([counts.log_density as f64, counts.gradient as f64, counts.hessian as f64, seconds, excess]);
     }
     let spread = |j: usize| Spread::of(fits.iter().map(|fit| fit[j]).collect());
