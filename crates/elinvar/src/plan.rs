@@ -19,7 +19,8 @@ pub(crate) const MOST_DRAWS: usize = 1 << 20;
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to
-    /// spare; under `least_change`, when twice the gain and its error are below this for every ten coordinates.
+    /// spare; of a full `gaussian` by residual scores, when twice the gain and its error are below this for every ten
+    /// coordinates, or for all of them where expectations are exact.
     pub remaining_nats: f64,
     /// At most this many steps.
     pub max_steps: u64,

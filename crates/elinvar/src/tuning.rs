@@ -88,7 +88,7 @@ pub(crate) mod residual {
     pub(crate) const HIGHEST_EIGENVALUE: f64 = 5.0;
     /// Draws by which a state must have been judged good, in steps one after the other, before it is believed.
     pub(crate) const DRAWS_TO_BELIEVE: usize = 64;
-    /// With Hessians, noise as a share of the tolerance below which half of these are enough. Not tuned.
+    /// Noise as a share of the tolerance below which one look is enough, with Hessians half of these draws. Not tuned.
     pub(crate) const NO_NOISE: f64 = 0.01;
     /// Times its noise that a gradient must be for the next to say how the bound curves. Not tuned.
     pub(crate) const CLEAR_SIGNAL: f64 = 4.0;
@@ -98,8 +98,6 @@ pub(crate) mod residual {
     /// Pairs for each coordinate from which the covariance of the draws is made I, with Hessians: with fewer, their
     /// lengths become all but equal, and tails are not seen. Measured: with one, eight schools ended 0.034 nats off.
     pub(crate) const PAIRS_TO_MATCH: usize = 2;
-    /// Part of the noise of a pair that is remembered from one step to the next. Not tuned.
-    pub(crate) const NOISE_KEPT: f64 = 0.5;
     /// Lost pairs, as a share of the others, with which a state is still believed. Not tuned.
     pub(crate) const LOST_SHARE: f64 = 0.05;
     /// With as many draws as there may be, a step pays if what is left falls to this share of the least so far. Not

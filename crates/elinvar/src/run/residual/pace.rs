@@ -66,13 +66,9 @@ impl Findings {
 
     /// The standard error of the nats left: the noise of the squares of so many numbers.
     pub(super) fn error(&self, dim: usize) -> f64 {
-        self.error_with(dim, self.noise())
-    }
-
-    fn error_with(&self, dim: usize, noise: f64) -> f64 {
         let d = dim as f64;
         let independent = if self.is_determined { 0.5 * d * (d + 1.0) } else { (self.n_pairs * self.n_pairs) as f64 };
-        noise.max(0.0) * (2.0 / independent).sqrt()
+        self.noise().max(0.0) * (2.0 / independent).sqrt()
     }
 
     /// |a|² + ½‖B‖² without noise, by which successive gradients are compared.
@@ -123,8 +119,6 @@ pub(super) struct Pace {
     skipped: u32,
     idle: u32,
     least: Option<f64>,
-    /// The noise of one pair, as large as it was lately.
-    noise_of_pair: f64,
     converged: bool,
     wild: bool,
     before: Option<Before>,
@@ -149,7 +143,6 @@ impl Pace {
             skipped: 0,
             idle: 0,
             least: None,
-            noise_of_pair: 0.0,
             converged: false,
             wild: false,
             before: None,
@@ -182,20 +175,22 @@ impl Pace {
 
     /// Whether the state that was judged is the answer.
     pub(super) fn judge(&mut self, plan: &Plan, found: &Findings, now: &[f64]) -> bool {
-        let noise = self.remember_noise(found);
-        let left = found.remaining() / self.curving(now) + found.error_with(self.dim, noise);
+        let left = found.remaining() / self.curving(now) + found.error(self.dim);
         // What is lost at an edge is not part of what is left: such a state may be as good as any, and is not believed.
         let is_whole = found.n_lost as f64 <= tuned::LOST_SHARE * found.n_pairs as f64;
         let is_small = 2.0 * left < self.tolerance(plan);
         if is_small && is_whole {
+            let was_passed = self.passed > 0;
             self.passed += 2 * found.n_pairs;
+            let is_sharp = found.noise() < tuned::NO_NOISE * self.tolerance(plan);
             let enough = match self.source {
-                Source::LeastChange => tuned::DRAWS_TO_BELIEVE,
-                Source::Hessians if noise < tuned::NO_NOISE * self.tolerance(plan) => tuned::DRAWS_TO_BELIEVE / 2,
-                Source::Hessians => tuned::DRAWS_TO_BELIEVE,
+                Source::Hessians if is_sharp => tuned::DRAWS_TO_BELIEVE / 2,
+                Source::LeastChange | Source::Hessians => tuned::DRAWS_TO_BELIEVE,
                 Source::Expectations => 0,
             };
-            self.converged = self.passed >= enough;
+            // A few numbers may be small by chance; a second look at the next state is another chance.
+            let is_seen_twice = was_passed || is_sharp || self.dim > tuned::FEW_COORDINATES;
+            self.converged = self.passed >= enough && is_seen_twice;
         } else {
             self.passed = 0;
         }
@@ -216,17 +211,6 @@ impl Pace {
         };
         let kept = before.products(self.dim, now).1 / before.signal;
         if kept > 0.0 { ((1.0 - kept) / before.length).clamp(tuned::LEAST_CURVING, 1.0) } else { 1.0 }
-    }
-
-    /// The noise of the findings, but no less than what the looks before make likely: a few draws may have missed a
-    /// tail.
-    fn remember_noise(&mut self, found: &Findings) -> f64 {
-        if !found.is_determined || found.n_pairs == 0 {
-            return found.noise();
-        }
-        let n = found.n_pairs as f64;
-        self.noise_of_pair = (tuned::NOISE_KEPT * self.noise_of_pair).max(n * found.noise());
-        self.noise_of_pair / n
     }
 
     /// The lengths of the step along the whitened gradient `now` (a, then B). Damps where gradients turn round.
@@ -289,11 +273,7 @@ impl Pace {
             return;
         }
         let goal = found.remaining().max(0.25 * self.tolerance(plan));
-        let noise = if found.is_determined && found.n_pairs > 0 {
-            self.noise_of_pair / found.n_pairs as f64
-        } else {
-            found.noise()
-        };
+        let noise = found.noise();
         if noise > goal {
             let factor = (noise / goal).clamp(tuned::GROWTH.0, tuned::GROWTH.1);
             let grown = in_halves(self.source, (factor * self.n_pairs as f64) as usize);
