@@ -61,6 +61,11 @@ impl Asker<'_> {
                 self.counts.gradient += n;
                 self.counts.hessian += contraction.n_draws() as u64;
             }
+            Want::GaussianExpectation { .. } => {
+                self.counts.log_density += answer.work();
+                self.counts.gradient += answer.work();
+                self.counts.hessian += 1;
+            }
             Want::HessianAlone(contraction) => self.counts.hessian += contraction.n_draws() as u64,
             // Blocks of items follow one another; the first stands for all.
             Want::ItemGradients { .. } => {}
@@ -116,8 +121,9 @@ impl Asker<'_> {
         let Ask { draws, rows, want } = *ask;
         let d = draws.dim();
         let Parts { log_p, grad, mut curvature, items, .. } = answer.parts_mut();
-        if matches!(want, Want::ItemGradients { .. }) {
+        if matches!(want, Want::ItemGradients { .. } | Want::GaussianExpectation { .. }) {
             items.fill(f64::NAN);
+            log_p.fill(f64::NAN);
             return Ok(());
         }
         curvature.as_mut_slice().fill(0.0);

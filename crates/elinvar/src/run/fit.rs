@@ -6,7 +6,7 @@ use super::components;
 use super::contained::Contained;
 use super::faults::Watch;
 use super::fitting::{Fitting, Kept};
-use super::least_change::LeastChangeRun;
+use super::residual::ResidualRun;
 use super::start::start_in;
 use super::{Plan, Run, Step, Stop, StopReason, ladder, restarts};
 use crate::Error;
@@ -196,10 +196,10 @@ fn run_beside(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    if plan.is_by_least_change(target, start.family())? {
+    if plan.goes_by_residuals(target, start.family())? {
         let is_free = plan.curvature != Curvature::LeastChange;
-        let mut run = LeastChangeRun::new(target, start.clone(), plan)?;
-        let from = match fit.carry_by_least_change(&mut run) {
+        let mut run = ResidualRun::new(target, start.clone(), plan)?;
+        let from = match fit.carry_residual(&mut run) {
             // An edge through the start takes one of two mirrored draws.
             Err(Error::BadStart { .. }) if is_free => start,
             Ok(StopReason::Stagnated) if is_free && fit.steps_of_part() < plan.stop.max_steps => {
@@ -209,7 +209,11 @@ fn run_beside(
         };
         // Kinks and edges are noise to residual scores, which no number of draws takes away; averages of steps do.
         let stop = Stop { max_steps: plan.stop.max_steps - fit.steps_of_part(), ..plan.stop };
-        let plan = Plan { curvature: Curvature::Stein { control_variate: true }, stop, ..plan.clone() };
+        let curvature = match target.about().offers.hessian {
+            true => Curvature::Hessian,
+            false => Curvature::Stein { control_variate: true },
+        };
+        let plan = Plan { curvature, stop, ..plan.clone() };
         return run_beside(target, from, contained, &plan, fit);
     }
     let mut run = Run::new(target, start, plan)?;

@@ -67,6 +67,9 @@ pub struct Offers {
     pub gauss_newton: bool,
     /// Gradients of single items.
     pub item_gradients: bool,
+    /// [Expectations under a Gaussian](super::Want::GaussianExpectation), asked for only where there are Hessians. A
+    /// target around another that moves z has none.
+    pub gaussian_expectation: bool,
 }
 
 /// Where a fit may begin: z_i about `means[i]`, give or take `spreads[i]` between one start and the next, with the
@@ -141,8 +144,14 @@ impl About {
 
 impl Offers {
     /// Gradients alone.
-    pub const GRADIENT: Offers =
-        Offers { gradient: true, values: false, hessian: false, gauss_newton: false, item_gradients: false };
+    pub const GRADIENT: Offers = Offers {
+        gradient: true,
+        values: false,
+        hessian: false,
+        gauss_newton: false,
+        item_gradients: false,
+        gaussian_expectation: false,
+    };
     /// Values alone.
     pub const VALUES: Offers = Offers { gradient: false, values: true, ..Offers::GRADIENT };
 }

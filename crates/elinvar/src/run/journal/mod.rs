@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::RunState;
 use super::components::GrowthState;
-use super::least_change::LeastChangeState;
+use super::residual::ResidualState;
 use super::{Correct, Counts, Plan, Step, Stop};
 use crate::Error;
 use crate::family::Approximation;
@@ -68,7 +68,7 @@ pub struct Entry {
 pub(super) enum Content {
     Run(Box<RunState>),
     Growth(Box<GrowthState>),
-    LeastChange(Box<LeastChangeState>),
+    Residual(Box<ResidualState>),
 }
 
 impl Entry {
