@@ -7,6 +7,8 @@ mod documents;
 mod house;
 mod picture;
 #[cfg(test)]
+mod supply;
+#[cfg(test)]
 mod surface;
 #[cfg(test)]
 mod tree;

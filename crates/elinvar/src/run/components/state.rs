@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::judge::Judged;
 use super::store::Store;
-use super::{At, Growth, Round};
+use super::{At, Growth, MOST_COMPONENTS, Round};
 use crate::Error;
 use crate::family::Approximation;
-use crate::plan::Plan;
+use crate::plan::{MOST_DRAWS, Plan};
 use crate::run::Run;
 use crate::run::checkpoint::RunState;
-use crate::run::journal::{Content, Entry, passes};
+use crate::run::journal::{Content, Entry, never_kept, passes};
 use crate::tuning;
 
 /// Which fit is next.
@@ -54,6 +54,23 @@ impl GrowthState {
         self.run.take()
     }
 
+    /// What cannot be in a state that a growth has kept which began with the store `fresh`.
+    fn problem(&self, fresh: &Store) -> Option<&'static str> {
+        let mut states = std::iter::once(&self.state).chain(self.best.as_ref().map(|best| &best.state));
+        let most = |n: usize, most: usize| n == 0 || n > most;
+        let is_other = |q: &Approximation| {
+            q.dim() != fresh.dim() || q.locations().is_empty() || most(q.n_components(), MOST_COMPONENTS)
+        };
+        match () {
+            () if states.any(is_other) => Some("it is a state of another family or of another number of coordinates"),
+            () if !self.store.is_sound(fresh.dim()) => Some("the points that it has kept do not fit together"),
+            () if most(self.n_draws, MOST_DRAWS) || self.boost > MOST_DRAWS => Some("its draws cannot be"),
+            () if self.n_fits > u64::MAX / 4 || self.failures > u32::MAX / 4 => Some("its rounds cannot be"),
+            () if matches!(self.stage, Stage::Round(round) if round > usize::MAX / 4) => Some("its rounds cannot be"),
+            () => None,
+        }
+    }
+
     /// The same within the fit `run`.
     pub(in crate::run) fn within(&self, run: &Run<'_>) -> Self {
         let store = run.store.clone().unwrap_or_else(|| self.store.clone());
@@ -91,6 +108,9 @@ impl Growth<'_, '_, '_> {
 
     /// Goes to where the state was taken.
     pub(super) fn restore(&mut self, state: GrowthState) -> Result<At, Error> {
+        if let Some(problem) = state.problem(&self.store) {
+            return Err(never_kept(problem));
+        }
         let best = match &state.best {
             // What the same draws say was counted when they were made.
             Some(BestState { state, seed }) => {

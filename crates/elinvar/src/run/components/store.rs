@@ -22,6 +22,20 @@ impl Store {
         Self { dim, z: Vec::new(), log_p: Vec::new(), stride: 1, seen: 0 }
     }
 
+    pub(super) fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Whether it can have been kept by a fit in `dim` coordinates.
+    pub(super) fn is_sound(&self, dim: usize) -> bool {
+        let n = self.log_p.len();
+        self.dim == dim
+            && n < tuning::growth::STORED_POINTS
+            && n.checked_mul(dim) == Some(self.z.len())
+            && (1..usize::MAX / 4).contains(&self.stride)
+            && self.seen < usize::MAX / 4
+    }
+
     pub(super) fn len(&self) -> usize {
         self.log_p.len()
     }

@@ -74,6 +74,9 @@ impl Journal for Folder {
                           that it was begun with, or begin anew in another folder"
                     .into(),
             }),
+            Ok(entry) if !entry.counts.are_plausible() || !entry.seconds.is_finite() => {
+                Err(file::damaged(&self.file(part), &"its counts cannot be"))
+            }
             Ok(entry) => Ok(Some(entry)),
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(Error::File { path, problem }) => Err(Error::File {
