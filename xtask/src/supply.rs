@@ -33,12 +33,7 @@ fn licences_are_those_of_the_list() {
     let allowed = list(&deny(), "allow");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = "tree --offline --locked --workspace --all-features -e normal,build,dev --prefix none --format";
-    let output = Command::new(cargo)
-        .args(arguments.split(' '))
-        .arg("{p}|{l}|")
-        .current_dir(root())
-        .output()
-        .unwrap();
+    let output = Command::new(cargo).args(arguments.split(' ')).arg("{p}|{l}|").current_dir(root()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let packages: Vec<(&str, &str)> =
         text.lines().filter_map(|line| line.split('|').next().zip(line.split('|').nth(1))).collect();

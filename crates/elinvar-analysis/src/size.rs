@@ -130,7 +130,9 @@ fn check_verdict(settings: &Settings, model: ModelName, dim: usize) -> Result<()
     let problem = if most < FEWEST_DRAWS {
         "draws of them for a verdict do not fit into memory; give fewer".into()
     } else {
-        format!("{n_draws} draws of them for a verdict do not fit into memory; give fewer, or --diagnostic-draws {most}")
+        format!(
+            "{n_draws} draws of them for a verdict do not fit into memory; give fewer, or --diagnostic-draws {most}"
+        )
     };
     Err(Error::Parameters { from: source(settings, model), n_parameters: dim, problem })
 }

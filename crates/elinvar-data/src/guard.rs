@@ -7,8 +7,8 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread reads a file with a reader whose panics become errors: a program that reports panics by a hook of
-/// its own has nothing to report then.
+/// Whether this thread reads a file with a reader whose panics become errors: a program that reports panics by a hook
+/// of its own has nothing to report then.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }

@@ -126,7 +126,8 @@ pub(crate) fn parse(path: &Path, text: &str, reading: &Reading) -> Result<Draft,
     }
     // A column costs a name, too.
     if !is_in_proportion(n_features * NAME, text.len() as u64, room::SPARSE) {
-        let problem = format!("the index {n_features} is out of all proportion to the {} bytes of the file", text.len());
+        let problem =
+            format!("the index {n_features} is out of all proportion to the {} bytes of the file", text.len());
         return Err(crate::format::content(path, &problem, "number the features from 1 without gaps"));
     }
     if !matches!(reading.columns, Columns::Only(_)) {

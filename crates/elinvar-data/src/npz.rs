@@ -51,7 +51,9 @@ fn arrays(path: &Path, file: &mut File) -> Result<Vec<Array>, Error> {
         if !is_whole {
             return Err(of_array(path, &name, "it is cut off"));
         }
-        if let Some((n_rows, n_cols)) = header.size().filter(|(n_rows, n_cols)| *n_cols > 0 && (*n_rows > 0 || *n_cols == 1)) {
+        if let Some((n_rows, n_cols)) =
+            header.size().filter(|(n_rows, n_cols)| *n_cols > 0 && (*n_rows > 0 || *n_cols == 1))
+        {
             drop(reader);
             arrays.push(Array { name, part, header, n_rows, n_cols });
         }

@@ -91,7 +91,8 @@ pub(crate) fn damaged_archive(random: &mut Random, base: &[u8], others: &[Vec<u8
     let mut parts = Vec::new();
     for _ in 0..=random.below(3) {
         let array = random.of(&arrays).clone();
-        let array = if random.below(3) == 0 { array } else { damage::text(random, array, &["(", ")", ",", "L"], &arrays) };
+        let array =
+            if random.below(3) == 0 { array } else { damage::text(random, array, &["(", ")", ",", "L"], &arrays) };
         parts.push((*random.of(&names), array));
     }
     let claimed = (random.below(4) == 0).then(|| damage::size(random) as u32);

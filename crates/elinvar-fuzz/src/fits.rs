@@ -138,8 +138,7 @@ impl Journals {
         fs::write(self.folder.join(format!("{file}.json")), bytes)?;
         let journal = Finished(Folder::new(&self.folder).map_err(io::Error::other)?);
         let plan = limited(&plan, Self::STEPS + 1);
-        let fitted =
-            fit_journaled(&*target(name), family, &plan, &mut |_| ControlFlow::Continue(()), &journal);
+        let fitted = fit_journaled(&*target(name), family, &plan, &mut |_| ControlFlow::Continue(()), &journal);
         Ok(fitted.is_ok())
     }
 }

@@ -59,19 +59,56 @@ const CONFIG: [&str; 4] = [
 ];
 /// Words of files of settings.
 const SETTINGS: [&str; 40] = [
-    "data", "file", "target", "features", "exclude", "intercept", "missing", "category", "scaling", "model", "name",
-    "hidden", "likelihood", "exposure", "concentration", "family", "components", "rank", "shape", "lambda",
-    "component", "law", "product", "dims", "update", "constant", "plan", "restarts", "max_draws", "auto", "matrix",
-    "ef_mixture", "scale_mixture", "nig", "rate", "proportion", "direction", "printed", "100000", "true",
+    "data",
+    "file",
+    "target",
+    "features",
+    "exclude",
+    "intercept",
+    "missing",
+    "category",
+    "scaling",
+    "model",
+    "name",
+    "hidden",
+    "likelihood",
+    "exposure",
+    "concentration",
+    "family",
+    "components",
+    "rank",
+    "shape",
+    "lambda",
+    "component",
+    "law",
+    "product",
+    "dims",
+    "update",
+    "constant",
+    "plan",
+    "restarts",
+    "max_draws",
+    "auto",
+    "matrix",
+    "ef_mixture",
+    "scale_mixture",
+    "nig",
+    "rate",
+    "proportion",
+    "direction",
+    "printed",
+    "100000",
+    "true",
 ];
 const TABLE: &str = "a,b,y\n1,2,0\n2,1,1\n3,5,2\n-1,0.5,1\n0.2,7,3\n1.5,1,0\n";
 
 impl Reader {
     /// The reader with this name, which reads from `folder`.
     pub(crate) fn new(name: &str, folder: &Path) -> Result<Self, String> {
-        let name = *NAMES.iter().find(|known| **known == name).ok_or_else(|| {
-            format!("there is no reader \"{name}\"; the readers are {}", NAMES.join(", "))
-        })?;
+        let name = *NAMES
+            .iter()
+            .find(|known| **known == name)
+            .ok_or_else(|| format!("there is no reader \"{name}\"; the readers are {}", NAMES.join(", ")))?;
         let mut kept = Kept::Nothing;
         let numbered = |files: Vec<Vec<u8>>| -> Vec<(String, Vec<u8>)> {
             files.into_iter().enumerate().map(|(i, bytes)| (i.to_string(), bytes)).collect()

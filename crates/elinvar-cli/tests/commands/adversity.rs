@@ -170,15 +170,16 @@ fn one_of_several_processes_has_the_folder() {
     check_tidy(&story, "run");
 }
 
-/// Times of files lie in the past and in the future, as after a clock that jumped; fits ask the clock of the machine for
-/// durations only, which does not jump.
+/// Times of files lie in the past and in the future, as after a clock that jumped; fits ask for durations only, of a
+/// clock that does not jump.
 #[test]
 fn a_clock_that_jumps() {
     let story = Story::new();
     story.run(&words(&format!("{SHORT} --out straight")));
     story.run(&words(&format!("{SHORT} --out run")));
     for seconds in [0, 4_000_000_000] {
-        for file in story.files().iter().map(|name| story.path(&name.display().to_string())).filter(|path| path.is_file())
+        for file in
+            story.files().iter().map(|name| story.path(&name.display().to_string())).filter(|path| path.is_file())
         {
             File::open(file).unwrap().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
         }

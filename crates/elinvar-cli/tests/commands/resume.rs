@@ -25,7 +25,8 @@ pub(crate) fn table(n_rows: usize) -> String {
 }
 
 /// Never converges.
-pub(crate) const ENDLESS: &str = "fit logistic t.csv --target y --family mog --components 3 --restarts 2 --tolerance 1e-9";
+pub(crate) const ENDLESS: &str =
+    "fit logistic t.csv --target y --family mog --components 3 --restarts 2 --tolerance 1e-9";
 /// Takes about two seconds, most of them in steps.
 pub(crate) fn long() -> String {
     format!("{ENDLESS} --max-steps 500")
@@ -136,9 +137,11 @@ fn kills_of_reports_and_samples_leave_whole_files() {
     story.ok(&["fit", "--out", "run"]);
     let fit = results(&story, "run");
     let mut uniforms = Uniforms::new(123);
-    for (command, file) in
-        [("sample run --draws 20000 --out out.csv", "out.csv"), ("report run --html out.html", "out.html"), ("report run", "run/report.html")]
-    {
+    for (command, file) in [
+        ("sample run --draws 20000 --out out.csv", "out.csv"),
+        ("report run --html out.html", "out.html"),
+        ("report run", "run/report.html"),
+    ] {
         let in_place = file.starts_with("run/");
         let begun = Instant::now();
         story.run(&words(command));

@@ -49,7 +49,11 @@ impl Column {
         let lacking = || Refused::File("a group of rows lacks a column".into());
         let about = group.columns().get(number).ok_or_else(lacking)?;
         let pages = Pages::open(file, about, file_size)?;
-        Ok(Self { reader: get_column_reader(about.column_descr_ptr(), Box::new(pages)), kind, text_left: most_text(file_size) })
+        Ok(Self {
+            reader: get_column_reader(about.column_descr_ptr(), Box::new(pages)),
+            kind,
+            text_left: most_text(file_size),
+        })
     }
 
     /// The next `n` cells as numbers: levels of texts as their codes, null as NaN.

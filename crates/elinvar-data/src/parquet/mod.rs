@@ -46,8 +46,8 @@ struct Wanted {
 
 /// Reads a parquet file: numbers and truth values as numbers, texts as categories.
 pub(crate) fn read(path: &Path, file: File, reading: &Reading) -> Result<Draft, Error> {
-    // The crate takes much on trust, lengths in pages among it, and panics where it is wrong. Nothing of what is used in
-    // here is used again after that.
+    // The crate takes much on trust, lengths in pages among it, and panics where it is wrong. Nothing of what is used
+    // in here is used again after that.
     let read = guarded(|| read_unguarded(path, file, reading));
     read.unwrap_or_else(|| Err(unreadable(path, &"it is damaged")))
 }

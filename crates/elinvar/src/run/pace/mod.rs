@@ -141,7 +141,9 @@ impl Pace {
         let in_a_row = [self.idle, self.beaten, self.skipped, self.stuck];
         match () {
             () if self.dim != dim => Some("its pace has another number of coordinates"),
-            () if self.review_draws == 0 || self.review_draws > MOST_DRAWS => Some("the draws of its reviews cannot be"),
+            () if self.review_draws == 0 || self.review_draws > MOST_DRAWS => {
+                Some("the draws of its reviews cannot be")
+            }
             () if self.n_blocks == 0 || in_a_row.iter().any(|n| *n > u32::MAX / 4) => Some("its pace cannot be"),
             () => None,
         }
