@@ -79,8 +79,7 @@ pub(crate) fn check(
         check_memory("--rank", rank, MATRICES * dim)?;
     }
     if let Some(Components::Number(components)) = given.components {
-        check_memory("--components", components, MATRICES.saturating_mul(family.covariance.n_entries(dim)))?;
-        check_components(components, plan)?;
+        check_components(components, plan, MATRICES.saturating_mul(family.covariance.n_entries(dim)))?;
     }
     if plan.n_draws != standard.n_draws {
         let grows = matches!(family.kind, Kind::MogAuto | Kind::Auto);
@@ -93,14 +92,14 @@ pub(crate) fn check(
     check_verdict(settings, model, dim)
 }
 
-/// Every component has a density at the draws of every other one.
-fn check_components(components: usize, plan: &Plan) -> Result<(), Error> {
+/// Every component has matrices, and a density at the draws of every other one.
+fn check_components(components: usize, plan: &Plan, n_entries: usize) -> Result<(), Error> {
     /// Densities and weights.
     const BUFFERS: usize = 2;
     // A mini-batch keeps its number of draws.
     let n_draws = if plan.minibatch.is_some() { plan.n_draws } else { plan.n_draws.max(plan.max_draws) };
     let width = BUFFERS.saturating_mul(n_draws.max(1));
-    let most = (MOST_NUMBERS / width).isqrt().max(1);
+    let most = (MOST_NUMBERS / width).isqrt().min(MOST_NUMBERS / n_entries.max(1)).max(1);
     if components > most {
         return Err(Error::Memory { flag: "--components", count: components, most });
     }

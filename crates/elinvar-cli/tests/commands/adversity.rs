@@ -254,3 +254,43 @@ fn files_that_were_changed_are_named() {
     let ended = story.run(&words("diagnose run --draws 100"));
     assert!(!ended.stderr.contains("checksum"), "{}", ended.stderr);
 }
+
+/// What does not fit into memory is refused by the name of what was given.
+#[test]
+fn sizes_are_checked_before_memory_is_taken() {
+    let story = Story::new();
+    story.write("t.csv", table(10)).write("classes.csv", "a,y\n1,0\n2,1\n3,9007199254740992\n");
+    let names: Vec<String> = (0..12_000).map(|k| format!("c{k}")).collect();
+    let row = |i: usize| (0..12_000).map(|k| format!(",{}", (k * 7 + i * i) % 10)).collect::<String>();
+    let rows: String = (0..4).map(|i| format!("{}{}\n", i % 2, row(i))).collect();
+    story.write("wide.csv", format!("y,{}\n{rows}", names.join(",")));
+    let network = "fit network t.csv --target y --hidden";
+    for (command, sentence) in [
+        (
+            "fit --family mog --components 100000".into(),
+            "--components 100000 does not fit into memory; give at most 362",
+        ),
+        (
+            format!("{network} 100000,100000"),
+            "--hidden 100000,100000 makes a model of 10000700001 parameters: at most 2684354 fit into memory; give fewer",
+        ),
+        (
+            format!("{network} 300,300"),
+            "--hidden 300,300 makes a model of 92102 parameters: 10000 draws of them for a verdict do not fit into memory; \
+             give fewer, or --diagnostic-draws 2914",
+        ),
+        (
+            "fit network classes.csv --target y --likelihood multiclass".into(),
+            "the target \"y\", with classes up to 9007199254740992, makes a model of 459367161991790743 parameters: \
+             at most 2684354 fit into memory; give fewer",
+        ),
+        (
+            "fit logistic wide.csv --target y".into(),
+            "the table, with its columns, makes a model of 12001 parameters: a full covariance of them does not fit into \
+             memory; use --covariance diagonal, or fewer of them",
+        ),
+    ] {
+        let ended = story.run(&words(&command));
+        assert_eq!((ended.code, ended.stderr), (Some(2), format!("error: {sentence}\n")), "{command}");
+    }
+}
