@@ -244,9 +244,9 @@ impl RunFolder {
         remove_parts(&self.path);
         let checkpoint = self.own_checkpoint()?;
         // A fit that has converged has nowhere to go; what somebody else has put there stays, and the folder with it.
-        if posterior.converged() {
-            let _ = Folder::new(&checkpoint).and_then(|kept| kept.clear());
-        }
+        let has_ended = posterior.converged();
+        let tidy = |kept: Folder| if has_ended { kept.clear() } else { kept.remove_left_overs() };
+        let _ = Folder::new(&checkpoint).and_then(tidy);
         remove_parts(&checkpoint);
         let _ = fs::remove_dir(checkpoint);
         Ok(())

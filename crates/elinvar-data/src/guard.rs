@@ -1,6 +1,7 @@
 //! Panics of readers that others have written, which are answered by an error.
 
 use std::cell::Cell;
+#[cfg(feature = "parquet")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judged;
-use super::store::Store;
 use super::{At, Growth, MOST_COMPONENTS, Round};
 use crate::Error;
+use crate::evaluate::{Limits, Store};
 use crate::family::Approximation;
 use crate::plan::{MOST_DRAWS, Plan};
 use crate::run::Run;
@@ -32,7 +32,7 @@ pub(in crate::run) struct GrowthState {
     failures: u32,
     gap_before: Option<f64>,
     rounds: Vec<Round>,
-    store: Store,
+    store: Option<Store>,
     n_fits: u64,
     longest: f64,
     boost: usize,
@@ -54,16 +54,17 @@ impl GrowthState {
         self.run.take()
     }
 
-    /// What cannot be in a state that a growth has kept which began with the store `fresh`.
-    fn problem(&self, fresh: &Store) -> Option<&'static str> {
+    /// What cannot be in a state that a growth in `dim` coordinates has kept.
+    fn problem(&self, dim: usize) -> Option<&'static str> {
         let mut states = std::iter::once(&self.state).chain(self.best.as_ref().map(|best| &best.state));
         let most = |n: usize, most: usize| n == 0 || n > most;
-        let is_other = |q: &Approximation| {
-            q.dim() != fresh.dim() || q.locations().is_empty() || most(q.n_components(), MOST_COMPONENTS)
-        };
+        let is_other =
+            |q: &Approximation| q.dim() != dim || q.locations().is_empty() || most(q.n_components(), MOST_COMPONENTS);
         match () {
             () if states.any(is_other) => Some("it is a state of another family or of another number of coordinates"),
-            () if !self.store.is_sound(fresh.dim()) => Some("the points that it has kept do not fit together"),
+            () if !self.store.as_ref().is_some_and(|store| store.is_sound(dim)) => {
+                Some("the points that it has kept do not fit together")
+            }
             () if most(self.n_draws, MOST_DRAWS) || self.boost > MOST_DRAWS => Some("its draws cannot be"),
             () if self.n_fits > u64::MAX / 4 || self.failures > u32::MAX / 4 => Some("its rounds cannot be"),
             () if matches!(self.stage, Stage::Round(round) if round > usize::MAX / 4) => Some("its rounds cannot be"),
@@ -73,13 +74,12 @@ impl GrowthState {
 
     /// The same within the fit `run`.
     pub(in crate::run) fn within(&self, run: &Run<'_>) -> Self {
-        let store = run.store.clone().unwrap_or_else(|| self.store.clone());
-        Self { store, run: Some(Box::new(run.state())), ..self.clone() }
+        Self { store: run.evaluator.store.clone(), run: Some(Box::new(run.state())), ..self.clone() }
     }
 
     /// Whether a growth by `plan`, which has not begun, comes through an entry of another with other limits.
     pub(super) fn is_passed(entry: &Entry, plan: &Plan) -> bool {
-        let evaluations = Run::limited(plan, entry.counts);
+        let evaluations = Limits::of(plan).limited(entry.counts);
         // A limit within the present round would change it.
         let steps = entry.trace.len() as u64 + 2 * tuning::growth::ROUND_STEPS;
         matches!(entry.content, Content::Growth(_)) && passes(&plan.stop, &entry.limits, steps, evaluations)
@@ -97,7 +97,7 @@ impl Growth<'_, '_, '_> {
             failures: at.failures,
             gap_before: Some(at.gap_before).filter(|gap| gap.is_finite()),
             rounds: self.rounds.clone(),
-            store: self.store.clone(),
+            store: self.evaluator.store.clone(),
             n_fits: self.n_fits,
             longest: self.longest,
             boost: self.boost,
@@ -107,8 +107,8 @@ impl Growth<'_, '_, '_> {
     }
 
     /// Goes to where the state was taken.
-    pub(super) fn restore(&mut self, state: GrowthState) -> Result<At, Error> {
-        if let Some(problem) = state.problem(&self.store) {
+    pub(super) fn restore(&mut self, state: GrowthState, dim: usize) -> Result<At, Error> {
+        if let Some(problem) = state.problem(dim) {
             return Err(never_kept(problem));
         }
         let best = match &state.best {
@@ -120,7 +120,7 @@ impl Growth<'_, '_, '_> {
             }
             None => None,
         };
-        (self.rounds, self.store, self.under_way) = (state.rounds, state.store, state.run);
+        (self.rounds, self.evaluator.store, self.under_way) = (state.rounds, state.store, state.run);
         (self.n_fits, self.longest, self.boost, self.n_draws) =
             (state.n_fits, state.longest, state.boost, state.n_draws);
         Ok(At {
