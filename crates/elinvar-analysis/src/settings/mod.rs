@@ -30,7 +30,7 @@ type Word = &'static str;
 pub const EXAMPLE: &str = "breast_cancer";
 
 /// Draws for the diagnostics unless their number is given.
-const DIAGNOSTIC_DRAWS: usize = 10_000;
+pub(crate) const DIAGNOSTIC_DRAWS: usize = 10_000;
 
 /// The settings of a fit; what is `None` is left to its default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -122,6 +122,14 @@ pub trait Journal: Sync {
     }
 }
 
+/// The error for a state from which no fit can go on.
+pub(super) fn never_kept(problem: &str) -> Error {
+    Error::Unsupported {
+        wanted: format!("to go on from a state that no run has kept: {problem}"),
+        instead: "begin the fit again".into(),
+    }
+}
+
 /// The fingerprint of the way from `state`: limits do not change where it leads, only how far.
 pub(super) fn origin(state: &Approximation, plan: &Plan, counts: Counts) -> String {
     let endless = Stop { max_steps: 0, max_evaluations: 0, max_seconds: None, ..plan.stop };

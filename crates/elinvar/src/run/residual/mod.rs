@@ -250,9 +250,15 @@ impl Driven for ResidualRun<'_> {
 
     fn restore_from(&mut self, content: Content) -> Result<(), Error> {
         let Content::Residual(state) = content else { return Ok(()) };
-        let (expected, found) = (self.q.factor.len(), state.q.factor.len());
-        if expected != found {
-            return Err(Error::Shape { what: "numbers in a state of the journal", expected, found });
+        for q in std::iter::once(&state.q).chain(state.best.as_ref().map(|best| &best.q)) {
+            for (expected, found) in [(self.q.factor.len(), q.factor.len()), (self.q.mean.len(), q.mean.len())] {
+                if expected != found {
+                    return Err(Error::Shape { what: "numbers in a state of the journal", expected, found });
+                }
+            }
+        }
+        if let Some(problem) = state.pace.problem(self.q.mean.len()) {
+            return Err(journal::never_kept(problem));
         }
         (self.q, self.pace, self.best) = (state.q, state.pace, state.best);
         Ok(())

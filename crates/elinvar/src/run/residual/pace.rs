@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::linalg::dot;
-use crate::plan::Plan;
+use crate::plan::{MOST_DRAWS, Plan};
 use crate::record::StopReason;
 use crate::tuning::pace::{IDLE_REVIEWS, LOST_STEPS};
 use crate::tuning::residual as tuned;
@@ -151,6 +151,23 @@ impl Pace {
 
     pub(super) fn source(&self) -> Source {
         self.source
+    }
+
+    /// What cannot be in a pace that a run in `dim` coordinates has kept.
+    pub(super) fn problem(&self, dim: usize) -> Option<&'static str> {
+        let most_passed = usize::MAX / 4;
+        let most_in_a_row = u32::MAX / 4;
+        match () {
+            () if self.dim != dim => Some("it has another number of coordinates"),
+            () if self.n_pairs == 0 || self.n_pairs > MOST_DRAWS.max(2 * (dim + 1)) => Some("its draws cannot be"),
+            () if self.step > u64::MAX / 4 || self.passed > most_passed => Some("its steps cannot be"),
+            () if self.skipped.max(self.idle) > most_in_a_row => Some("its steps cannot be"),
+            () if !(self.beta > 0.0 && self.beta <= 1.0) => Some("the length of its steps cannot be"),
+            () if self.before.as_ref().is_some_and(|before| before.gradient.len() != dim + dim * dim) => {
+                Some("its gradient has another number of coordinates")
+            }
+            () => None,
+        }
     }
 
     pub(super) fn step(&self) -> u64 {
