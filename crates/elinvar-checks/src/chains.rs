@@ -281,6 +281,13 @@ fn row(problem: &Problem, truth: &Moments, runs: &[(u64, Outcome)], totals: &mut
             answer.seconds,
             if doubts.is_empty() { "trusted".into() } else { doubts.join("; ") }
         );
+        if !errors.good() {
+            let coordinates = answer.coordinates.iter().zip(&truth.mean).zip(&truth.sd);
+            let off = coordinates.map(|((number, mean), sd)| {
+                format!("{} {:.2} {:.2}", number.name, (number.mean.value - mean) / sd, number.sd.value / sd)
+            });
+            eprintln!("    {}", off.collect::<Vec<_>>().join("; "));
+        }
         let name = format!("{}, seed {seed}", problem.name);
         totals.add(&name, errors.good(), answer.is_trusted());
         right += usize::from(errors.good());

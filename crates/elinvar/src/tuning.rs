@@ -388,8 +388,66 @@ pub(crate) mod chains {
     pub(crate) const UNDEFINED: f64 = 0.01;
     /// Standard deviations beyond which a mode is another place than that of the chains. Not tuned.
     pub(crate) const APART: f64 = 8.0;
+    /// Share of the states, the outermost along a component, and their number at least, that are looked at for being
+    /// steep, up to so many dimensions. Not tuned.
+    pub(crate) const EDGE: f64 = 0.03;
+    pub(crate) const EDGE_STATES: usize = 48;
+    pub(crate) const EDGE_DIMENSIONS: usize = 100;
+    /// Mean square of the gradient of another component there, which is 1 for N(0, I), from which chains cannot go on.
+    /// Not tuned.
+    pub(crate) const STEEP: f64 = 2.5;
+    /// Mean acceptance below which a chain is stuck. Not tuned.
+    pub(crate) const STUCK: f64 = 0.05;
+    /// How often bent coordinates may be looked for. Not tuned.
+    pub(crate) const SHAPES: usize = 10;
+    /// Nats below the median of log p(u), and so many times √d more, from which a state says nothing of the covariance.
+    /// Not tuned.
+    pub(crate) const LOST_STATE: [f64; 2] = [15.0, 3.0];
     /// Share of the mass that another mode may have. Not tuned.
     pub(crate) const OTHER_MASS: f64 = 0.01;
+}
+
+/// Coordinates that bend.
+pub(crate) mod bends {
+    /// Bends at most, one inside the other. Not tuned.
+    pub(crate) const MOST: usize = 4;
+    /// Share by which a bend must lessen what is left of the gradients. Not tuned.
+    pub(crate) const GAIN: f64 = 0.15;
+    /// Directions that are tried in earnest. Not tuned.
+    pub(crate) const FITTED: usize = 3;
+    /// Axes and coordinates among the candidates. Not tuned.
+    pub(crate) const AXES: usize = 24;
+    /// Directions of large residuals among the candidates. Not tuned.
+    pub(crate) const DIRECTIONS: usize = 3;
+    /// Dimensions up to which such directions are looked for. Not tuned.
+    pub(crate) const MOST_DIMENSIONS: usize = 200;
+    /// Squared residual from which a point counts less. Not tuned.
+    pub(crate) const LARGE: f64 = 4.0;
+    /// How far beyond the states polynomials go on. Not tuned.
+    pub(crate) const BEYOND: f64 = 1.25;
+    /// Weight of the squared parameters, per state. Not tuned.
+    pub(crate) const RIDGE: f64 = 1e-4;
+    /// Gauss–Newton steps at most. Not tuned.
+    pub(crate) const STEPS: usize = 12;
+    /// States that a fit rests on at most. Not tuned.
+    pub(crate) const STATES: usize = 800;
+    /// Mean squared residual that a component must lose in the first step, to be bent at all. Not tuned.
+    pub(crate) const LEAST: f64 = 0.005;
+}
+
+/// Components that are stretched.
+pub(crate) mod stretches {
+    /// Where every axis is asked first, and the nats by which log p falls less than the Gaussian's there.
+    pub(crate) const FAR: f64 = 5.0;
+    pub(crate) const EXCESS: f64 = 1.5;
+    /// Mean squared residual that a component itself explains, and its share of all, from which an axis is asked.
+    pub(crate) const WRONG: f64 = 0.02;
+    pub(crate) const EXPLAINED: f64 = 0.3;
+    /// Nats below the top at which a law has ended.
+    pub(crate) const NOTHING: f64 = 60.0;
+    /// What is left of the gradients of a component may grow by this factor and this number.
+    pub(crate) const WORSE: f64 = 1.1;
+    pub(crate) const SLACK: f64 = 0.02;
 }
 
 /// Tails that chains have not entered.
@@ -408,6 +466,12 @@ pub(crate) mod tails {
     pub(crate) const LOG_SD: f64 = 0.14;
     /// Far points whose gradients point at further directions.
     pub(crate) const FAR_POINTS: usize = 16;
+    /// Nats by which log p may be below the Gaussian's at a ridge that matters. Not tuned.
+    pub(crate) const LOW: f64 = -1.5;
+    /// Steps of climbing to a ridge, ridges that are climbed to at a time, and dimensions up to which. Not tuned.
+    pub(crate) const CLIMBS: usize = 8;
+    pub(crate) const MOST_RIDGES: usize = 64;
+    pub(crate) const MOST_DIMENSIONS: usize = 100;
     /// Directions that are taken from them.
     pub(crate) const DIRECTIONS: usize = 6;
     /// Square of the singular value of far gradients, each of length one, below which there is no common direction.

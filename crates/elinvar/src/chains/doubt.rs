@@ -49,6 +49,11 @@ pub enum Doubt {
         /// The standard deviation along it, as far out as the density was followed, over that of the chains.
         times: f64,
     },
+    /// The density is so narrow at the edge of what chains have seen that they may not get beyond it.
+    Edge {
+        /// The coordinate of z at whose edge it is.
+        name: String,
+    },
     /// A maximum of the density that no chain was near to.
     OtherMode {
         /// How far it is, in standard deviations of the coordinate in which it is farthest.
@@ -106,6 +111,9 @@ impl std::fmt::Display for Doubt {
                 "{name} has a long tail that the chains have not explored; its standard deviation may be {times:.1} \
                  times as large"
             ),
+            Doubt::Edge { name } => {
+                write!(f, "where {name} ends the density is too narrow for chains to see what lies beyond")
+            }
             Doubt::OtherMode { distance, share } => write!(
                 f,
                 "another mode, {distance:.0} standard deviations away, may have {:.0} % of the mass",
