@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::family::{Approximation, Kind};
+use elinvar::family::Approximation;
 use elinvar::rule::{AdamLike, BiasCorrection, Printed, PrintedStep, Rule};
 use elinvar::run::{Kept, Step, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;

@@ -153,7 +153,7 @@ pub(crate) fn promises_tail(
 ) -> Result<bool, Error> {
     let frame = Frame::new(mean, covariance)
         .ok_or(Error::NotPositiveDefinite { what: "the covariance of the approximation", pivot: 0 })?;
-    Ok(Tails::look(evaluator, &frame, seed)?.promise_any())
+    Ok(Tails::look(evaluator, &Coordinates::straight(frame), seed)?.promise_any())
 }
 
 /// Evenly chosen states.

@@ -142,7 +142,7 @@ impl<'t> ResidualRun<'t> {
 
     fn bad_start(&self) -> Error {
         let Looking::ByDraws(batch) = &self.looking else {
-            return Error::bad_start(1, 1, &self.q.mean);
+            return Error::bad_start(1, 1, &self.q.mean, f64::NAN);
         };
         let answer = self.evaluator.answer();
         let is_bad = |s: &usize| !(answer.log_p()[*s].is_finite() && answer.grad(*s).iter().all(|v| v.is_finite()));
