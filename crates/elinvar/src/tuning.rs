@@ -390,16 +390,19 @@ pub(crate) mod chains {
     pub(crate) const APART: f64 = 8.0;
     /// Share of the states, the outermost along a component, and their number at least, that are looked at for being
     /// steep, up to so many dimensions. Not tuned.
-    pub(crate) const EDGE: f64 = 0.03;
+    pub(crate) const EDGE: f64 = 0.01;
     pub(crate) const EDGE_STATES: usize = 48;
     pub(crate) const EDGE_DIMENSIONS: usize = 100;
     /// Mean square of the gradient of another component there, which is 1 for N(0, I), from which chains cannot go on.
     /// Not tuned.
-    pub(crate) const STEEP: f64 = 2.5;
+    pub(crate) const STEEP: f64 = 2.2;
     /// Mean acceptance below which a chain is stuck. Not tuned.
     pub(crate) const STUCK: f64 = 0.05;
     /// How often bent coordinates may be looked for. Not tuned.
-    pub(crate) const SHAPES: usize = 10;
+    pub(crate) const SHAPES: usize = 6;
+    /// How far gradients may be from those of N(0, I) in coordinates with bends, for an answer in them to be believed.
+    /// Measured: 0.00 to 0.02 where a bend is exact (bananas, funnels), 0.05 and more in all false trusts.
+    pub(crate) const ROUGH: f64 = 0.02;
     /// Nats below the median of log p(u), and so many times √d more, from which a state says nothing of the covariance.
     /// Not tuned.
     pub(crate) const LOST_STATE: [f64; 2] = [15.0, 3.0];
@@ -466,6 +469,8 @@ pub(crate) mod tails {
     pub(crate) const LOG_SD: f64 = 0.14;
     /// Far points whose gradients point at further directions.
     pub(crate) const FAR_POINTS: usize = 16;
+    /// Nats by which log p falls less than the Gaussian's at the first distance, from which that alone is a tail. Not tuned.
+    pub(crate) const RIDGE_EXCESS: f64 = 8.0;
     /// Nats by which log p may be below the Gaussian's at a ridge that matters. Not tuned.
     pub(crate) const LOW: f64 = -1.5;
     /// Steps of climbing to a ridge, ridges that are climbed to at a time, and dimensions up to which. Not tuned.

@@ -58,7 +58,11 @@ impl Cloud {
                 frame.pull(&self.g, &mut inside.g);
             }
             Layer::Mirror(mirror) => {
-                inside.x.chunks_exact_mut(self.d).chain(inside.g.chunks_exact_mut(self.d)).for_each(|v| mirror.reflect(v));
+                inside
+                    .x
+                    .chunks_exact_mut(self.d)
+                    .chain(inside.g.chunks_exact_mut(self.d))
+                    .for_each(|v| mirror.reflect(v));
             }
             Layer::Bend(bend) => {
                 for (x, g) in inside.x.chunks_exact_mut(self.d).zip(inside.g.chunks_exact_mut(self.d)) {
@@ -107,10 +111,8 @@ pub(super) fn bends(mut cloud: Cloud, frame: &Frame, given: &[Vec<f64>]) -> (Vec
 
 /// The bend after which gradients are nearest to those of N(0, I).
 fn best(cloud: &Cloud, rows: &[Vec<f64>], given: &[Vec<f64>]) -> Option<(Bend, Cloud)> {
-    let mut drivers: Vec<(f64, Vec<f64>)> = candidates(cloud, rows)
-        .into_iter()
-        .map(|driver| (promise(cloud, &driver).iter().sum(), driver))
-        .collect();
+    let mut drivers: Vec<(f64, Vec<f64>)> =
+        candidates(cloud, rows).into_iter().map(|driver| (promise(cloud, &driver).iter().sum(), driver)).collect();
     drivers.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut found: Option<(f64, Bend, Cloud)> = None;
     for driver in given.iter().chain(drivers.iter().map(|(_, driver)| driver).take(tuning::FITTED)) {
@@ -293,11 +295,7 @@ fn component(seen: &[[f64; 2]], features: &[Features]) -> [f64; PARAMETERS] {
 }
 
 /// (A + damping diag A)⁻¹ b for the lower triangle of a positive definite A, by Cholesky's factor.
-fn solved(
-    matrix: &[[f64; PARAMETERS]; PARAMETERS],
-    right: &[f64; PARAMETERS],
-    damping: f64,
-) -> [f64; PARAMETERS] {
+fn solved(matrix: &[[f64; PARAMETERS]; PARAMETERS], right: &[f64; PARAMETERS], damping: f64) -> [f64; PARAMETERS] {
     let mut l = *matrix;
     let mut x = *right;
     for i in 0..PARAMETERS {

@@ -1,8 +1,8 @@
 //! The coordinates u in which chains move: a Gaussian's, and bent ones inside them (mathematics §11.1, §11.6).
 
+use super::Frame;
 use super::bend::{Bend, Mirror};
 use super::stretch::Stretch;
-use super::Frame;
 
 /// A map inside those of a Gaussian.
 #[derive(Clone, Debug)]
@@ -63,6 +63,11 @@ impl Coordinates {
     /// Whether anything is bent.
     pub(crate) fn are_bent(&self) -> bool {
         !self.layers.is_empty()
+    }
+
+    /// Whether there is a bend, not a stretch alone.
+    pub(crate) fn have_bends(&self) -> bool {
+        self.layers.iter().any(|layer| matches!(layer, Layer::Bend(_)))
     }
 
     /// The maps inside, outermost first.

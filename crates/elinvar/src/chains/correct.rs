@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use super::bend::Mirror;
 use super::bending::{Cloud, bends};
 use super::matching::{matched, matched_at};
-use super::bend::Mirror;
 use super::seen::{Seen, edge, faults, left_behind};
 use super::stretching::stretched;
 use super::tails::Tails;
@@ -85,7 +85,9 @@ pub(crate) fn correct(
         let seen = Seen::of(part, &frame, question.transforms);
         let next = matched(&frame, part);
         let settled = next.as_ref().is_some_and(|next| next.settled);
-        let mut doubts = seen.doubts(part, question, limits, settled, &tails);
+        // A bend that is not exact where chains are may be wrong where they are not.
+        let rough = frame.have_bends() && seen.roughness() > tuning::ROUGH;
+        let mut doubts = seen.doubts(part, question, limits, settled && !rough, &tails);
         doubts.extend(seen.other_mode(part, question.modes));
         if held > 2 * tuning::YOUNG {
             let all = history.part(tuning::YOUNG..held);
@@ -125,8 +127,10 @@ pub(crate) fn correct(
         } else {
             None
         };
-        if let Some(bent) = reshaped {
-            frame = bent;
+        // Bends that do not come true are given up.
+        let given_up = (rough && shapes == tuning::SHAPES && reshaped.is_none()).then(|| seen.straight());
+        if let Some(other) = reshaped.or(given_up) {
+            frame = other;
             chains.enter(&frame);
             chains.restart(work.evaluator, &frame, settings.chains / 8)?;
             tails.look_again(work.evaluator, &frame, settings.seed)?;

@@ -163,7 +163,12 @@ impl Ensemble {
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
-    pub(crate) fn around(evaluator: &mut Evaluator<'_>, frame: &Coordinates, n: usize, seed: u64) -> Result<Self, Error> {
+    pub(crate) fn around(
+        evaluator: &mut Evaluator<'_>,
+        frame: &Coordinates,
+        n: usize,
+        seed: u64,
+    ) -> Result<Self, Error> {
         let dim = frame.dim();
         let mut chains = Self::empty(dim, n, seed, 1);
         chains.scatter(evaluator, frame, n / 2, Stream::open(seed, Purpose::Chains, 0, 0))?;

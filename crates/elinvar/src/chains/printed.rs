@@ -13,8 +13,6 @@ pub(super) struct Reading<'a> {
     /// C ∇log p, state after state.
     scores: &'a [f64],
     inside: Option<&'a Inside>,
-    /// The first state, of those of `inside`.
-    first: usize,
 }
 
 /// States and gradients in bent coordinates, for further control variates.
@@ -27,6 +25,8 @@ pub(super) struct Inside {
 
 /// States for each control variate at least.
 const STATES_EACH: usize = 50;
+/// Control variates of bent coordinates, at most about.
+const MOST_CONTROLS: usize = 12;
 
 /// What a parameter is a function of.
 enum Function {
@@ -40,21 +40,19 @@ enum Function {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(part: Part<'a>, frame: &'a Frame, scores: &'a [f64]) -> Self {
-        Self { part, frame, scores, inside: None, first: 0 }
+        Self { part, frame, scores, inside: None }
     }
 
-    /// With control variates of bent coordinates, in which the first state has this number.
-    pub(super) fn with(self, inside: Option<&'a Inside>, first: usize) -> Self {
-        Self { inside, first, ..self }
+    /// With control variates of bent coordinates.
+    pub(super) fn with(self, inside: Option<&'a Inside>) -> Self {
+        Self { inside, ..self }
     }
 
     /// Adds φ(u)·∇log p(u) + div φ for simple φ of a component and of those that drive.
     fn bend(&self, controls: &mut Controls, own: usize) {
         let Some(Inside { u, by_u, drivers }) = self.inside else { return };
         let (d, n) = (self.frame.dim(), self.part.len());
-        let range = self.first * d..(self.first + n) * d;
-        let (u, by_u) = (&u[range.clone()], &by_u[range]);
-        let mut left = n / STATES_EACH;
+        let mut left = (n / STATES_EACH).min(MOST_CONTROLS);
         let mut add = |component: usize, field: &dyn Fn(&[f64]) -> (f64, f64)| {
             if left > 2 {
                 let points = u.chunks_exact(d).zip(by_u.chunks_exact(d));

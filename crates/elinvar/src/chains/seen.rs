@@ -1,5 +1,6 @@
 //! What speaks for and against an answer of chains.
 
+use super::bending::Cloud;
 use super::matching::matched;
 use super::printed::{Inside, Reading};
 use super::stein::Moments;
@@ -9,6 +10,9 @@ use crate::record::ModeRecord;
 use crate::special::normal::normal_cdf;
 use crate::target::Transforms;
 use crate::tuning::chains as tuning;
+
+/// Components that drive bends and give control variates, at most.
+const MOST_DRIVERS: usize = 2;
 
 /// What some steps say, as a whole and by halves.
 pub(super) struct Seen {
@@ -38,16 +42,37 @@ impl Seen {
             let mut drivers: Vec<usize> = drivers.collect();
             drivers.sort_unstable();
             drivers.dedup();
+            drivers.truncate(MOST_DRIVERS);
             inside = Some(Inside { u, by_u, drivers });
         }
         let scores = frame.covariance_times(part.by_z);
-        let whole = Reading::new(part, &frame, &scores).with(inside.as_ref(), 0);
+        let whole = Reading::new(part, &frame, &scores).with(inside.as_ref());
         let middle = part.len() / part.n / 2 * part.n;
         let (before, after) = part.split(middle, frame.dim());
         let (early, late) = scores.split_at(middle * frame.dim());
-        let early = Reading::new(before, &frame, early).with(inside.as_ref(), 0).coordinates();
-        let late = Reading::new(after, &frame, late).with(inside.as_ref(), middle).coordinates();
-        Self { coordinates: whole.coordinates(), parameters: whole.parameters(transforms), early, late, frame, scores, inside }
+        let early = Reading::new(before, &frame, early).coordinates();
+        let late = Reading::new(after, &frame, late).coordinates();
+        Self {
+            coordinates: whole.coordinates(),
+            parameters: whole.parameters(transforms),
+            early,
+            late,
+            frame,
+            scores,
+            inside,
+        }
+    }
+
+    /// The coordinates of the Gaussian that is matched to the states.
+    pub(super) fn straight(&self) -> Coordinates {
+        Coordinates::straight(self.frame.clone())
+    }
+
+    /// How far the gradients are from those of N(0, I) in bent coordinates.
+    pub(super) fn roughness(&self) -> f64 {
+        let Some(Inside { u, by_u, .. }) = &self.inside else { return 0.0 };
+        let (d, states) = (self.frame.dim(), u.len() / self.frame.dim());
+        Cloud { d, x: u.clone(), g: by_u.clone(), states }.residual()
     }
 
     /// What is told of a round.
@@ -65,7 +90,7 @@ impl Seen {
         question: &Question<'_>,
         largest: f64,
     ) -> (Vec<CorrectedNumber>, Vec<CorrectedNumber>) {
-        let reading = Reading::new(part, &self.frame, &self.scores).with(self.inside.as_ref(), 0);
+        let reading = Reading::new(part, &self.frame, &self.scores).with(self.inside.as_ref());
         reading.numbers(question.transforms, question.names, question.parameter_names, largest)
     }
 

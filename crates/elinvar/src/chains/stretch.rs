@@ -114,7 +114,11 @@ impl Spline {
         for _ in 0..60 {
             let [here, slope, _] = self.at(u);
             let off = here - value;
-            if off > 0.0 { high = u } else { low = u }
+            if off > 0.0 {
+                high = u
+            } else {
+                low = u
+            }
             let newton = u - off / slope;
             let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
             if (next - u).abs() <= 1e-15 * END {

@@ -10,9 +10,8 @@ use crate::evaluate::Evaluator;
 use crate::tuning::stretches as tuning;
 
 /// Where an axis is asked, on both sides.
-const PLACES: [f64; 21] = [
-    0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0,
-];
+const PLACES: [f64; 21] =
+    [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0];
 
 /// Maps for the components that ask for one, as a layer inside, with the cloud in its coordinates.
 ///
@@ -131,8 +130,7 @@ fn along(
     }
     marks.push((axes.first().copied().unwrap_or(0), 0.0));
     let Asked { log_p, by_u, .. } = ask(evaluator, coordinates, &u)?;
-    let places = marks.iter().enumerate().map(|(k, (axis, t))| {
-        Place { t: *t, log_f: log_p[k], slope: by_u[k * d + axis] }
-    });
+    let places =
+        marks.iter().enumerate().map(|(k, (axis, t))| Place { t: *t, log_f: log_p[k], slope: by_u[k * d + axis] });
     Ok(places.collect())
 }

@@ -105,7 +105,14 @@ impl Tails {
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
     pub(crate) fn look(evaluator: &mut Evaluator<'_>, frame: &Coordinates, seed: u64) -> Result<Self, Error> {
-        let mut tails = Self { frame: frame.clone(), suspects: Vec::new(), before: Vec::new(), straight: None, probes: Probes::default(), faults: Faults::default() };
+        let mut tails = Self {
+            frame: frame.clone(),
+            suspects: Vec::new(),
+            before: Vec::new(),
+            straight: None,
+            probes: Probes::default(),
+            faults: Faults::default(),
+        };
         let mut lines = tails.coordinates();
         lines.extend(tails.pointed_at(evaluator, seed)?);
         let (ends, centre) = tails.ends(evaluator, &lines)?;
@@ -292,8 +299,8 @@ impl Tails {
                 let found = profile.points.iter().find(|(t, _)| *t == side * distance);
                 found.map_or(f64::NEG_INFINITY, |(_, excess)| *excess)
             };
-            // Broad and then steep is no long tail.
-            if excess(FARTHER) < excess(tuning::FIRST) {
+            // Broad and then steep is no long tail, but a ridge that was climbed to may bend on.
+            if excess(FARTHER) < excess(tuning::FIRST) && excess(tuning::FIRST) < tuning::RIDGE_EXCESS {
                 continue;
             }
             let beyond = || law.iter().filter(move |(t, _)| side * t > tuning::EDGE);

@@ -16,8 +16,10 @@ fn a_law_becomes_normal_and_points_come_back() {
         // P(2, x) = 1 − e⁻ˣ(1 + x), and its complement, against Φ.
         let x: f64 = point[0].exp();
         if u.abs() < 5.0 {
-            let (below, above) = (if x < 1e-3 { 0.5 * x * x * (1.0 - 2.0 * x / 3.0) } else { 1.0 - (-x).exp() * (1.0 + x) },
-                (-x).exp() * (1.0 + x));
+            let (below, above) = (
+                if x < 1e-3 { 0.5 * x * x * (1.0 - 2.0 * x / 3.0) } else { 1.0 - (-x).exp() * (1.0 + x) },
+                (-x).exp() * (1.0 + x),
+            );
             let ratio = if u < 0.0 { below / normal_cdf(u) } else { above / normal_cdf(-u) };
             assert!((ratio - 1.0).abs() < 2e-3, "{u}: {ratio}");
             // Then the gradient by u is −u.
@@ -45,6 +47,7 @@ fn slopes_are_those_of_differences() {
 #[test]
 fn what_is_no_law_gives_no_map() {
     let rising = [(-1.0, 0.0, 1.0), (0.0, 0.5, 0.0), (1.0, 0.2, -0.1), (2.0, 0.4, 0.2)];
-    let places: Vec<Place> = rising.iter().map(|(t, log_f, slope)| Place { t: *t, log_f: *log_f, slope: *slope }).collect();
+    let places: Vec<Place> =
+        rising.iter().map(|(t, log_f, slope)| Place { t: *t, log_f: *log_f, slope: *slope }).collect();
     assert!(Spline::of(&places).is_none() && Spline::of(&places[..2]).is_none());
 }
