@@ -209,7 +209,9 @@ impl Ladder<'_> {
         let grows = matches!(start.family().kind, Kind::Mog { .. });
         let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / tuning::ladder::STEPS_DIVISOR) };
         let mut stop = Stop { max_steps, ..self.plan.stop };
-        let is_start = !grows && self.plan.correct != Correct::Never && may_be_corrected(self.target);
+        // Who asks for a smaller tolerance wants the Gaussian itself.
+        let is_usual = stop.remaining_nats >= Stop::default().remaining_nats;
+        let is_start = !grows && is_usual && self.plan.correct != Correct::Never && may_be_corrected(self.target);
         if is_start {
             let enough = fit.counts.gradient + tuning::ladder::GAUSSIAN_GRADIENTS;
             stop.max_evaluations = stop.max_evaluations.min(enough);
