@@ -36,8 +36,8 @@ impl Task {
 pub(crate) const TASKS: &[Task] = &[
     Task {
         name: "test",
-        argument: None,
-        about: "everything that must pass before a commit: format, lints, tests, docs",
+        argument: Some("[--rust]"),
+        about: "everything that must pass before a commit: format, lints, tests, docs, Python; --rust: without Python",
         commands: |_| [format_check(), lint(), vec![no_default_features()], tests(), docs()].concat(),
     },
     Task { name: "fmt", argument: None, about: "formats all sources", commands: |_| vec![format_sources("")] },
@@ -107,6 +107,15 @@ pub(crate) const TASKS: &[Task] = &[
         argument: None,
         about: "the verdict of fits against the truth; writes docs/verdict.md",
         commands: |_| vec![check("calibrate", &[])],
+    },
+    Task {
+        name: "attack",
+        argument: Some("[class]"),
+        about: "problems that were made to deceive (those of the class alone); writes docs/calibration.md",
+        commands: |rest| {
+            let only = rest.first().map(|class| ["--only", class.as_str()]);
+            vec![check("attack", only.as_ref().map_or(&[], |only| &only[..]))]
+        },
     },
     Task {
         name: "chains",
@@ -179,6 +188,7 @@ fn check(name: &str, arguments: &[&str]) -> Call {
         "calibrate" => "verdict",
         "recover" => "families",
         "contains" => "containing",
+        "attack" => "calibration",
         name => name,
     };
     let mut command = cargo(&format!("run --release -p elinvar-checks -- {name} --write docs/{page}.md"));

@@ -6,6 +6,7 @@ mod documents;
 #[cfg(test)]
 mod house;
 mod picture;
+mod python;
 #[cfg(test)]
 mod surface;
 #[cfg(test)]
@@ -28,25 +29,55 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if name == "picture" && rest.is_empty() {
-        return match picture::draw() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(problem) => {
-                eprintln!("xtask picture: {problem}");
-                ExitCode::FAILURE
-            }
-        };
+        return ended("picture", picture::draw());
+    }
+    if name == "python" && rest.iter().all(|argument| argument == "--all") {
+        return test_python(!rest.is_empty(), true);
+    }
+    if name == "bench" && rest == ["python"] {
+        return ended("bench python", python::bench());
     }
     let Some(task) = TASKS.iter().find(|task| task.name == name) else {
         eprint!("xtask: there is no task \"{name}\"; choose one of these:\n\n{}", help());
         return ExitCode::from(USAGE);
     };
-    if let Err(problem) = task.check(rest) {
+    let unknown = rest.first().filter(|argument| name == "test" && *argument != "--rust");
+    let refused = unknown.map(|argument| format!("\"test\" does not take the argument \"{argument}\""));
+    if let Some(problem) = task.check(rest).err().or(refused) {
         eprint!("xtask: {problem}; see:\n\n{}", help());
         return ExitCode::from(USAGE);
     }
     match run(name, &(task.commands)(rest)) {
+        Outcome::Passed if name == "test" && rest.is_empty() => test_python(false, env::var_os("CI").is_some()),
         Outcome::Passed => ExitCode::SUCCESS,
         Outcome::Failed => ExitCode::FAILURE,
+    }
+}
+
+/// The tests of the Python package; where there is no Python they fail if it is needed.
+fn test_python(all: bool, needed: bool) -> ExitCode {
+    match python::test(all) {
+        Ok(python::Tested::NoPython) if !needed => {
+            eprintln!("\nxtask python: not run, because {}", python::MISSING);
+            ExitCode::SUCCESS
+        }
+        Ok(python::Tested::NoPython) => ended("python", Err(python::MISSING.to_string())),
+        Ok(python::Tested::Passed) => ended("python", Ok(())),
+        Err(problem) => ended("python", Err(problem)),
+    }
+}
+
+/// Says how a task ended that is not a list of commands.
+fn ended(task: &str, result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => {
+            eprintln!("\nxtask {task}: passed");
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            eprintln!("\nxtask {task}: failed: {problem}");
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -55,6 +86,8 @@ fn help() -> String {
     for task in TASKS {
         text += &format!("  {:<16} {}\n", format!("{} {}", task.name, task.argument.unwrap_or_default()), task.about);
     }
+    text +=
+        &format!("  {:<16} {}\n", "python [--all]", "the Python package: wheel and tests; --all: with every front end");
     text += &format!("  {:<16} {}\n", "picture", "draws what `elinvar fit` prints into docs/fit.svg");
     text + &format!("  {:<16} {}\n", "help", "this list")
 }

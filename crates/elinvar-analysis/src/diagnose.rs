@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::analysis::without_stand_ins;
 use crate::error::Error;
 use crate::job::{Job, check_memory};
+use crate::json::Head;
 use crate::kept::Kept;
 use crate::number::{decimals, fixed, grouped, with_error};
 use crate::page::ladder;
@@ -42,11 +43,8 @@ pub struct SecondOpinion {
 
 #[derive(Serialize)]
 struct Object<'a> {
-    family: &'static str,
-    converged: bool,
-    stop_reason: &'static str,
-    elbo: f64,
-    elbo_se: f64,
+    #[serde(flatten)]
+    head: Head,
     log_normaliser: f64,
     log_normaliser_se: f64,
     pareto_k: Option<f64>,
@@ -86,11 +84,7 @@ impl SecondOpinion {
     pub fn json(&self) -> String {
         let d = &self.diagnostics;
         let object = Object {
-            family: self.posterior.family().name(),
-            converged: self.posterior.converged(),
-            stop_reason: self.posterior.stop_reason().name(),
-            elbo: d.elbo.value,
-            elbo_se: d.elbo.mcse,
+            head: Head::new(&self.posterior, d.elbo),
             log_normaliser: d.log_normaliser.value,
             log_normaliser_se: d.log_normaliser.mcse,
             pareto_k: d.pareto_k,

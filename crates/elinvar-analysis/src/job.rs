@@ -62,7 +62,7 @@ impl Job {
         check_owners(settings, name)?;
         let Loaded { rows, train, test } = rows::load(settings, name)?;
         let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::Model)?;
-        let model = UnderT::where_asked(model, &settings.model)?;
+        let model = UnderT::where_asked(model, &settings.model);
         let mut family = family(&asked, entry, model.layers().as_ref())?;
         let mut plan = settings.plan.clone();
         let notes = choose_bias_correction(&mut plan, model.target()).into_iter().collect();

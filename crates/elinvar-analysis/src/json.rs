@@ -1,19 +1,39 @@
 //! The fit as one JSON object; numbers that are not finite become `null`.
 
+use elinvar::Posterior;
 use elinvar::chains::{Corrected, CorrectedNumber, Doubt};
-use elinvar::posterior::ParameterSummary;
+use elinvar::posterior::{Estimate, ParameterSummary};
 use serde::Serialize;
 
 use crate::analysis::{Analysis, unbounded};
 use crate::held_out::Test;
 
+/// With what every object about a fit begins.
 #[derive(Serialize)]
-struct Object<'a> {
+pub(crate) struct Head {
     family: &'static str,
     converged: bool,
     stop_reason: &'static str,
     elbo: f64,
     elbo_se: f64,
+}
+
+impl Head {
+    pub(crate) fn new(posterior: &Posterior, elbo: Estimate) -> Self {
+        Self {
+            family: posterior.family().name(),
+            converged: posterior.converged(),
+            stop_reason: posterior.stop_reason().name(),
+            elbo: elbo.value,
+            elbo_se: elbo.mcse,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    #[serde(flatten)]
+    head: Head,
     pareto_k: Option<f64>,
     verdict: &'static str,
     reason: &'a str,
@@ -109,11 +129,7 @@ pub(crate) fn text(analysis: &Analysis) -> String {
         Parameter { summary, errors }
     });
     let object = Object {
-        family: posterior.family().name(),
-        converged: posterior.converged(),
-        stop_reason: posterior.stop_reason().name(),
-        elbo: diagnostics.elbo.value,
-        elbo_se: diagnostics.elbo.mcse,
+        head: Head::new(posterior, diagnostics.elbo),
         pareto_k: diagnostics.pareto_k,
         verdict: judgement.verdict.name(),
         reason: &judgement.reason,

@@ -2,10 +2,11 @@
 
 use elinvar::chains::{Corrected, Correction};
 use elinvar::model::Parametrisation;
-use elinvar::target::{About, Answer, Ask, Offers, Target, TargetError};
+use elinvar::target::Target;
 use elinvar::{Family, Plan};
 
 use crate::arguments::{number, options};
+use crate::gradients_only::GradientsOnly;
 use crate::page::{Table, publish};
 use crate::problems::hierarchical::eight_schools;
 use crate::problems::mixed::{Law, mixed};
@@ -29,19 +30,6 @@ const FEWER: usize = 4;
 const SEEDS: [u64; 2] = [1, 101];
 /// Steps of a fit from which chains start; they find the rest themselves.
 const STEPS: u64 = 60;
-
-/// A target that offers gradients only.
-struct GradientsOnly<'a>(&'a dyn Target);
-
-impl Target for GradientsOnly<'_> {
-    fn about(&self) -> About {
-        About { offers: Offers::GRADIENT, ..self.0.about() }
-    }
-
-    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
-        self.0.evaluate(ask, answer)
-    }
-}
 
 /// A class of problems, with those in it.
 struct Class {
@@ -146,18 +134,6 @@ fn long(problem: &Problem) -> Result<Moments, String> {
         }
     }
     Ok(moments)
-}
-
-fn errors(corrected: &Corrected, truth: &Moments) -> Errors {
-    let mut worst = Errors { mean: 0.0, sd_ratio: 1.0 };
-    for ((number, mean), sd) in corrected.coordinates.iter().zip(&truth.mean).zip(&truth.sd) {
-        worst.mean = worst.mean.max((number.mean.value - mean).abs() / sd);
-        let ratio = number.sd.value / sd;
-        if ratio.ln().abs() > worst.sd_ratio.ln().abs() {
-            worst.sd_ratio = ratio;
-        }
-    }
-    worst
 }
 
 /// Counts of what was right and of what was trusted.
@@ -293,7 +269,7 @@ fn row(problem: &Problem, truth: &Moments, runs: &[(u64, Outcome)], totals: &mut
                 continue;
             }
         };
-        let errors = errors(answer, truth);
+        let errors = Errors::of_corrected(answer, truth);
         let doubts: Vec<String> = answer.doubts.iter().map(ToString::to_string).collect();
         eprintln!(
             "{}, seed {seed}: {} + {} gradients, errors {:.3} {:.3}, {:.2} s: {}",

@@ -2,6 +2,7 @@
 
 mod affine;
 mod arguments;
+mod attack;
 mod bits;
 mod calibrate;
 mod chains;
@@ -9,6 +10,7 @@ mod contains;
 mod defaults;
 mod evaluations;
 mod families;
+mod gradients_only;
 mod models;
 mod moved;
 mod page;
@@ -32,6 +34,11 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check { name: "defaults", about: "the default plan on problems whose KL divergence is known", run: defaults::run },
     Check { name: "calibrate", about: "whether the verdict of a fit agrees with the truth", run: calibrate::run },
+    Check {
+        name: "attack",
+        about: "problems that were made to deceive: [--only TEXT] [--size large] [--record FILE] [--write FILE]",
+        run: attack::run,
+    },
     Check {
         name: "chains",
         about: "corrections by chains against the truth: [--seeds N] [--only TEXT] [--large D] [--write FILE]",

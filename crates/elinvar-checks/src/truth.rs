@@ -1,5 +1,6 @@
 //! How far a fit is from the known answer.
 
+use elinvar::chains::Corrected;
 use elinvar::target::Target;
 use elinvar::{Error, Posterior};
 
@@ -26,13 +27,26 @@ impl Errors {
         let (mean, cov) = (posterior.approximation().mean(), posterior.approximation().covariance());
         let mut worst = Self { mean: 0.0, sd_ratio: 1.0 };
         for i in 0..d {
-            let ratio = cov[i * d + i].sqrt() / truth.sd[i];
-            worst.mean = worst.mean.max((mean[i] - truth.mean[i]).abs() / truth.sd[i]);
-            if ratio.ln().abs() > worst.sd_ratio.ln().abs() {
-                worst.sd_ratio = ratio;
-            }
+            worst.add((mean[i] - truth.mean[i]) / truth.sd[i], cov[i * d + i].sqrt() / truth.sd[i]);
         }
         worst
+    }
+
+    /// The errors of what chains found.
+    pub(crate) fn of_corrected(corrected: &Corrected, truth: &Moments) -> Self {
+        let mut worst = Self { mean: 0.0, sd_ratio: 1.0 };
+        for ((number, mean), sd) in corrected.coordinates.iter().zip(&truth.mean).zip(&truth.sd) {
+            worst.add((number.mean.value - mean) / sd, number.sd.value / sd);
+        }
+        worst
+    }
+
+    /// Looks at one more coordinate.
+    fn add(&mut self, mean: f64, ratio: f64) {
+        self.mean = self.mean.max(mean.abs());
+        if ratio.ln().abs() > self.sd_ratio.ln().abs() {
+            self.sd_ratio = ratio;
+        }
     }
 
     /// Whether the answer is one that may be trusted.

@@ -10,8 +10,25 @@ use crate::component::Component;
 use crate::law::Law;
 use crate::plan::Plan;
 use crate::record::{Agreement, Rung};
+use crate::target::{About, Answer, Ask, Offers, Target, TargetError};
 use family::DrawPlan;
 use law::{Conditional, Entropy, Forms, Moments, ShapeSlopes, TwoPoint};
+
+pub mod threads;
+
+/// Another target with its Hessian hidden.
+pub struct GradientsOnly<'a>(pub &'a dyn Target);
+
+impl Target for GradientsOnly<'_> {
+    fn about(&self) -> About {
+        let about = self.0.about();
+        About { offers: Offers { hessian: false, gauss_newton: false, ..about.offers }, ..about }
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        self.0.evaluate(ask, answer)
+    }
+}
 
 /// Scalar functions.
 pub mod special {
@@ -54,6 +71,7 @@ pub mod law {
     pub use crate::law::half_normal::HalfNormal;
     pub use crate::law::inverse_gamma::InverseGamma;
     pub use crate::law::inverse_gaussian::InverseGaussian;
+    pub use crate::law::lambda::Lambda;
     pub use crate::law::logistic::Logistic;
     pub use crate::law::mixing_law::{
         Conditional, Entropy, Forms, MixingLaw, Moments, ShapeSlopes, SkewnessOfShift, TwoPoint,

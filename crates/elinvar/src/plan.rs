@@ -215,6 +215,10 @@ impl Plan {
         if self.mixing_step_size == StepSize::Auto {
             self.mixing_step_size = self.step_size;
         }
+        // The box is made of gradients.
+        if self.rule.printed().is_some() && self.curvature == Curvature::Hessian {
+            self.curvature = Curvature::GradientOuterProduct;
+        }
     }
 
     /// What follows for the curvature from a target without a gradient, and for the rest of the plan from such a

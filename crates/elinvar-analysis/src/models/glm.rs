@@ -3,10 +3,10 @@
 use elinvar::Posterior;
 use elinvar::model::DesignMatrix;
 use elinvar::target::{DrawBuffer, Target};
-use elinvar_data::{ColumnTransform, RegressionData};
+use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::Coefficients;
-use super::{Model, PriorWords};
+use super::{Columns, Entry, Make, Model, PriorWords, UsualFamily};
 use crate::held_out::Scores;
 use crate::prior::Prior;
 use crate::settings::ModelSettings;
@@ -26,6 +26,17 @@ struct Regression<T: 'static> {
     target: T,
     coefficients: Coefficients,
     law: &'static Law<T>,
+}
+
+/// A regression in the list of models.
+pub(super) const fn entry(
+    name: &'static str,
+    about: &'static str,
+    outcome: fn(&ModelSettings) -> Outcome,
+    make: Make,
+) -> Entry {
+    let (columns, usual_family) = (Columns::Coefficients, UsualFamily::Ladder);
+    Entry { name, about, columns, outcome, taken: None, own: &[], usual_family, make }
 }
 
 /// The regression with this law over rows.

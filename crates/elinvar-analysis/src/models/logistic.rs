@@ -4,19 +4,15 @@ use elinvar::model::LogisticRegression;
 use elinvar_data::{Link, Outcome};
 
 use super::coefficients::predictions;
-use super::{Columns, Entry, UsualFamily, glm};
+use super::{Entry, glm};
 use crate::held_out::Scores;
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "logistic",
-    about: "target 0/1",
-    columns: Columns::Coefficients,
-    outcome: |_| Outcome::Binary,
-    taken: None,
-    own: &[],
-    usual_family: UsualFamily::Ladder,
-    make: |given, rows, transforms| glm::make(&LAW, given, rows, transforms),
-};
+pub(super) const ENTRY: Entry = glm::entry(
+    "logistic",
+    "target 0/1",
+    |_| Outcome::Binary,
+    |given, rows, transforms| glm::make(&LAW, given, rows, transforms),
+);
 
 static LAW: glm::Law<LogisticRegression> = glm::Law {
     target: LogisticRegression::new,

@@ -5,19 +5,15 @@ use elinvar::model::PoissonRegression;
 use elinvar_data::{Link, Outcome, rmse};
 
 use super::coefficients::{log_predictive, predictions};
-use super::{Columns, Entry, UsualFamily, glm};
+use super::{Entry, glm};
 use crate::held_out::Scores;
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "poisson",
-    about: "counts",
-    columns: Columns::Coefficients,
-    outcome: |_| Outcome::Count,
-    taken: None,
-    own: &[],
-    usual_family: UsualFamily::Ladder,
-    make: |given, rows, transforms| glm::make(&LAW, given, rows, transforms),
-};
+pub(super) const ENTRY: Entry = glm::entry(
+    "poisson",
+    "counts",
+    |_| Outcome::Count,
+    |given, rows, transforms| glm::make(&LAW, given, rows, transforms),
+);
 
 static LAW: glm::Law<PoissonRegression> = glm::Law {
     target: PoissonRegression::new,

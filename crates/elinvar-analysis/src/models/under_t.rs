@@ -6,7 +6,6 @@ use elinvar::{Family, Posterior};
 use elinvar_data::RegressionData;
 
 use super::{Model, PriorWords};
-use crate::error::Error;
 use crate::held_out::Scores;
 use crate::number::significant;
 use crate::settings::{Dims, ModelSettings, STUDENT_T};
@@ -14,40 +13,34 @@ use crate::settings::{Dims, ModelSettings, STUDENT_T};
 /// Half the degrees of freedom of the prior unless they are given.
 const SHAPE: f64 = 2.5;
 
-/// The model with w ~ InverseGamma(a, a), z | w ~ N(0, wI/precision) in place of its normal prior.
+/// The model with w ~ InverseGamma(a, a) and the variances of its normal prior times w. A parameter such as sigma,
+/// whose prior is of another kind, keeps it.
 pub(crate) struct UnderT {
     inner: Box<dyn Model>,
-    precision: f64,
+    prior: Prior,
     a: f64,
 }
 
 impl UnderT {
-    /// The model under the prior that the settings ask for: its own, or a t with the precision of its own.
-    ///
-    /// # Errors
-    /// For a model one of whose parameters, such as sigma, has another prior.
-    pub(crate) fn where_asked(inner: Box<dyn Model>, given: &ModelSettings) -> Result<Box<dyn Model>, Error> {
+    /// The model under the prior that the settings ask for: its own, or a t with the centre and the scales of its own.
+    pub(crate) fn where_asked(inner: Box<dyn Model>, given: &ModelSettings) -> Box<dyn Model> {
         if given.prior != Some(STUDENT_T) {
-            return Ok(inner);
+            return inner;
         }
         let About { prior, dim, .. } = inner.target().about();
-        let precision = prior.precision(0);
-        let is_common = (0..dim).all(|i| prior.precision(i) == precision && prior.mean(i) == 0.0);
-        if !(is_common && precision > 0.0) {
-            return Err(Error::Refused(elinvar::Error::Unsupported {
-                wanted: "--prior student_t for a model with a parameter beside the coefficients, such as sigma, whose prior is its own,"
-                    .into(),
-                instead: "leave it out, or use a model of classes or counts".into(),
-            }));
-        }
-        Ok(Box::new(Self { inner, precision, a: given.prior_shape.unwrap_or(SHAPE) }))
+        let a = given.prior_shape.unwrap_or(SHAPE);
+        let prior = Prior::StudentT {
+            mean: (0..dim).map(|i| prior.mean(i)).collect(),
+            precision: (0..dim).map(|i| prior.precision(i)).collect(),
+            a,
+        };
+        Box::new(Self { inner, prior, a })
     }
 }
 
 impl Target for UnderT {
     fn about(&self) -> About {
-        let prior = Prior::StudentT { precision: self.precision, a: self.a };
-        About { prior, ..self.inner.target().about() }
+        About { prior: self.prior.clone(), ..self.inner.target().about() }
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
@@ -73,9 +66,14 @@ impl Model for UnderT {
     }
 
     fn prior(&self) -> PriorWords {
-        let scale = significant(1.0 / self.precision.sqrt());
-        let short = format!("t with {} degrees of freedom, scale {scale}", significant(2.0 * self.a));
-        PriorWords { short, numbers: None, ..self.inner.prior() }
+        let short = format!("t with {} degrees of freedom", significant(2.0 * self.a));
+        let inner = self.inner.prior();
+        let is_centred = (0..self.inner.target().about().dim).all(|i| self.prior.mean(i) == 0.0);
+        if is_centred {
+            let scale = significant(1.0 / self.prior.precision(0).sqrt());
+            return PriorWords { short: format!("{short}, scale {scale}"), numbers: None, ..inner };
+        }
+        PriorWords { short: format!("{short}, {}", inner.short), ..inner }
     }
 
     fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {

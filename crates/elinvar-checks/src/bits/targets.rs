@@ -237,7 +237,7 @@ struct SharedScale(Vec<f64>);
 
 impl Target for SharedScale {
     fn about(&self) -> About {
-        let prior = Prior::StudentT { precision: 0.5, a: 3.0 };
+        let prior = Prior::student_t(0.5, 3.0, 2);
         About { prior, n_rows: Some(self.0.len()), ..About::new(2) }
     }
 

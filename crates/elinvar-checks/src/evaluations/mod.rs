@@ -7,13 +7,14 @@ mod row_expectations;
 
 use std::path::Path;
 
+use elinvar::internals::GradientsOnly;
 use elinvar::run::Stop;
 use elinvar::{Family, Plan};
 
 use crate::arguments::{number, options};
 use crate::page::{Table, publish};
 use measured::{Measured, Spread, processor_seconds, read, write};
-use problems::{Case, GradientsOnly, cases};
+use problems::{Case, cases};
 
 /// Seeds of a slow case.
 const FEW_SEEDS: u64 = 2;

@@ -6,7 +6,7 @@ use elinvar::estimate::Curvature;
 use elinvar::model::{Banana, DesignMatrix, EightSchools, Gaussian, LogisticRegression, Parametrisation};
 use elinvar::random::{Purpose, Stream};
 use elinvar::run::Stop;
-use elinvar::target::{About, Answer, Ask, Offers, Target, TargetError};
+use elinvar::target::Target;
 use elinvar::{Family, Plan, Posterior};
 
 use super::row_expectations::Rows;
@@ -70,20 +70,6 @@ impl Case {
 fn elbo(posterior: &Posterior, target: &dyn Target) -> Result<f64, String> {
     let n = if target.dim() > 100 { 2_000 } else { N_DRAWS };
     Ok(posterior.importance(target, n, 9).map_err(|e| e.to_string())?.diagnostics.elbo.value)
-}
-
-/// Another target without its Hessian.
-pub(super) struct GradientsOnly<'a>(pub(super) &'a dyn Target);
-
-impl Target for GradientsOnly<'_> {
-    fn about(&self) -> About {
-        let about = self.0.about();
-        About { offers: Offers { hessian: false, gauss_newton: false, ..about.offers }, ..about }
-    }
-
-    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
-        self.0.evaluate(ask, answer)
-    }
 }
 
 /// A logistic regression with N = 5 d rows and neighbouring columns correlated, prior precision 1.

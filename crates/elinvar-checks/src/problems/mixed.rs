@@ -8,6 +8,7 @@ use elinvar::internals::special::logistic::{log1p_exp, logistic_variance, sigmoi
 use elinvar::internals::special::normal::{HALF_LOG_TWO_PI, inverse_mills, log_ndtr, truncated_variance};
 use elinvar::target::{PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, TargetError};
 
+use super::grid::moments_over;
 use super::linear_map::{LinearMap, congruence};
 use super::{Moments, Problem};
 
@@ -34,9 +35,31 @@ pub(crate) enum Law {
         weight: f64,
         sd: f64,
     },
+    /// ∝ exp(−u²/2 + a cos(ωu + φ)); see [`Law::ripple`].
+    Ripple {
+        height: f64,
+        frequency: f64,
+        phase: f64,
+        log_integral: f64,
+    },
 }
 
 impl Law {
+    /// A standard normal density with ripples of height a nats and frequency ω on it.
+    pub(crate) fn ripple(height: f64, frequency: f64, phase: f64) -> Self {
+        let (log_integral, _) = Self::rippled(height, frequency, phase);
+        Law::Ripple { height, frequency, phase, log_integral }
+    }
+
+    /// Log normaliser and moments of a ripple.
+    fn rippled(height: f64, frequency: f64, phase: f64) -> (f64, Moments) {
+        let points = 4_001 + 400 * frequency.ceil() as usize;
+        moments_over(1, -12.0, 12.0, points, |u, first, second| {
+            (first[0], second[0]) = (u, u * u);
+            -0.5 * u * u + height * (frequency * u + phase).cos()
+        })
+    }
+
     /// log f, its slope and its curvature.
     fn log_density(self, u: f64) -> [f64; 3] {
         match self {
@@ -77,6 +100,14 @@ impl Law {
                 let curvature = -share - (1.0 - share) * rate + share * (1.0 - share) * (u * (1.0 - rate)).powi(2);
                 [total - HALF_LOG_TWO_PI, slope, curvature]
             }
+            Law::Ripple { height, frequency, phase, log_integral } => {
+                let (sine, cosine) = (frequency * u + phase).sin_cos();
+                [
+                    -0.5 * u * u + height * cosine - log_integral,
+                    -u - height * frequency * sine,
+                    -1.0 - height * frequency * frequency * cosine,
+                ]
+            }
         }
     }
 
@@ -93,6 +124,10 @@ impl Law {
             Law::StudentT { nu } => (0.0, if nu > 2.0 { nu / (nu - 2.0) } else { f64::NAN }),
             Law::Quartic => (0.0, 2.0 * (ln_gamma(0.75) - ln_gamma(0.25)).exp()),
             Law::Contaminated { weight, sd } => (0.0, 1.0 - weight + weight * sd * sd),
+            Law::Ripple { height, frequency, phase, .. } => {
+                let (_, known) = Self::rippled(height, frequency, phase);
+                (known.mean[0], known.sd[0] * known.sd[0])
+            }
         }
     }
 }

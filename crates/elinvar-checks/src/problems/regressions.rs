@@ -99,13 +99,20 @@ pub(crate) fn small_logistic(n: usize, prior_precision: f64) -> Problem {
     Problem::known(format!("logistic d = 2, {n} rows, precision {prior_precision}"), target, log_normaliser, moments)
 }
 
+/// Generated Poisson regression with `columns` columns, the first of ones, and counts of the mean e^level at zero.
+pub(crate) fn generated_poisson(n: usize, columns: usize, level: f64, seed: u64) -> PoissonRegression {
+    let (x, names) = design(n, columns, seed);
+    let mut stream = Stream::open(seed, Purpose::Sample, 2, 0);
+    let slope = 0.4 / (columns as f64 - 1.0).sqrt();
+    let rate = |row: &[f64]| (level + slope * row[1..].iter().sum::<f64>()).exp();
+    let counts = x.chunks_exact(columns).map(|row| poisson(rate(row), &mut stream)).collect();
+    let x = DesignMatrix::new(x, columns, names).expect("finite features");
+    PoissonRegression::new(x, counts, 0.1).expect("whole numbers")
+}
+
 /// Intercept and slope of a Poisson regression with `n` rows whose counts have the mean e^level at x = 0.
 pub(crate) fn small_poisson(n: usize, level: f64) -> Problem {
-    let (x, names) = design(n, 2, 6);
-    let mut stream = Stream::open(6, Purpose::Sample, 2, 0);
-    let counts = x.chunks_exact(2).map(|row| poisson((level + 0.4 * row[1]).exp(), &mut stream)).collect();
-    let x = DesignMatrix::new(x, 2, names).expect("finite features");
-    let target = PoissonRegression::new(x, counts, 0.1).expect("whole numbers");
+    let target = generated_poisson(n, 2, level, 6);
     let (log_normaliser, moments) = moments_2d(&target, [-25.0, -20.0], [10.0, 20.0], 601);
     Problem::known(format!("Poisson d = 2, {n} rows, level {level}"), target, log_normaliser, moments)
 }
@@ -123,8 +130,13 @@ fn poisson(mean: f64, stream: &mut Stream) -> f64 {
 
 /// Linear regression with unknown noise: z = (β, log σ). Given σ, β is Gaussian.
 pub(crate) fn linear(n: usize, columns: usize) -> Problem {
-    let (x, names) = design(n, columns, 7);
-    let mut stream = Stream::open(7, Purpose::Sample, 2, 0);
+    generated_linear(n, columns, 7)
+}
+
+/// [`linear`] with data of another seed.
+pub(crate) fn generated_linear(n: usize, columns: usize, seed: u64) -> Problem {
+    let (x, names) = design(n, columns, seed);
+    let mut stream = Stream::open(seed, Purpose::Sample, 2, 0);
     let y: Vec<f64> =
         x.chunks_exact(columns).map(|row| 0.7 * row.iter().sum::<f64>() + 0.5 * stream.normal()).collect();
     let precision = 0.04;

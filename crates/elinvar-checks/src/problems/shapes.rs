@@ -50,25 +50,43 @@ impl PointwiseTarget for Rosenbrock {
     }
 }
 
-/// A ridge that bends once for every coordinate after the first; two or three coordinates.
-pub(crate) fn rosenbrock(dim: usize, a: f64, b: f64) -> Problem {
-    let (low, high) = (1.0 - 9.0 / (2.0 * a).sqrt(), 1.0 + 9.0 / (2.0 * a).sqrt());
-    let v = 0.5 / b;
-    let (_, moments) = moments_over(dim, low, high, 20_001, |t, first, second| {
-        (first[0], second[0]) = (t, t * t);
-        // Moments of the normal law N(t², v) up to the fourth, for z₃ = z₂² + noise.
-        let m = t * t;
-        (first[1], second[1]) = (m, m * m + v);
-        if dim > 2 {
-            first[2] = m * m + v;
-            second[2] = m.powi(4) + 6.0 * m * m * v + 3.0 * v * v + v;
+/// E zᵏ for k = 0 … n of N(m, v).
+fn normal_moments(mean: f64, variance: f64, n: usize) -> Vec<f64> {
+    let mut moments = vec![1.0, mean];
+    for k in 2..=n {
+        moments.push(mean * moments[k - 1] + (k - 1) as f64 * variance * moments[k - 2]);
+    }
+    moments
+}
+
+/// E zᵏ for k = 0 … n of z = y² + N(0, v), from the moments of y up to 2n.
+fn moments_after(before: &[f64], variance: f64) -> Vec<f64> {
+    let moment = |k: usize| {
+        // The term of N(0, v)²ʲ: k!/(2j)!(k − 2j)! · (2j − 1)!! vʲ E y²⁽ᵏ⁻²ʲ⁾.
+        let (mut term, mut sum) = (1.0, 0.0);
+        for j in 0..=k / 2 {
+            sum += term * before[2 * (k - 2 * j)];
+            let left = (k - 2 * j) as f64;
+            term *= left * (left - 1.0) * variance / (2 * (j + 1)) as f64;
         }
-        -a * (t - 1.0).powi(2)
-    });
+        sum
+    };
+    (0..before.len().div_ceil(2)).map(moment).collect()
+}
+
+/// A ridge that bends once for every coordinate after the first.
+pub(crate) fn rosenbrock(dim: usize, a: f64, b: f64) -> Problem {
+    let mut moments = normal_moments(1.0, 0.5 / a, 1 << dim);
+    let mut known = Moments { mean: Vec::new(), sd: Vec::new() };
+    for _ in 0..dim {
+        known.mean.push(moments[1]);
+        known.sd.push((moments[2] - moments[1] * moments[1]).sqrt());
+        moments = moments_after(&moments, 0.5 / b);
+    }
     let log_normaliser =
         0.5 * (std::f64::consts::PI / a).ln() + 0.5 * (dim as f64 - 1.0) * (std::f64::consts::PI / b).ln();
     let target = Pointwise(Rosenbrock { dim, a, b });
-    Problem::known(format!("Rosenbrock ({a}, {b}) d = {dim}"), target, log_normaliser, moments)
+    Problem::known(format!("Rosenbrock ({a}, {b}) d = {dim}"), target, log_normaliser, known)
 }
 
 /// log p = −(r − R)²/(2s²) with r = |z| in the plane.

@@ -49,6 +49,8 @@ fn derivatives_are_those_of_the_density() {
         Law::StudentT { nu: 5.0 },
         Law::Quartic,
         Law::Normal,
+        Law::ripple(0.8, 3.0, 0.4),
+        Law::Contaminated { weight: 0.02, sd: 20.0 },
     ];
     check_derivatives(&mixed("all laws", &laws, 50.0));
     check_derivatives(&elliptical::student_t(4, 3.0, 10.0));
@@ -75,6 +77,7 @@ fn closed_forms_agree_with_quadrature() {
     for laws in [[SkewNormal { alpha: 5.0 }, LogGamma { a: 2.0 }], [Logistic, Quartic]] {
         check_on_grid(&mixed("pair", &laws, 3.0), 14.0, 401, 1e-6);
     }
+    check_on_grid(&mixed("ripples", &[Law::ripple(1.5, 2.5, 0.4), Normal], 2.0), 14.0, 401, 1e-6);
     check_on_grid(&mixed("t", &[StudentT { nu: 30.0 }, Normal], 2.0), 30.0, 401, 1e-6);
     check_on_grid(&elliptical::gaussian(2, 100.0), 10.0, 401, 1e-6);
     check_on_grid(&elliptical::equicorrelated(2, 0.7), 10.0, 401, 1e-6);
@@ -110,6 +113,48 @@ fn the_forms_of_eight_schools_agree() {
     assert_eq!((one.mean[..2].to_vec(), one.sd[..2].to_vec()), (two.mean[..2].to_vec(), two.sd[..2].to_vec()));
     // Published posterior means of this model: μ 4.4, τ about 3.6 (log τ 0.8), θ₁ 6.2.
     assert!((one.mean[0] - 4.4).abs() < 0.1 && (one.mean[2] - 6.2).abs() < 0.2, "{one:?}");
+}
+
+/// The hierarchy with data of its own is the model of the library, in both forms.
+#[test]
+fn hierarchies_are_those_of_the_library() {
+    for form in [Parametrisation::Centred, Parametrisation::NonCentred] {
+        let library = hierarchical::eight_schools(form);
+        let (effects, standard_errors) = elinvar::model::EightSchools::data();
+        let own =
+            hierarchical::Hierarchy { form, effects: effects.to_vec(), standard_errors: standard_errors.to_vec() };
+        let own = own.problem("own".into());
+        let z: Vec<f64> = (0..10).map(|i| 2.0 * (0.7 + i as f64).sin()).collect();
+        let ((one, grad), (two, of_own)) = (evaluate(&library, &z), evaluate(&own, &z));
+        assert!((one - two).abs() < 1e-11, "{one} and {two}");
+        grad.iter().zip(&of_own).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} and {b}"));
+    }
+}
+
+/// z₁ ~ N(1, ½a⁻¹), z₂ = z₁² + N(0, ½b⁻¹) and so on, by an integral over z₁ that knows nothing of recursions.
+#[test]
+fn moments_of_rosenbrock_are_those_of_an_integral() {
+    let (a, b): (f64, f64) = (2.0, 20.0);
+    let v = 0.5 / b;
+    let (_, known) = grid::moments_over(3, -4.0, 6.0, 20_001, |t, first, second| {
+        let m = t * t;
+        first.copy_from_slice(&[t, m, m * m + v]);
+        second.copy_from_slice(&[m, m * m + v, m.powi(4) + 6.0 * m * m * v + 3.0 * v * v + v]);
+        -a * (t - 1.0).powi(2)
+    });
+    let found = shapes::rosenbrock(4, a, b).moments.unwrap();
+    for i in 0..3 {
+        assert!((found.mean[i] - known.mean[i]).abs() < 1e-10, "{found:?} {known:?}");
+        assert!((found.sd[i] - known.sd[i]).abs() < 1e-10, "{found:?} {known:?}");
+    }
+    // E z₄ = E z₃² = m⁴ + 6m²v + 3v² + v with m = z₁², by the same integral.
+    let (_, last) = grid::moments_over(1, -4.0, 6.0, 20_001, |t, first, second| {
+        let m = t * t;
+        first[0] = m.powi(4) + 6.0 * m * m * v + 3.0 * v * v + v;
+        second[0] = first[0] * first[0];
+        -a * (t - 1.0).powi(2)
+    });
+    assert!((found.mean[3] - last.mean[0]).abs() < 1e-9 && found.sd[3] > last.sd[0], "{found:?} {last:?}");
 }
 
 /// The data are the ones the references were computed for: the reference means are a stationary region of the density.

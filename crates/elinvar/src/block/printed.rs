@@ -4,7 +4,7 @@ use super::gradient::BlockGradient;
 use super::location::{Location, LocationScratch, columns_in_range, times_small};
 use super::natural::{Natural, NaturalScratch};
 use super::scale::{Candidate, Scale, in_range};
-use crate::linalg::{axpy, eigen};
+use crate::linalg::axpy;
 use crate::rule::{Printed, Rule};
 
 /// Why a step was not taken: a quantity and the value that it cannot have.
@@ -50,10 +50,7 @@ impl Location {
 fn smallest_eigenvalue(scale: &Scale, beta: f64, g: &[f64], candidate: &mut Candidate) -> f64 {
     candidate.precision.copy_from_slice(scale.precision());
     axpy(beta, g, &mut candidate.precision);
-    match scale {
-        Scale::Full(_) => eigen::symmetric(scale.dim(), &candidate.precision).map_or(f64::NAN, |(values, _)| values[0]),
-        Scale::Diagonal(_) => candidate.precision.iter().copied().fold(f64::INFINITY, f64::min),
-    }
+    scale.shape().smallest_eigenvalue(&candidate.precision)
 }
 
 /// out = F⁻¹g for a matrix of up to three rows that may have any sign, by elimination.

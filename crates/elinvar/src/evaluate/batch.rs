@@ -23,11 +23,6 @@ pub(super) fn rows_of(rows: &[u32]) -> Rows<'_> {
 }
 
 impl Evaluator<'_> {
-    /// Whether batches see a part of the items only.
-    pub(crate) fn has_minibatch(&self) -> bool {
-        self.minibatch.is_some()
-    }
-
     /// Number of items that a batch sums over.
     pub(super) fn n_items(&self) -> usize {
         if self.minibatch.is_some() { self.rows.len() } else { self.about.n_rows.unwrap_or(1).max(1) }

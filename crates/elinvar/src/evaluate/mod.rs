@@ -1,25 +1,32 @@
-//! The one way to the target: counts what is asked, adds the prior, drops what is not finite, and can be interrupted.
+//! The one way to the target: counts what is asked, knows the limits, adds the prior, drops what is not finite,
+//! remembers, and can be interrupted.
 
 mod asker;
 mod batch;
 mod interrupt;
 mod items;
+mod limits;
 mod point;
+mod store;
 #[cfg(test)]
 mod tests;
 mod values;
 
 pub(crate) use batch::Asked;
 pub use interrupt::Interrupt;
+pub(crate) use limits::{Clock, Limits};
 pub(crate) use point::{OUT_OF_RANGE, Point};
+pub(crate) use store::Store;
 pub(crate) use values::CHUNK;
 pub use values::log_density_at;
 
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::record::Counts;
+use crate::family::Batch;
+use crate::plan::Plan;
+use crate::record::{Counts, StopReason};
 use crate::target::{
-    About, Answer, Contraction, Covariance, Draws, Minibatch, Parts, Prior, Rows, Shape, Target, Want,
+    About, Answer, Contraction, Covariance, DrawBuffer, Draws, Minibatch, Parts, Prior, Rows, Shape, Target, Want,
 };
 use asker::Asker;
 use items::Items;
@@ -27,6 +34,10 @@ use items::Items;
 /// A target under evaluation.
 pub(crate) struct Evaluator<'t> {
     asker: Asker<'t>,
+    limits: Limits,
+    pub(crate) clock: Clock,
+    /// Past evaluations, where somebody wants them; whoever keeps a fit keeps them with it.
+    pub(crate) store: Option<Store>,
     about: About,
     /// What takes the place of the declared prior where single points are climbed from.
     prior_of_points: Prior,
@@ -52,7 +63,10 @@ impl<'t> Evaluator<'t> {
         let about = target.about();
         Self {
             asker: Asker { target, offers: about.offers, counts: Counts::default(), interrupt },
-            prior_of_points: about.prior.without_mixing(about.dim),
+            limits: Limits::NONE,
+            clock: Clock::at(0.0),
+            store: None,
+            prior_of_points: about.prior.without_mixing(),
             prior_of_batches: about.prior.clone(),
             answer: Answer::new(about.dim, 0),
             single: Answer::new(about.dim, 1),
@@ -66,12 +80,47 @@ impl<'t> Evaluator<'t> {
         }
     }
 
-    /// The same, for a run with this curvature and mini-batches of this size.
-    pub(crate) fn of_run(target: &'t dyn Target, curvature: Curvature, minibatch: Option<usize>) -> Self {
-        let new = Self::new(target, None);
-        let minibatch = minibatch.zip(new.about.n_rows).map(|(size, n_rows)| Minibatch::new(n_rows, size));
+    /// The same, for a run by this plan.
+    pub(crate) fn of_run(target: &'t dyn Target, plan: &Plan) -> Self {
+        let new = Self::new(target, None).within(Limits::of(plan), Clock::at(0.0));
+        let curvature = plan.curvature;
+        let minibatch = plan.minibatch.zip(new.about.n_rows).map(|(size, n_rows)| Minibatch::new(n_rows, size));
         let rows = vec![0; minibatch.as_ref().map_or(0, Minibatch::size)];
         Self { curvature, minibatch, rows, items: Items::new(curvature, new.about.dim), ..new }
+    }
+
+    /// The same with limits, the seconds on this clock.
+    pub(crate) fn within(self, limits: Limits, clock: Clock) -> Self {
+        Self { limits, clock, ..self }
+    }
+
+    /// The limit of evaluations or of time that was reached, if one was.
+    pub(crate) fn limit_reached(&self) -> Option<StopReason> {
+        self.limits.reached(self.asker.counts, self.clock)
+    }
+
+    /// Takes over what was spent before.
+    pub(crate) fn go_on_from(&mut self, counts: Counts, clock: Clock) {
+        (self.asker.counts, self.clock) = (counts, clock);
+    }
+
+    /// Stores the draws of the last batch; those of a mini-batch say nothing about the whole density.
+    pub(crate) fn remember(&mut self, batch: &Batch) {
+        if let Some(store) = self.store.as_mut().filter(|_| self.minibatch.is_none()) {
+            store.keep(batch, self.answer.log_p(), &self.prior_of_batches);
+        }
+    }
+
+    /// Stores draws whose log p is complete.
+    pub(crate) fn remember_values(&mut self, draws: &DrawBuffer, log_p: &[f64]) {
+        if let Some(store) = &mut self.store {
+            store.keep_all(draws, log_p);
+        }
+    }
+
+    /// What is stored: log p, the declared prior included, and where.
+    pub(crate) fn past(&self) -> impl Iterator<Item = (f64, &[f64])> {
+        self.store.iter().flat_map(Store::points)
     }
 
     /// Has the prior evaluated at the draws of every batch, like the rest of the density.
@@ -87,6 +136,11 @@ impl<'t> Evaluator<'t> {
     /// The target itself.
     pub(crate) fn target(&self) -> &'t dyn Target {
         self.asker.target
+    }
+
+    /// Who may interrupt it.
+    pub(crate) fn interrupt(&self) -> Option<&'t dyn Interrupt> {
+        self.asker.interrupt
     }
 
     /// What the target says about itself.

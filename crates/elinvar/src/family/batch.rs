@@ -79,6 +79,20 @@ impl Batch {
     pub fn n_kept(&self) -> usize {
         self.kept.iter().filter(|kept| **kept).count()
     }
+
+    /// Mean and standard error of a value over the kept draws of a range.
+    pub(super) fn mean_and_error(&self, range: std::ops::Range<usize>, value: impl Fn(usize) -> f64) -> (f64, f64) {
+        let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
+        for s in range.filter(|s| self.kept[*s]) {
+            let value = value(s);
+            n += 1.0;
+            let delta = value - mean;
+            mean += delta / n;
+            squares += delta * (value - mean);
+        }
+        // No draw has no mean, and one says nothing about its error: 0/0 in both places.
+        (if n == 0.0 { f64::NAN } else { mean }, (squares / (n - 1.0) / n).sqrt())
+    }
 }
 
 /// Gives every kept draw the same weight, and the others none; false if there is none left.
@@ -97,14 +111,5 @@ pub(super) fn mean_difference(
     batch: &Batch,
     range: std::ops::Range<usize>,
 ) -> (f64, f64) {
-    let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
-    for s in range.filter(|s| batch.kept[*s]) {
-        let value = log_p[s] + prior.log_density(batch.draws.get(s)) - batch.log_q[s];
-        n += 1.0;
-        let delta = value - mean;
-        mean += delta / n;
-        squares += delta * (value - mean);
-    }
-    // No draw has no mean, and one says nothing about its error: 0/0 in both places.
-    (if n == 0.0 { f64::NAN } else { mean }, (squares / (n - 1.0) / n).sqrt())
+    batch.mean_and_error(range, |s| log_p[s] + prior.log_density(batch.draws.get(s)) - batch.log_q[s])
 }

@@ -296,9 +296,9 @@ impl Family {
             Kind::Skew => HalfNormal.into(),
             Kind::Emg => Exponential.into(),
             Kind::Nig { lambda, learn: false } => InverseGaussian::new(lambda)?.into(),
-            Kind::Nig { lambda, learn: true } => InverseGaussian::learned(lambda)?.into(),
+            Kind::Nig { lambda, learn: true } => InverseGaussian::new(lambda)?.learned().into(),
             Kind::Snig { lambda, learn: false } => ReciprocalInverseGaussian::new(lambda)?.into(),
-            Kind::Snig { lambda, learn: true } => ReciprocalInverseGaussian::learned(lambda)?.into(),
+            Kind::Snig { lambda, learn: true } => ReciprocalInverseGaussian::new(lambda)?.learned().into(),
             Kind::ScaleMixture { law, .. } => law,
             _ => PointMass.into(),
         })

@@ -2,6 +2,7 @@
 
 use super::batch::mean_difference;
 use super::{Approximation, Batch, Gradient};
+use crate::estimate::Curvature;
 use crate::random::Purpose;
 use crate::target::{Answer, Contraction, CurvatureMut, Prior};
 
@@ -27,6 +28,16 @@ pub struct Seen<'a> {
     pub prior: &'a Prior,
     /// The draws.
     pub batch: &'a Batch,
+}
+
+impl<'a> Seen<'a> {
+    /// ∇log p at the centre of block `c`, where the plan asks for it; one that could not be evaluated costs variance,
+    /// not correctness.
+    pub(crate) fn centre(&self, curvature: Curvature, c: usize) -> Option<&'a [f64]> {
+        let evaluations = self.evaluations;
+        let gradient = curvature.wants_centre().then(|| evaluations.grad(self.batch.centre(c)));
+        gradient.filter(|gradient| gradient.iter().all(|v| v.is_finite()))
+    }
 }
 
 /// What turns evaluations at draws of a member into the gradient of the bound; it owns the memory for batches of one

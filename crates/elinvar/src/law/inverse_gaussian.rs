@@ -26,12 +26,9 @@ impl InverseGaussian {
         Ok(Self { lambda: Lambda::fixed(lambda)? })
     }
 
-    /// The law with λ at first, which a fit moves (mathematics §4.4).
-    ///
-    /// # Errors
-    /// [`Error::Domain`] unless λ is finite and positive.
-    pub fn learned(lambda: f64) -> Result<Self, Error> {
-        Ok(Self { lambda: Lambda::learned(lambda)? })
+    /// The law whose λ a fit moves, from this one on (mathematics §4.4).
+    pub fn learned(self) -> Self {
+        Self { lambda: Lambda { learn: true, ..self.lambda } }
     }
 
     fn conditional_of(a: f64, b: f64, k: Ratios) -> Conditional {
@@ -139,16 +136,12 @@ impl MixingLaw for InverseGaussian {
         Some(SkewnessOfShift { mean: 1.0, variance: 1.0 / self.lambda.value, length: third * self.lambda.value / 3.0 })
     }
 
-    fn is_learned(&self) -> bool {
-        self.lambda.learn
+    fn lambda(&self) -> Option<Lambda> {
+        Some(self.lambda)
     }
 
     fn with_parameter(&self, value: f64) -> Self {
         Self { lambda: self.lambda.with(value) }
-    }
-
-    fn path_derivative(&self, w: f64) -> f64 {
-        self.lambda.path_derivative(w)
     }
 
     /// ∂_λ w {(z − μ − wα)/(2w) + α}.
@@ -156,25 +149,8 @@ impl MixingLaw for InverseGaussian {
         PathOfDraw { offset: 0.5 * dw / w, shift: 0.5 * dw }
     }
 
-    fn shape_score(&self, w: f64) -> f64 {
-        self.lambda.score(w)
-    }
-
-    fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
-        Lambda::sampled_fisher(w, path_derivative)
-    }
-
     fn shape_slopes(&self, _dim: usize) -> Option<ShapeSlopes> {
         Some(ShapeSlopes { fisher: self.lambda.fisher(), entropy: None, s: 0.0 })
-    }
-
-    /// That of α = 0; along a shift z says more.
-    fn marginal_fisher(&self, dim: usize) -> Option<f64> {
-        Some(self.lambda.marginal_fisher(self, dim))
-    }
-
-    fn divergence_from(&self, other: &Self) -> f64 {
-        self.lambda.divergence_from(other.lambda)
     }
 }
 

@@ -18,7 +18,7 @@ const LIMIT: f64 = 1e5;
 /// λ > 0 and whether a fit moves it. λ is the natural parameter of the statistic −(w − 1)²/(2w), whose mean is −1/(2λ).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
-pub(super) struct Lambda {
+pub struct Lambda {
     #[serde(rename = "lambda")]
     pub(super) value: f64,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -47,10 +47,6 @@ impl Lambda {
         } else {
             Err(Error::Domain { parameter: "lambda", value, reason: "it must be finite and positive" })
         }
-    }
-
-    pub(super) fn learned(value: f64) -> Result<Self, Error> {
-        Ok(Self { learn: true, ..Self::fixed(value)? })
     }
 
     /// Another value, cut to where a learned λ may be; one that is no number changes nothing.

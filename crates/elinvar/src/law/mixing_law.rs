@@ -1,5 +1,6 @@
 //! What a mean–variance mixture needs of its mixing law: the trait that a law implements, and its answers.
 
+use super::lambda::Lambda;
 use crate::Error;
 use crate::random::MixingNoise;
 use crate::rule::log_step;
@@ -197,9 +198,13 @@ pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// λ, where w ~ InvGauss(1, λ): what follows is then known of it.
+    fn lambda(&self) -> Option<Lambda> {
+        None
+    }
     /// Whether a fit moves the constant of the law; the methods below are asked for only then.
     fn is_learned(&self) -> bool {
-        false
+        self.lambda().is_some_and(|lambda| lambda.learn)
     }
     /// The law with another constant, cut to where the law exists.
     fn with_parameter(&self, value: f64) -> Self {
@@ -217,8 +222,7 @@ pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     }
     /// ∂w/∂a of a draw at fixed probability: some ten microseconds.
     fn path_derivative(&self, w: f64) -> f64 {
-        let _ = w;
-        0.0
+        self.lambda().map_or(0.0, |lambda| lambda.path_derivative(w))
     }
     /// How z moves with the constant where w moves by `dw`.
     fn path_of_draw(&self, w: f64, dw: f64) -> PathOfDraw {
@@ -227,13 +231,11 @@ pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     }
     /// ∂ log q(w)/∂a.
     fn shape_score(&self, w: f64) -> f64 {
-        let _ = w;
-        0.0
+        self.lambda().map_or(0.0, |lambda| lambda.score(w))
     }
     /// ∂t(w)/∂w ∂w/∂a of the statistic t whose natural parameter the constant is: its mean is F (mathematics §2.3).
     fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
-        let _ = (w, path_derivative);
-        0.0
+        self.lambda().map_or(0.0, |_| Lambda::sampled_fisher(w, path_derivative))
     }
     /// Information about the constant and slopes in it.
     fn shape_slopes(&self, dim: usize) -> Option<ShapeSlopes> {
@@ -243,12 +245,10 @@ pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     /// F of the marginal q(z) that is left once the size of Σ is fitted, too: what z says about the constant. Up to a
     /// millisecond.
     fn marginal_fisher(&self, dim: usize) -> Option<f64> {
-        let _ = dim;
-        None
+        self.lambda().map(|lambda| lambda.marginal_fisher(self, dim))
     }
     /// KL(this ‖ other) of the mixing laws.
     fn divergence_from(&self, other: &Self) -> f64 {
-        let _ = other;
-        0.0
+        self.lambda().zip(other.lambda()).map_or(0.0, |(lambda, other)| lambda.divergence_from(other))
     }
 }

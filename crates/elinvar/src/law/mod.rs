@@ -9,7 +9,7 @@ pub(crate) mod generalised_hyperbolic;
 pub(crate) mod half_normal;
 pub(crate) mod inverse_gamma;
 pub(crate) mod inverse_gaussian;
-mod lambda;
+pub(crate) mod lambda;
 pub(crate) mod logistic;
 pub(crate) mod mixing_law;
 pub(crate) mod point_mass;

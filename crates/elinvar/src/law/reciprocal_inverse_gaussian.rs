@@ -25,12 +25,9 @@ impl ReciprocalInverseGaussian {
         Ok(Self { lambda: Lambda::fixed(lambda)? })
     }
 
-    /// The law with λ at first, which a fit moves (mathematics §4.4).
-    ///
-    /// # Errors
-    /// [`Error::Domain`] unless λ is finite and positive.
-    pub fn learned(lambda: f64) -> Result<Self, Error> {
-        Ok(Self { lambda: Lambda::learned(lambda)? })
+    /// The law whose λ a fit moves, from this one on (mathematics §4.4).
+    pub fn learned(self) -> Self {
+        Self { lambda: Lambda { learn: true, ..self.lambda } }
     }
 
     /// The same law with a λ that stays.
@@ -101,29 +98,17 @@ impl MixingLaw for ReciprocalInverseGaussian {
         inverse_gaussian_log_density(1.0, self.lambda.value, w)
     }
 
-    fn is_learned(&self) -> bool {
-        self.lambda.learn
+    fn lambda(&self) -> Option<Lambda> {
+        Some(self.lambda)
     }
 
     fn with_parameter(&self, value: f64) -> Self {
         Self { lambda: self.lambda.with(value) }
     }
 
-    fn path_derivative(&self, w: f64) -> f64 {
-        self.lambda.path_derivative(w)
-    }
-
     /// −∂_λ w/(2w) (z − μ).
     fn path_of_draw(&self, w: f64, dw: f64) -> PathOfDraw {
         PathOfDraw { offset: -0.5 * dw / w, shift: 0.0 }
-    }
-
-    fn shape_score(&self, w: f64) -> f64 {
-        self.lambda.score(w)
-    }
-
-    fn sampled_fisher(&self, w: f64, path_derivative: f64) -> f64 {
-        Lambda::sampled_fisher(w, path_derivative)
     }
 
     fn shape_slopes(&self, _dim: usize) -> Option<ShapeSlopes> {
@@ -132,13 +117,5 @@ impl MixingLaw for ReciprocalInverseGaussian {
             entropy: None,
             s: -1.0 / (self.lambda.value * self.lambda.value),
         })
-    }
-
-    fn marginal_fisher(&self, dim: usize) -> Option<f64> {
-        Some(self.lambda.marginal_fisher(self, dim))
-    }
-
-    fn divergence_from(&self, other: &Self) -> f64 {
-        self.lambda.divergence_from(other.lambda)
     }
 }

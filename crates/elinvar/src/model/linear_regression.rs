@@ -79,15 +79,9 @@ impl LinearRegression {
     /// The same model with another prior of the coefficients.
     ///
     /// # Errors
-    /// As [`Prior::check`]; [`Error::Unsupported`] for [`Prior::StudentT`], which would cover log σ too.
+    /// As [`Prior::check`].
     pub fn with_coefficient_prior(self, coefficient_prior: Prior) -> Result<Self, Error> {
         coefficient_prior.check(self.n_coefficients())?;
-        if coefficient_prior.shared().is_some() {
-            return Err(Error::Unsupported {
-                wanted: "a t prior that shares w, on the coefficients alone".into(),
-                instead: "use normal priors".into(),
-            });
-        }
         Ok(Self { coefficient_prior, ..self })
     }
 

@@ -45,10 +45,7 @@ impl Memory {
         };
         match plan.rule {
             Rule::NaturalGradient | Rule::Retraction => Ok(Self::None),
-            Rule::Printed(Printed { step: PrintedStep::Natural, .. }) => {
-                start.take_printed_update();
-                Ok(Self::Printed(Box::new(start.clone())))
-            }
+            Rule::Printed(Printed { step: PrintedStep::Natural, .. }) => Ok(Self::Printed(Box::new(start.clone()))),
             Rule::NaturalMomentum { .. } | Rule::Printed(Printed { step: PrintedStep::Momentum { .. }, .. }) => {
                 Ok(Self::Momentum { before: start.clone(), known: false })
             }

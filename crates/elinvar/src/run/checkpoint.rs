@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::advance::MemoryState;
 use super::average::{Average, AverageState};
-use super::fitting::Clock;
 use super::journal::{Content, Entry, passes};
 use super::pace::Pace;
 use super::review::Best;
 use super::{Counts, Plan, Run, Step};
 use crate::Error;
+use crate::evaluate::{Clock, Limits};
 use crate::family::Approximation;
 use crate::file::{self, Format, Header};
 use crate::plan::MOST_DRAWS;
@@ -131,9 +131,8 @@ impl<'t> Run<'t> {
     pub fn resume(target: &'t dyn Target, checkpoint: &Checkpoint) -> Result<Self, Error> {
         let mut run = Self::new(target, checkpoint.state().clone(), &checkpoint.plan)?;
         run.restore(&checkpoint.run)?;
-        run.evaluator.set_counts(checkpoint.counts);
+        run.evaluator.go_on_from(checkpoint.counts, Clock::at(checkpoint.seconds));
         run.trace = checkpoint.trace.clone();
-        run.clock = Clock::at(checkpoint.seconds);
         Ok(run)
     }
 
@@ -152,7 +151,7 @@ impl<'t> Run<'t> {
     /// Whether the run, which has not begun, will come through an entry of another with the same start and the same
     /// plan but for its limits.
     pub(super) fn passes(&self, entry: &Entry) -> bool {
-        let evaluations = Self::limited(&self.plan, entry.counts);
+        let evaluations = Limits::of(&self.plan).limited(entry.counts);
         matches!(&entry.content, Content::Run(run) if passes(&self.plan.stop, &entry.limits, run.step(), evaluations))
     }
 

@@ -1,10 +1,11 @@
 //! The loop: a step, sometimes a look back, until there is a reason to stop.
 
 use super::components::GrowthState;
-use super::fitting::{Clock, Fitting};
+use super::fitting::Fitting;
 use super::journal::{self, Content, Entry};
 use super::{Counts, Plan, Run, Step, StopReason};
 use crate::Error;
+use crate::evaluate::Clock;
 
 /// What the loop drives: a [`Run`], or a run by least change.
 pub(super) trait Driven {
@@ -21,7 +22,9 @@ pub(super) trait Driven {
     ///
     /// # Errors
     /// Those of the target.
-    fn close(&mut self) -> Result<(), Error>;
+    fn close(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
     /// Evaluations so far, those of closing aside.
     fn counts_so_far(&self) -> Counts;
     /// Takes over what was spent before.
@@ -103,8 +106,7 @@ impl Driven for Run<'_> {
     }
 
     fn go_on_from(&mut self, counts: Counts, clock: Clock) {
-        self.evaluator.set_counts(counts);
-        self.clock = clock;
+        self.evaluator.go_on_from(counts, clock);
     }
 
     fn origin(&self, counts: Counts) -> String {

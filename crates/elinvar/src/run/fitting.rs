@@ -8,10 +8,11 @@ use super::components::GrowthState;
 use super::drive::{Driven, drive};
 use super::journal::{Content, Entry, Journal, Part};
 use super::residual::ResidualRun;
-use super::{Counts, Run, Step, Stop, StopReason};
+use super::{Counts, Plan, Run, Step, Stop, StopReason};
 use crate::Error;
-use crate::evaluate::Interrupt;
+use crate::evaluate::{Clock, Evaluator, Interrupt, Limits};
 use crate::posterior::Posterior;
+use crate::target::Target;
 
 /// Sees each step of a fit and may end it.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
@@ -31,30 +32,6 @@ pub struct Kept<'k> {
 impl<'k, J: Journal> From<&'k J> for Kept<'k> {
     fn from(journal: &'k J) -> Self {
         Self { journal: Some(journal), interrupt: None }
-    }
-}
-
-/// Seconds that have passed, those before a fit was continued included.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
-    before: f64,
-    /// When it was started; `None` once it stands.
-    started: Option<Instant>,
-}
-
-impl Clock {
-    /// A clock that shows so many seconds.
-    pub(super) fn at(seconds: f64) -> Self {
-        Self { before: seconds, started: Some(Instant::now()) }
-    }
-
-    /// A clock that shows so many seconds for ever.
-    pub(super) fn stopped_at(seconds: f64) -> Self {
-        Self { before: seconds, started: None }
-    }
-
-    pub(super) fn seconds(&self) -> f64 {
-        self.before + self.started.map_or(0.0, |started| started.elapsed().as_secs_f64())
     }
 }
 
@@ -145,6 +122,15 @@ impl<'f> Fitting<'f> {
     /// Who may interrupt the fit.
     pub(super) fn interrupt(&self) -> Option<&'f dyn Interrupt> {
         self.interrupt
+    }
+
+    /// A way to the target beside the runs of the fit: it knows what they have left of the limits, and can be
+    /// interrupted as they can.
+    pub(super) fn evaluator<'t>(&self, target: &'t dyn Target, plan: &Plan) -> Evaluator<'t>
+    where
+        'f: 't,
+    {
+        Evaluator::new(target, self.interrupt).within(Limits::of(plan).after(self.counts), self.clock)
     }
 
     fn is_interrupted(&self) -> bool {

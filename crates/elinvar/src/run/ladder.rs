@@ -1,11 +1,11 @@
 //! The ladder: from a Gaussian to families that bend more, as far as it pays.
 
 use super::fit::{grow, run_from};
-use super::fitting::{Clock, Fitting};
+use super::fitting::Fitting;
 use super::start::bend;
 use super::{Counts, Plan, Start, Stop, StopReason};
 use crate::Error;
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
 use crate::random::{Purpose, Stream};
@@ -110,12 +110,10 @@ impl Ladder<'_> {
 
     /// Whether another rung is worth trying: the best is not trusted, and no limit was reached.
     fn goes_on(&self, fit: &Fitting<'_>) -> bool {
-        let stop = &self.plan.stop;
         self.best.as_ref().is_none_or(|best| !is_settled(&best.posterior))
             && !self.over
-            && fit.counts.gradient < stop.max_evaluations
-            && (fit.trace().len() as u64) < stop.max_steps
-            && stop.max_seconds.is_none_or(|limit| fit.clock.seconds() < limit)
+            && (fit.trace().len() as u64) < self.plan.stop.max_steps
+            && Limits::of(self.plan).reached(fit.counts, fit.clock).is_none()
     }
 
     /// Fits and judges the family of `start`, and keeps it if it is the best by more than the error.

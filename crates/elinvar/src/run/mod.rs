@@ -36,11 +36,10 @@ use std::ops::ControlFlow;
 
 use advance::Memory;
 use average::Average;
-use components::Store;
 use contained::Contained;
 use drive::drive;
 use evaluate::Outcome;
-use fitting::{Clock, Fitting};
+use fitting::Fitting;
 use pace::Pace;
 use printed::{check_shape, takes_prior_at_draws};
 use prior::check_prior;
@@ -79,9 +78,6 @@ pub struct Run<'t> {
     closing: Option<Closing>,
     /// The Gaussian that the family contains, where its fit is known.
     contained: Option<Contained>,
-    /// The draws of all steps, where somebody wants them.
-    store: Option<Store>,
-    clock: Clock,
     trace: Vec<Step>,
 }
 
@@ -99,6 +95,10 @@ impl<'t> Run<'t> {
                 instead: "call `fit` or `fit_from`, which take its steps".into(),
             });
         }
+        let mut start = start;
+        if plan.rule.printed().is_some() {
+            start.take_printed_update();
+        }
         if !start.takes_curvature() {
             plan.curvature = Curvature::Stein { control_variate: false };
         }
@@ -112,13 +112,12 @@ impl<'t> Run<'t> {
         }
         check_prior(&start, &about.prior)?;
         check_shape(&start, &plan)?;
-        let mut start = start;
         let memory = Memory::new(&plan, &about.prior, &mut start)?;
         about.check()?;
         let draw_plan = plan.draw_plan(plan.n_draws);
         let estimator = start.estimator(&draw_plan);
         let batch = estimator.batch(&start);
-        let mut evaluator = Evaluator::of_run(target, plan.curvature, plan.minibatch);
+        let mut evaluator = Evaluator::of_run(target, &plan);
         if takes_prior_at_draws(&start, &about.prior, &plan) {
             evaluator.take_prior_at_draws();
         }
@@ -136,10 +135,8 @@ impl<'t> Run<'t> {
             best: None,
             closing: None,
             contained: None,
-            store: None,
             q: start,
             plan,
-            clock: Clock::at(0.0),
             trace: Vec::new(),
         })
     }
@@ -174,7 +171,7 @@ impl<'t> Run<'t> {
 
     /// Seconds spent so far, those before a checkpoint included.
     pub fn seconds(&self) -> f64 {
-        self.clock.seconds()
+        self.evaluator.clock.seconds()
     }
 
     /// Draws per component of the next step.
@@ -217,9 +214,7 @@ impl<'t> Run<'t> {
             Outcome::TooManyBad(bad) if index == 0 => return Err(self.bad_start(bad)),
             Outcome::TooManyBad(_) | Outcome::NotFinite => self.pace.skip(),
         }
-        if let Some(store) = self.store.as_mut().filter(|_| !self.evaluator.has_minibatch()) {
-            store.keep(&self.batch, self.evaluator.answer().log_p(), self.evaluator.prior());
-        }
+        self.evaluator.remember(&self.batch);
         Ok(Step {
             index,
             elbo: bound.map(|(value, _)| value),
@@ -246,7 +241,7 @@ impl<'t> Run<'t> {
     /// As [`Run::step`].
     pub fn fit(&mut self, observe: &mut dyn FnMut(&Step) -> ControlFlow<()>) -> Result<StopReason, Error> {
         let trace = std::mem::take(&mut self.trace);
-        let mut fit = Fitting::unkept(observe).with_record(self.evaluator.counts(), self.clock, trace);
+        let mut fit = Fitting::unkept(observe).with_record(self.evaluator.counts(), self.evaluator.clock, trace);
         let reason = drive(self, &mut fit);
         self.trace = fit.into_trace();
         reason
@@ -254,17 +249,7 @@ impl<'t> Run<'t> {
 
     /// Why the run should not take another step, if it should not.
     pub fn reason_to_stop(&self) -> Option<StopReason> {
-        let stop = &self.plan.stop;
-        let limit = || {
-            if self.evaluations_of_limit() >= stop.max_evaluations {
-                Some(StopReason::MaxEvaluations)
-            } else if stop.max_seconds.is_some_and(|limit| self.seconds() >= limit) {
-                Some(StopReason::MaxSeconds)
-            } else {
-                None
-            }
-        };
-        self.pace.reason_to_stop(&self.plan).or_else(limit)
+        self.pace.reason_to_stop(&self.plan).or_else(|| self.evaluator.limit_reached())
     }
 
     fn bad_start(&self, bad: usize) -> Error {

@@ -1,6 +1,5 @@
 //! Runs that ask for log p alone.
 
-use super::{Counts, Plan, Run};
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::family::{Approximation, Family};
@@ -23,18 +22,5 @@ pub(super) fn not_from_values(family: Family) -> Error {
         instead: "give the target a gradient, or fit `gaussian`, `student_t` with a given, `skew`, `emg`, `nig`, `snig`, `rank_k`, `matrix` or \
                   `mog` with its number of components"
             .into(),
-    }
-}
-
-impl Run<'_> {
-    /// The evaluations that `max_evaluations` limits: gradients, or values where there are no gradients.
-    pub(super) fn evaluations_of_limit(&self) -> u64 {
-        Self::limited(&self.plan, self.evaluator.counts())
-    }
-
-    /// [`Run::evaluations_of_limit`] of other counts.
-    pub(super) fn limited(plan: &Plan, counts: Counts) -> u64 {
-        let Counts { log_density, gradient, .. } = counts;
-        if plan.curvature == Curvature::GradientFree { log_density } else { gradient }
     }
 }

@@ -1,4 +1,4 @@
-//! Gauss rules whose tail weights are relatively accurate, and the inverse-Gaussian rule (mathematics §8.7).
+//! Gauss rules whose tail weights are relatively accurate (mathematics §8.7).
 
 /// Nodes and weights of a rule for expectations: E\[f\] ≈ Σ wᵢ f(xᵢ).
 #[derive(Clone, Debug, PartialEq)]
@@ -41,25 +41,6 @@ pub(crate) fn gauss_laguerre(n: usize, gamma: f64) -> Rule {
     let diagonal: Vec<f64> = (0..n).map(|k| 2.0 * k as f64 + 1.0 + gamma).collect();
     let off_diagonal: Vec<f64> = (1..=n).map(|k| (k as f64 * (k as f64 + gamma)).sqrt()).collect();
     gauss(&diagonal, &off_diagonal)
-}
-
-/// The inverse-Gaussian rule for InvGauss(1, λ) that a symmetric rule for N(0, 1) induces; exact for 1 and w.
-///
-/// √λ(√ξ − 1/√ξ) is N(0, 1) under the density proportional to (1 + ξ) times the inverse Gaussian. Paper: App. H.
-pub(crate) fn inverse_gaussian_rule(hermite: &Rule, lambda: f64) -> Rule {
-    let nodes: Vec<f64> = hermite
-        .nodes
-        .iter()
-        .map(|&x| {
-            // ξ(−x) = 1/ξ(x): only the side without cancellation is computed.
-            let y = x.abs();
-            let root = (y + (y * y + 4.0 * lambda).sqrt()) / (2.0 * lambda.sqrt());
-            let xi = root * root;
-            if x < 0.0 { 1.0 / xi } else { xi }
-        })
-        .collect();
-    let weights = nodes.iter().zip(&hermite.weights).map(|(&xi, &h)| 2.0 * h / (1.0 + xi)).collect();
-    Rule { nodes, weights }
 }
 
 /// The Gauss rule of a probability law whose orthonormal polynomials obey b_k p_{k+1} = (x − a_k) p_k − b_{k−1}
@@ -190,17 +171,6 @@ mod tests {
         let rule = gauss_laguerre(n, 0.0);
         assert!((rule.nodes[n - 1] / node - 1.0).abs() < 2e-15);
         assert!((rule.weights[n - 1] / weight - 1.0).abs() < 1e-13);
-    }
-
-    #[test]
-    fn inverse_gaussian_rule_is_exact_for_one_and_w() {
-        for lambda in [0.01, 1.0, 300.0] {
-            let rule = inverse_gaussian_rule(&gauss_hermite(30), lambda);
-            assert!((rule.weights.iter().sum::<f64>() - 1.0).abs() < 1e-14);
-            assert!((rule.expectation(|w| w) - 1.0).abs() < 1e-13);
-        }
-        let rule = inverse_gaussian_rule(&gauss_hermite(40), 20.0);
-        assert!((rule.expectation(|w| (w - 1.0) * (w - 1.0)) - 0.05).abs() < 1e-10);
     }
 
     const HERMITE_LAST: [(usize, f64, f64); 2] =

@@ -29,21 +29,47 @@ pub enum Prior {
         /// δ_i ≥ 0, as many as there are means; 0 is flat.
         precision: Vec<f64>,
     },
-    /// w ~ InverseGamma(a, a), z | w ~ N(0, w I/precision): the t prior that shares w with a Student-t approximation
-    /// (mathematics §2.2).
+    /// w ~ InverseGamma(a, a), z_i | w ~ N(mean_i, w/precision_i) for the first coordinates, the others flat: the t
+    /// prior that shares w with a Student-t approximation (mathematics §2.2).
     StudentT {
-        /// δ > 0.
-        precision: f64,
-        /// a₀ > 0.
+        /// m_i.
+        mean: Vec<f64>,
+        /// δ_i ≥ 0, as many as there are means; 0 is flat.
+        precision: Vec<f64>,
+        /// a₀ > 0, half the degrees of freedom.
         a: f64,
     },
 }
 
-/// The constants of a [`Prior::StudentT`].
+/// A [`Prior::StudentT`], seen as what it is given w.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SharedT {
-    pub(crate) precision: f64,
+pub(crate) struct SharedT<'p> {
+    mean: &'p [f64],
+    precision: &'p [f64],
     pub(crate) a: f64,
+}
+
+impl SharedT<'_> {
+    /// Number of coordinates that are not flat.
+    pub(crate) fn covered(self) -> f64 {
+        self.precision.iter().filter(|p| **p > 0.0).count() as f64
+    }
+
+    /// Σ δ_i(z_i − m_i)².
+    pub(crate) fn square(self, z: &[f64]) -> f64 {
+        z.iter().zip(self.mean).zip(self.precision).map(|((z, m), p)| p * (z - m) * (z - m)).sum()
+    }
+
+    /// Σ log δ_i.
+    pub(crate) fn log_det(self) -> f64 {
+        self.precision.iter().filter(|p| **p > 0.0).map(|p| p.ln()).sum()
+    }
+
+    /// Where a would settle without the target: a₀ less half the number of flat coordinates of `dim`, whose entropy has
+    /// E[log w] with nothing against it (mathematics §2.2).
+    pub(crate) fn centre(self, dim: usize) -> f64 {
+        self.a - 0.5 * (dim as f64 - self.covered())
+    }
 }
 
 /// What a prior adds to each entry of the diagonal of P at the optimum.
@@ -70,6 +96,12 @@ impl Prior {
         Prior::Normal { mean, precision: sd.iter().map(|sd| (sd * sd).recip()).collect() }
     }
 
+    /// The t prior with w ~ InverseGamma(a, a) and z_i | w ~ N(0, w/precision) for each of the first `leading`
+    /// coordinates.
+    pub fn student_t(precision: f64, a: f64, leading: usize) -> Self {
+        Prior::StudentT { mean: vec![0.0; leading], precision: vec![precision; leading], a }
+    }
+
     /// Whether nothing is declared.
     pub fn is_none(&self) -> bool {
         *self == Prior::None
@@ -78,7 +110,7 @@ impl Prior {
     /// m_i, 0 where the prior has no mean.
     pub fn mean(&self, i: usize) -> f64 {
         match self {
-            Prior::Normal { mean, .. } => mean.get(i).copied().unwrap_or(0.0),
+            Prior::Normal { mean, .. } | Prior::StudentT { mean, .. } => mean.get(i).copied().unwrap_or(0.0),
             _ => 0.0,
         }
     }
@@ -94,8 +126,9 @@ impl Prior {
                     0.0
                 }
             }
-            Prior::Normal { ref precision, .. } => precision.get(i).copied().unwrap_or(0.0),
-            Prior::StudentT { precision, .. } => precision,
+            Prior::Normal { ref precision, .. } | Prior::StudentT { ref precision, .. } => {
+                precision.get(i).copied().unwrap_or(0.0)
+            }
         }
     }
 
@@ -113,20 +146,21 @@ impl Prior {
                 let term = |((z, m), p): ((&f64, &f64), &f64)| 0.5 * ((p / TAU).ln() - p * (z - m) * (z - m));
                 z.iter().zip(mean).zip(precision).filter(|(_, p)| **p > 0.0).map(term).sum()
             }
-            Prior::StudentT { precision, a } => {
-                let half = 0.5 * z.len() as f64;
-                let square: f64 = z.iter().map(|v| v * v).sum();
-                libm::lgamma(a + half) - libm::lgamma(*a) + half * (precision / (TAU * a)).ln()
-                    - (a + half) * (0.5 * precision * square / a).ln_1p()
+            Prior::StudentT { mean, precision, a } => {
+                let shared = SharedT { mean, precision, a: *a };
+                let half = 0.5 * shared.covered();
+                libm::lgamma(a + half) - libm::lgamma(*a) + 0.5 * shared.log_det()
+                    - half * (TAU * a).ln()
+                    - (a + half) * (0.5 * shared.square(z) / a).ln_1p()
             }
         }
     }
 
     /// out += ∇log p(z), of the marginal for [`Prior::StudentT`].
     pub fn add_score(&self, z: &[f64], out: &mut [f64]) {
-        let along = match self {
-            Prior::StudentT { precision, a } => (a + 0.5 * z.len() as f64) / (a + 0.5 * precision * dot(z, z)),
-            _ => 1.0,
+        let along = match self.shared() {
+            Some(t) => (t.a + 0.5 * t.covered()) / (t.a + 0.5 * t.square(z)),
+            None => 1.0,
         };
         self.add_pull(along, z, out);
         self.add_pull_of_means(along, out);
@@ -158,16 +192,15 @@ impl Prior {
         match self {
             Prior::None => {}
             Prior::Gaussian { precision, leading } => axpy(-precision * c, &x[..*leading], &mut out[..*leading]),
-            Prior::Normal { precision, .. } => {
+            Prior::Normal { precision, .. } | Prior::StudentT { precision, .. } => {
                 out.iter_mut().zip(x).zip(precision).for_each(|((out, x), p)| *out -= c * p * x);
             }
-            Prior::StudentT { precision, .. } => axpy(-precision * c, x, out),
         }
     }
 
     /// Adds cδ_i m_i to out_i.
     fn add_pull_of_means(&self, c: f64, out: &mut [f64]) {
-        if let Prior::Normal { mean, precision } = self {
+        if let Prior::Normal { mean, precision } | Prior::StudentT { mean, precision, .. } = self {
             out.iter_mut().zip(mean).zip(precision).for_each(|((out, m), p)| *out += c * p * m);
         }
     }
@@ -180,8 +213,9 @@ impl Prior {
             Prior::Gaussian { precision, leading } => {
                 diagonal.take(*leading).for_each(|entry| *entry += precision * c);
             }
-            Prior::Normal { precision, .. } => diagonal.zip(precision).for_each(|(entry, p)| *entry += p * c),
-            Prior::StudentT { precision, .. } => diagonal.for_each(|entry| *entry += precision * c),
+            Prior::Normal { precision, .. } | Prior::StudentT { precision, .. } => {
+                diagonal.zip(precision).for_each(|(entry, p)| *entry += p * c);
+            }
         }
     }
 
@@ -229,22 +263,22 @@ impl Prior {
         means.iter().zip(variances).enumerate().map(term).sum()
     }
 
-    /// The constants of a prior that shares w with the approximation.
-    pub(crate) fn shared(&self) -> Option<SharedT> {
-        match *self {
-            Prior::StudentT { precision, a } => Some(SharedT { precision, a }),
+    /// A prior that shares w with the approximation.
+    pub(crate) fn shared(&self) -> Option<SharedT<'_>> {
+        match self {
+            Prior::StudentT { mean, precision, a } => Some(SharedT { mean, precision, a: *a }),
             _ => None,
         }
     }
 
     /// The prior that a Gaussian can take the place of: a t prior becomes the normal with its covariance.
-    pub(crate) fn without_mixing(&self, dim: usize) -> Prior {
-        match *self {
-            Prior::StudentT { precision, a } => {
-                let precision = precision * if a > 1.0 { (a - 1.0) / a } else { 1.0 };
-                Prior::Gaussian { precision, leading: dim }
+    pub(crate) fn without_mixing(&self) -> Prior {
+        match self {
+            Prior::StudentT { mean, precision, a } => {
+                let factor = if *a > 1.0 { (a - 1.0) / a } else { 1.0 };
+                Prior::Normal { mean: mean.clone(), precision: precision.iter().map(|p| p * factor).collect() }
             }
-            ref prior => prior.clone(),
+            prior => prior.clone(),
         }
     }
 
@@ -264,7 +298,10 @@ impl Prior {
                 positive("prior precision", *precision)?;
                 *leading
             }
-            Prior::Normal { mean, precision } => {
+            Prior::Normal { mean, precision } | Prior::StudentT { mean, precision, .. } => {
+                if let Prior::StudentT { a, .. } = self {
+                    positive("a of the t prior", *a)?;
+                }
                 if precision.len() != mean.len() {
                     let what = "prior precisions (one per mean)";
                     return Err(Error::Shape { what, expected: mean.len(), found: precision.len() });
@@ -277,11 +314,6 @@ impl Prior {
                     return Err(Error::Domain { parameter: "prior precision", value, reason });
                 }
                 mean.len()
-            }
-            Prior::StudentT { precision, a } => {
-                positive("prior precision", *precision)?;
-                positive("a of the t prior", *a)?;
-                dim
             }
         };
         if covered > dim {

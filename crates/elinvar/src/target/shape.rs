@@ -1,7 +1,7 @@
 //! Which entries of a symmetric matrix are stored, and how sums of products are added to them.
 
 use super::Covariance;
-use crate::linalg::{axpy, products};
+use crate::linalg::{axpy, dot, eigen, products};
 
 /// The shape of a symmetric matrix of dimension d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,29 @@ impl Shape {
         match self {
             Shape::Full(dim) => dim + 1,
             Shape::Diagonal(_) => 1,
+        }
+    }
+
+    /// The matrix with this diagonal and nothing beside it.
+    pub(crate) fn with_diagonal(self, diagonal: impl IntoIterator<Item = f64>) -> Vec<f64> {
+        let mut matrix = vec![0.0; self.n_entries()];
+        matrix.iter_mut().step_by(self.stride()).zip(diagonal).for_each(|(entry, value)| *entry = value);
+        matrix
+    }
+
+    /// tr(MC) for a matrix M of this shape and a full one C.
+    pub(crate) fn trace_with_full(self, matrix: &[f64], full: &[f64]) -> f64 {
+        match self {
+            Shape::Full(_) => dot(matrix, full),
+            Shape::Diagonal(dim) => (0..dim).map(|i| matrix[i] * full[i * dim + i]).sum(),
+        }
+    }
+
+    /// The smallest eigenvalue of a matrix; NaN if it cannot be found.
+    pub(crate) fn smallest_eigenvalue(self, matrix: &[f64]) -> f64 {
+        match self {
+            Shape::Full(dim) => eigen::symmetric(dim, matrix).map_or(f64::NAN, |(values, _)| values[0]),
+            Shape::Diagonal(_) => matrix.iter().copied().fold(f64::INFINITY, f64::min),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The coordinates of one block: η = (PB, −½P), m = (BΩ, BΩBᵀ + Σ) and the metric (mathematics §0.5).
 
+use super::check_length;
 use crate::Error;
 use crate::block::{BlockGradient, Location, Scale};
 use crate::linalg::{axpy, dot};
@@ -80,6 +81,13 @@ pub(super) fn from_natural(shape: Shape, r: usize, eta: &[f64]) -> Result<Locati
     Location::new(b, scale)
 }
 
+/// The block of the same shape with these natural coordinates.
+pub(super) fn with_natural(block: &Location, eta: &[f64]) -> Result<Location, Error> {
+    let (shape, r) = (block.scale().shape(), block.n_columns());
+    check_length(count(shape, r), eta)?;
+    from_natural(shape, r, eta)
+}
+
 /// m_B = BΩ, then m_M = BΩBᵀ + Σ in dual coordinates.
 pub(super) fn expectation(block: &Location, omega: &[f64]) -> Vec<f64> {
     let d = block.dim();
@@ -116,6 +124,13 @@ pub(super) fn from_expectation(shape: Shape, r: usize, omega_inv: &[f64], m: &[f
         precision[entry(shape, j, i)] = full[j * dim + i];
     }
     Location::new(b, Scale::from_precision(shape, precision)?)
+}
+
+/// The block of the same shape with these expectation coordinates.
+pub(super) fn with_expectation(block: &Location, omega_inv: &[f64], m: &[f64]) -> Result<Location, Error> {
+    let (shape, r) = (block.scale().shape(), block.n_columns());
+    check_length(count(shape, r), m)?;
+    from_expectation(shape, r, omega_inv, m)
 }
 
 /// t = (zũᵀ/s, zzᵀ/s) in dual coordinates.

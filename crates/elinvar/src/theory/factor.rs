@@ -1,6 +1,6 @@
 //! The exact view of the factor Gaussian: ũ = (1, w₁ … w_k), s = 1, Ω = I.
 
-use super::{Exact, check_length, coordinates};
+use super::{Exact, coordinates};
 use crate::Error;
 use crate::family::{Approximation, Factor, Gradient};
 use crate::linalg::dot;
@@ -21,18 +21,12 @@ impl Factor<'_> {
 }
 
 impl Exact for Factor<'_> {
-    fn n_mixing(&self) -> usize {
-        0
-    }
-
     fn natural(&self) -> Vec<f64> {
         coordinates::natural(self.block)
     }
 
     fn with_natural(&self, q: &Approximation, natural: &[f64]) -> Result<Approximation, Error> {
-        let (shape, r) = (self.block.scale().shape(), self.block.n_columns());
-        check_length(coordinates::count(shape, r), natural)?;
-        Approximation::single(q.family(), coordinates::from_natural(shape, r, natural)?)
+        Approximation::single(q.family(), coordinates::with_natural(self.block, natural)?)
     }
 
     fn expectation(&self) -> Vec<f64> {
@@ -40,10 +34,7 @@ impl Exact for Factor<'_> {
     }
 
     fn with_expectation(&self, q: &Approximation, expectation: &[f64]) -> Result<Approximation, Error> {
-        let (shape, r) = (self.block.scale().shape(), self.block.n_columns());
-        check_length(coordinates::count(shape, r), expectation)?;
-        let block = coordinates::from_expectation(shape, r, &self.identity(), expectation)?;
-        Approximation::single(q.family(), block)
+        Approximation::single(q.family(), coordinates::with_expectation(self.block, &self.identity(), expectation)?)
     }
 
     fn statistics(&self, z: &[f64], w: &[f64]) -> Vec<f64> {

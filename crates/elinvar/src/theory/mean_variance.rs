@@ -1,6 +1,6 @@
 //! The exact view of the mean–variance mixtures.
 
-use super::{Exact, check_length, coordinates};
+use super::{Exact, coordinates};
 use crate::Error;
 use crate::family::{Approximation, Family, Gradient, Kind, MeanVariance, Omega};
 use crate::random::Stream;
@@ -24,18 +24,12 @@ impl MeanVariance<'_> {
 }
 
 impl Exact for MeanVariance<'_> {
-    fn n_mixing(&self) -> usize {
-        0
-    }
-
     fn natural(&self) -> Vec<f64> {
         coordinates::natural(self.block)
     }
 
     fn with_natural(&self, q: &Approximation, natural: &[f64]) -> Result<Approximation, Error> {
-        let (shape, r) = (self.block.scale().shape(), self.block.n_columns());
-        check_length(coordinates::count(shape, r), natural)?;
-        Approximation::single(q.family(), coordinates::from_natural(shape, r, natural)?)
+        Approximation::single(q.family(), coordinates::with_natural(self.block, natural)?)
     }
 
     fn expectation(&self) -> Vec<f64> {
@@ -43,9 +37,7 @@ impl Exact for MeanVariance<'_> {
     }
 
     fn with_expectation(&self, q: &Approximation, expectation: &[f64]) -> Result<Approximation, Error> {
-        let (shape, r) = (self.block.scale().shape(), self.block.n_columns());
-        check_length(coordinates::count(shape, r), expectation)?;
-        Approximation::single(q.family(), coordinates::from_expectation(shape, r, &self.omega().1, expectation)?)
+        Approximation::single(q.family(), coordinates::with_expectation(self.block, &self.omega().1, expectation)?)
     }
 
     fn statistics(&self, z: &[f64], w: &[f64]) -> Vec<f64> {

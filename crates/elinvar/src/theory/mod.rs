@@ -95,7 +95,9 @@ pub trait Mcef: Sized + sealed::Sealed {
 
 /// The same for a member as its family reads it; `q` is that member.
 trait Exact {
-    fn n_mixing(&self) -> usize;
+    fn n_mixing(&self) -> usize {
+        0
+    }
     fn natural(&self) -> Vec<f64>;
     fn with_natural(&self, q: &Approximation, natural: &[f64]) -> Result<Approximation, Error>;
     fn expectation(&self) -> Vec<f64>;

@@ -1,6 +1,6 @@
 //! The exact view of products of scale mixtures: w has a number for each coordinate.
 
-use super::{Exact, check_length, coordinates};
+use super::{Exact, coordinates};
 use crate::Error;
 use crate::family::{Approximation, Gradient, Product};
 use crate::random::Stream;
@@ -19,18 +19,12 @@ impl Product<'_> {
 }
 
 impl Exact for Product<'_> {
-    fn n_mixing(&self) -> usize {
-        0
-    }
-
     fn natural(&self) -> Vec<f64> {
         coordinates::natural(self.block)
     }
 
     fn with_natural(&self, q: &Approximation, natural: &[f64]) -> Result<Approximation, Error> {
-        let shape = self.block.scale().shape();
-        check_length(coordinates::count(shape, 1), natural)?;
-        Approximation::single(q.family(), coordinates::from_natural(shape, 1, natural)?)
+        Approximation::single(q.family(), coordinates::with_natural(self.block, natural)?)
     }
 
     fn expectation(&self) -> Vec<f64> {
@@ -38,10 +32,10 @@ impl Exact for Product<'_> {
     }
 
     fn with_expectation(&self, q: &Approximation, expectation: &[f64]) -> Result<Approximation, Error> {
-        let shape = self.block.scale().shape();
-        check_length(coordinates::count(shape, 1), expectation)?;
-        let block = coordinates::from_expectation(shape, 1, &[self.information().recip()], expectation)?;
-        Approximation::single(q.family(), block)
+        Approximation::single(
+            q.family(),
+            coordinates::with_expectation(self.block, &[self.information().recip()], expectation)?,
+        )
     }
 
     /// z_i/s_i, then z_i²/s_i.

@@ -175,7 +175,7 @@ struct WithTPrior;
 
 impl Target for WithTPrior {
     fn about(&self) -> About {
-        About { prior: Prior::StudentT { precision: 1.0, a: 3.0 }, ..About::new(2) }
+        About { prior: Prior::student_t(1.0, 3.0, 2), ..About::new(2) }
     }
 
     fn evaluate(&self, ask: &Ask<'_>, out: &mut Answer) -> Result<(), TargetError> {

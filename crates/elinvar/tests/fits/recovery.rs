@@ -9,22 +9,9 @@ use elinvar::random::Noise;
 use elinvar::rule::StepSize;
 use elinvar::run::Stop;
 use elinvar::target::{Covariance, PointwiseSecondOrder};
-use elinvar::{Family, Plan, Posterior};
+use elinvar::{Family, Plan};
 
-use crate::subjects::{Member, label, numbers};
-
-/// A d × d matrix AAᵀ + ½I, or its diagonal.
-fn precision(d: usize, covariance: Covariance, seed: u64) -> Vec<f64> {
-    let a = numbers(d * d, seed);
-    let entry = |i: usize, j: usize| {
-        let product: f64 = (0..d).map(|k| a[i * d + k] * a[j * d + k]).sum();
-        product + if i == j { 0.5 } else { 0.0 }
-    };
-    match covariance {
-        Covariance::Full => (0..d * d).map(|at| entry(at % d, at / d)).collect(),
-        Covariance::Diagonal => (0..d).map(|i| entry(i, i)).collect(),
-    }
-}
+use crate::subjects::{Member, divergence, label, numbers, precision};
 
 /// A member of a family away from the origin, with shifts and factors about as long as the noise is wide.
 fn member(family: Family, dim: usize) -> Approximation {
@@ -40,16 +27,6 @@ fn member(family: Family, dim: usize) -> Approximation {
     let total: f64 = weights.iter().sum();
     let log_weights = weights.iter().map(|w| (w / total).ln()).collect();
     Approximation::from_state(&State { family, dim, blocks: (0..k).map(block).collect(), log_weights }).unwrap()
-}
-
-/// KL(q ‖ p) from 10⁵ draws of q, with its standard error.
-fn divergence(q: &Posterior, p: &Approximation) -> (f64, f64) {
-    let (draws, log_q) = q.sample_with_log_density(100_000, 12);
-    let differences: Vec<f64> = draws.view().iter().zip(&log_q).map(|(z, log_q)| log_q - p.log_density(z)).collect();
-    let n = differences.len() as f64;
-    let mean = differences.iter().sum::<f64>() / n;
-    let variance = differences.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
-    (mean, (variance / n).sqrt())
 }
 
 /// 64 draws per step and component for 600 steps that shrink to a twelfth.

@@ -1,26 +1,14 @@
 //! The families and small targets that the integration tests run over, and a run of any family behind one interface.
 #![allow(dead_code, unused_imports, reason = "each test program uses a part")]
 
+use elinvar::Posterior;
 use elinvar::family::{Approximation, Family};
+pub(crate) use elinvar::internals::GradientsOnly;
 use elinvar::internals::law::{Logistic, VarianceGamma};
 use elinvar::model::{DesignMatrix, LogisticRegression};
 use elinvar::target::{
     About, Answer, Ask, Covariance, Offers, PointwiseHessian, PointwiseTarget, Support, Target, TargetError,
 };
-
-/// Another target with its Hessian hidden.
-pub(crate) struct GradientsOnly<'a>(pub(crate) &'a dyn Target);
-
-impl Target for GradientsOnly<'_> {
-    fn about(&self) -> About {
-        let about = self.0.about();
-        About { offers: Offers { hessian: false, gauss_newton: false, ..about.offers }, ..about }
-    }
-
-    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
-        self.0.evaluate(ask, answer)
-    }
-}
 
 /// Every family, each with a full and a diagonal scale matrix.
 pub(crate) fn families() -> Vec<Family> {
@@ -77,6 +65,29 @@ pub(crate) fn numbers(n: usize, seed: u64) -> Vec<f64> {
         (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     };
     (0..n + 4).map(|_| next()).skip(4).collect()
+}
+
+/// A d × d matrix AAᵀ + ½I, or its diagonal.
+pub(crate) fn precision(d: usize, covariance: Covariance, seed: u64) -> Vec<f64> {
+    let a = numbers(d * d, seed);
+    let entry = |i: usize, j: usize| {
+        let product: f64 = (0..d).map(|k| a[i * d + k] * a[j * d + k]).sum();
+        product + if i == j { 0.5 } else { 0.0 }
+    };
+    match covariance {
+        Covariance::Full => (0..d * d).map(|at| entry(at % d, at / d)).collect(),
+        Covariance::Diagonal => (0..d).map(|i| entry(i, i)).collect(),
+    }
+}
+
+/// KL(q ‖ p) from 10⁵ draws of q, with its standard error.
+pub(crate) fn divergence(q: &Posterior, p: &Approximation) -> (f64, f64) {
+    let (draws, log_q) = q.sample_with_log_density(100_000, 12);
+    let differences: Vec<f64> = draws.view().iter().zip(&log_q).map(|(z, log_q)| log_q - p.log_density(z)).collect();
+    let n = differences.len() as f64;
+    let mean = differences.iter().sum::<f64>() / n;
+    let variance = differences.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+    (mean, (variance / n).sqrt())
 }
 
 /// Logistic regression on n made-up rows; labels depend on the first coefficients, with noise.

@@ -1,6 +1,7 @@
 use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Rows, Target, Want};
 
-use crate::registered::{Case, cases, numbers};
+use crate::registered::{Case, cases};
+use crate::subjects::numbers;
 use crate::tolerance::{EXACT, FD1, FD2};
 
 const N_DRAWS: usize = 6;
@@ -35,14 +36,9 @@ fn curved(target: &dyn Target, z: &[f64], rows: Rows<'_>, want: Want<'_>, covari
     out
 }
 
-fn contract(
-    target: &dyn Target,
-    z: &[f64],
-    rows: Rows<'_>,
-    contraction: Contraction<'_>,
-    covariance: Covariance,
-) -> Vec<f64> {
-    curved(target, z, rows, Want::Hessian(contraction), covariance).curvature().to_vec()
+/// The contraction of Hessians.
+fn contract(target: &dyn Target, z: &[f64], rows: Rows<'_>, by: Contraction<'_>, covariance: Covariance) -> Vec<f64> {
+    curved(target, z, rows, Want::Hessian(by), covariance).curvature().to_vec()
 }
 
 fn hessian(target: &dyn Target, z: &[f64]) -> Vec<f64> {
@@ -50,14 +46,8 @@ fn hessian(target: &dyn Target, z: &[f64]) -> Vec<f64> {
 }
 
 /// The contraction of Gauss–Newton matrices of a target that has them.
-fn gauss_newton(
-    target: &dyn Target,
-    z: &[f64],
-    rows: Rows<'_>,
-    contraction: Contraction<'_>,
-    covariance: Covariance,
-) -> Vec<f64> {
-    curved(target, z, rows, Want::GaussNewton(contraction), covariance).curvature().to_vec()
+fn gauss_newton(target: &dyn Target, z: &[f64], rows: Rows<'_>, by: Contraction<'_>, shape: Covariance) -> Vec<f64> {
+    curved(target, z, rows, Want::GaussNewton(by), shape).curvature().to_vec()
 }
 
 /// The target, if it has second derivatives.
@@ -74,8 +64,7 @@ pub(crate) fn assert_close(name: &str, what: &str, found: &[f64], expected: &[f6
 }
 
 /// Five-point first differences of a function with several values.
-fn differences(z: &[f64], i: usize, f: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
-    let h = 1e-3;
+pub(crate) fn differences(z: &[f64], i: usize, h: f64, f: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let at = |steps: f64| {
         let mut moved = z.to_vec();
         moved[i] += steps * h;
@@ -101,7 +90,7 @@ fn the_gradient_agrees_with_differences_of_the_value() {
         let z = &points(&case, 1)[..case.target.dim()];
         let grad = evaluate(&*case.target, z, Rows::All).grads().to_vec();
         let by_differences: Vec<f64> = (0..z.len())
-            .map(|i| differences(z, i, |z| evaluate(&*case.target, z, Rows::All).log_p().to_vec())[0])
+            .map(|i| differences(z, i, 1e-3, |z| evaluate(&*case.target, z, Rows::All).log_p().to_vec())[0])
             .collect();
         assert_close(case.name, "gradient", &grad, &by_differences, FD1);
     }
@@ -113,7 +102,7 @@ fn the_hessian_agrees_with_differences_of_the_gradient() {
         let Some(second_order) = second_order(&case) else { continue };
         let z = &points(&case, 2)[..case.target.dim()];
         let by_differences: Vec<f64> = (0..z.len())
-            .flat_map(|i| differences(z, i, |z| evaluate(&*case.target, z, Rows::All).grads().to_vec()))
+            .flat_map(|i| differences(z, i, 1e-3, |z| evaluate(&*case.target, z, Rows::All).grads().to_vec()))
             .collect();
         assert_close(case.name, "Hessian", &hessian(second_order, z), &by_differences, FD2);
     }

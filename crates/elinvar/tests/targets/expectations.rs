@@ -3,7 +3,8 @@
 use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Rows, Target, Want};
 
 use crate::conformance::assert_close;
-use crate::registered::{Case, cases, numbers};
+use crate::registered::{Case, cases};
+use crate::subjects::numbers;
 use crate::tolerance::FD1;
 
 /// Quadrature on both sides.

@@ -52,16 +52,7 @@ fn gauss_newton(model: &dyn Target, z: &[f64]) -> Vec<f64> {
 
 /// Five-point differences of a vector-valued function, one coordinate of z after the other.
 fn differences(z: &[f64], h: f64, f: impl Fn(&[f64]) -> Vec<f64>) -> Vec<Vec<f64>> {
-    let along = |i: usize| {
-        let at = |steps: f64| {
-            let mut moved = z.to_vec();
-            moved[i] += steps * h;
-            f(&moved)
-        };
-        let (a, b, c, d) = (at(-2.0), at(-1.0), at(1.0), at(2.0));
-        (0..a.len()).map(|k| (a[k] - 8.0 * b[k] + 8.0 * c[k] - d[k]) / (12.0 * h)).collect()
-    };
-    (0..z.len()).map(along).collect()
+    (0..z.len()).map(|i| crate::conformance::differences(z, i, h, &f)).collect()
 }
 
 fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {

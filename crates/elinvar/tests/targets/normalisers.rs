@@ -3,7 +3,7 @@
 use elinvar::model::{Banana, BetaBinomial, Funnel, GaussianMixture};
 use elinvar::target::{Answer, Ask, Draws, Target, Want};
 
-use crate::registered::numbers;
+use crate::subjects::numbers;
 
 /// log ∫ p over a rectangle by the trapezoidal rule, which is exact to rounding for densities that vanish at the edges.
 fn log_mass(target: &dyn Target, low: [f64; 2], high: [f64; 2], n: usize) -> f64 {

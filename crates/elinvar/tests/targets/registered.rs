@@ -7,6 +7,8 @@ use elinvar::model::{
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Prior, Target, Transform, Transforms, from_fn, from_fns};
 
+use crate::subjects::numbers;
+
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) target: Box<dyn Target>,
@@ -60,16 +62,6 @@ pub(crate) fn cases() -> Vec<Case> {
         #[cfg(feature = "dual")]
         case("constrained, with values of its own", PointwiseSecondOrder(dual::constrained()), 1.0),
     ]
-}
-
-/// n numbers between −1 and 1.
-pub(crate) fn numbers(n: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
-    (0..n + 4).map(|_| next()).skip(4).collect()
 }
 
 fn scaled(factor: f64, values: Vec<f64>) -> Vec<f64> {

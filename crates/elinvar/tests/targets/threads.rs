@@ -3,7 +3,8 @@
 use elinvar::model::Activation;
 use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Rows, Target, Want};
 
-use crate::registered::{logistic, network, numbers, poisson, three_classes};
+use crate::registered::{logistic, network, poisson, three_classes};
+use crate::subjects::numbers;
 
 /// log p, gradients and contractions inside a pool.
 fn in_pool(threads: usize, target: &dyn Target, rows: Rows<'_>, covariance: Covariance) -> Vec<f64> {

@@ -14,6 +14,7 @@ use elinvar::theory::Mcef;
 use crate::fisher::{Products, joint_score, neighbours, split};
 use crate::members::differences::{close, gradient, jacobian, partial, smallest_eigenvalue, solve};
 use crate::members::stream;
+use crate::natural_gradient::{columns, literal_and_exact};
 
 /// A random member near the standard one.
 fn near_standard(component: ComponentKind, stream: &mut Stream) -> Component {
@@ -117,10 +118,6 @@ fn smooth(q: &Approximation) -> (f64, Gradient) {
     (value, out)
 }
 
-fn columns(n: usize, matrix: &[f64]) -> Vec<Vec<f64>> {
-    matrix.chunks_exact(n).map(<[f64]>::to_vec).collect()
-}
-
 /// Checks 4 and 5, and the inner product: F⁻¹∇_η L by differences is the library's direction, and its step goes there.
 #[test]
 fn the_natural_gradient_is_the_expectation_gradient_and_the_step_follows_it() {
@@ -184,11 +181,7 @@ fn the_literal_partial_derivative_in_joint_expectations_is_wrong() {
         let eta = q.natural();
         let n_z = eta.len() - q.n_mixing();
         let slope = gradient(&eta, |eta| smooth(&q.with_natural(eta).unwrap()).0);
-        let full = jacobian(&eta, |eta| q.with_natural(eta).unwrap().expectation());
-        let rows: Vec<Vec<f64>> = (0..eta.len()).map(|i| full.iter().map(|column| column[i]).collect()).collect();
-        let literal = solve(&rows, &slope);
-        let exact = solve(&columns(eta.len(), &q.fisher()), &slope);
-        let error = literal[n_z..].iter().zip(&exact[n_z..]).map(|(l, e)| (l - e).abs()).fold(0.0, f64::max);
+        let error = literal_and_exact(&q, &slope)[n_z..].iter().map(|[l, e]| (l - e).abs()).fold(0.0, f64::max);
         assert!(error > 0.05, "{}: the literal form is off by {error} only", name(&q));
     }
 }

@@ -22,7 +22,8 @@ use crate::members::{self, Affine, Member, bent_target};
 
 const RULES: [Rule; 2] = [Rule::NaturalGradient, Rule::Retraction];
 
-fn plan(rule: Rule, beta: f64, n_draws: usize) -> Plan {
+/// Antithetic draws, steps of one size, no bound on them.
+pub(crate) fn plan(rule: Rule, beta: f64, n_draws: usize) -> Plan {
     Plan {
         n_draws,
         noise: Noise::Antithetic,

@@ -6,7 +6,7 @@ use elinvar::block::Scale;
 use elinvar::estimate::Curvature;
 use elinvar::family::Approximation;
 use elinvar::random::Noise;
-use elinvar::rule::{Rule, StepSize};
+use elinvar::rule::Rule;
 use elinvar::run::Run;
 use elinvar::target::{Prior, Shape, WithPrior};
 use elinvar::{Plan, model};
@@ -15,15 +15,7 @@ use crate::members::differences::close;
 use crate::members::{self, Affine, Member, bent_target, full_precision};
 
 fn plan(rule: Rule, beta: f64) -> Plan {
-    Plan {
-        n_draws: 2,
-        noise: Noise::Antithetic,
-        rule,
-        step_size: StepSize::Constant(beta),
-        mixing_step_size: StepSize::Constant(beta),
-        max_kl: None,
-        ..Plan::default()
-    }
+    crate::exactness::plan(rule, beta, 2)
 }
 
 /// Check 8: likelihood N(m, Λ⁻¹), prior N(0, I/δ), any start whose precision is at most 20 times the posterior's (the

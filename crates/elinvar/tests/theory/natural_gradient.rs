@@ -38,8 +38,18 @@ pub(crate) fn smooth(q: &Approximation) -> (f64, Slopes) {
     (value, slopes)
 }
 
-fn columns(n: usize, matrix: &[f64]) -> Vec<Vec<f64>> {
+pub(crate) fn columns(n: usize, matrix: &[f64]) -> Vec<Vec<f64>> {
     matrix.chunks_exact(n).map(<[f64]>::to_vec).collect()
+}
+
+/// ∇_m L of a function with this slope in η, first by the joint expectations as they stand, then as it should be.
+pub(crate) fn literal_and_exact(q: &Approximation, slope: &[f64]) -> Vec<[f64; 2]> {
+    let eta = q.natural();
+    // ∇_η L = Jᵀ ∇_m L with J = ∂(m_z, m_w)/∂(η_z, η_w); column k of Jᵀ is row k of J.
+    let full = jacobian(&eta, |eta| q.with_natural(eta).unwrap().expectation());
+    let rows: Vec<Vec<f64>> = (0..eta.len()).map(|i| full.iter().map(|column| column[i]).collect()).collect();
+    let exact = solve(&columns(eta.len(), &q.fisher()), slope);
+    solve(&rows, slope).into_iter().zip(exact).map(|(literal, exact)| [literal, exact]).collect()
 }
 
 /// Check 4: F⁻¹∇_η L, by differences, is ∇_m L by the chain rule.
@@ -111,12 +121,8 @@ fn the_literal_partial_derivative_in_joint_expectations_is_wrong_for_a_mixture()
     let eta = q.natural();
     let n_z = eta.len() - q.n_mixing();
     let slope = gradient(&eta, |eta| smooth(&q.with_natural(eta).unwrap()).0);
-    // ∇_η L = Jᵀ ∇_m L with J = ∂(m_z, m_w)/∂(η_z, η_w); column k of Jᵀ is row k of J.
-    let full = jacobian(&eta, |eta| q.with_natural(eta).unwrap().expectation());
-    let rows: Vec<Vec<f64>> = (0..eta.len()).map(|i| full.iter().map(|column| column[i]).collect()).collect();
-    let literal = solve(&rows, &slope);
+    let (literal, exact): (Vec<f64>, Vec<f64>) = literal_and_exact(&q, &slope).into_iter().map(|[l, e]| (l, e)).unzip();
     let boxed = q.natural_gradient(&q.gradient_of(&smooth(&q).1));
-    let exact = solve(&columns(eta.len(), &q.fisher()), &slope);
     close("the boxed form", &boxed, &exact, 1e-8);
     close("the literal form, components", &literal[..n_z], &exact[..n_z], 1e-8);
     let error = literal[n_z..].iter().zip(&exact[n_z..]).map(|(l, e)| (l - e).abs()).fold(0.0, f64::max);

@@ -7,6 +7,7 @@ pub(super) use diagonal::Diagonal;
 pub(super) use full::Full;
 
 use crate::Error;
+use crate::linalg::{cholesky, products};
 use crate::rule::Rule;
 use crate::target::Shape;
 
@@ -73,6 +74,36 @@ impl Scale {
             Shape::Full(dim) => Self::Full(Full::from_precision(dim, entries)?),
             Shape::Diagonal(dim) => Self::Diagonal(Diagonal::from_precision(dim, entries)?),
         })
+    }
+
+    /// The scale matrix with this covariance, or as much of it as the shape stores; none where it is not positive
+    /// definite.
+    pub(crate) fn from_covariance(shape: Shape, cov: &[f64]) -> Option<Self> {
+        let precision = match shape {
+            Shape::Diagonal(d) => (0..d).map(|i| 1.0 / cov[i * d + i]).collect(),
+            Shape::Full(d) => {
+                let (mut l, mut inverse) = (vec![0.0; d * d], vec![0.0; d * d]);
+                let mut workspace = cholesky::Workspace::new(d);
+                cholesky::factor(d, cov, &mut l, &mut workspace).ok()?;
+                cholesky::inverse(d, &l, &mut inverse, &mut workspace);
+                products::mirror_lower(d, &mut inverse);
+                inverse
+            }
+        };
+        Self::from_precision(shape, precision).ok()
+    }
+
+    /// Makes `precision`, which is P, that of Σ − c xxᵀ with x = L⁻ᵀu and |u|² = `square`: P + c/(1 − c|u|²) Lu(Lu)ᵀ. A
+    /// diagonal takes the share of each coordinate from its variance instead.
+    pub(crate) fn take_out(&self, c: f64, u: &[f64], square: f64, precision: &mut [f64]) {
+        match self {
+            Scale::Full(_) => {
+                let mut v = vec![0.0; u.len()];
+                self.factor_times(u, &mut v);
+                self.shape().add_outer(c / (1.0 - c * square), &v, precision);
+            }
+            Scale::Diagonal(_) => precision.iter_mut().zip(u).for_each(|(p, u)| *p /= 1.0 - c * u * u),
+        }
     }
 
     /// Which of its entries are stored.

@@ -4,25 +4,18 @@ use super::Factor;
 use super::factors::{FactorEstimator, Factors};
 use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, ValuesOnly, add_curvature};
-use crate::family::Batch;
+use crate::family::Seen;
 use crate::linalg::axpy;
-use crate::target::{Answer, Prior};
+use crate::target::Prior;
 
 impl Factor<'_> {
     /// ∇_μ L = E[∇log p], ∇_A L = E[∇log p wᵀ] + PAW, G = −E[∇²log p] − P + PAWAᵀP, and the prior (mathematics §3.5).
-    pub(super) fn accumulate(
-        &self,
-        evaluations: &Answer,
-        curvature: &[f64],
-        prior: &Prior,
-        work: &mut FactorEstimator,
-        batch: &Batch,
-        out: &mut BlockGradient,
-    ) {
+    pub(super) fn accumulate(&self, seen: &Seen<'_>, work: &mut FactorEstimator, out: &mut BlockGradient) {
+        let Seen { evaluations, curvature, prior, batch } = *seen;
         let (d, k, n) = (self.block.dim(), self.rank(), batch.n);
         out.reset();
         if work.plan.curvature == Curvature::GradientFree {
-            return self.accumulate_values(evaluations, prior, work, batch, out);
+            return self.accumulate_values(seen, work, out);
         }
         let grads = &evaluations.grads()[..d * n];
         for (s, grad) in grads.chunks_exact(d).enumerate() {
@@ -32,37 +25,23 @@ impl Factor<'_> {
                 axpy(weight * loading, grad, column);
             }
         }
-        let centre = work.plan.curvature.wants_centre().then(|| evaluations.grad(batch.centre(0)));
+        let (kind, shape) = (work.plan.curvature, self.block.scale().shape());
         let input = FirstOrder {
             residual: &work.residual,
             grad: grads,
-            centre: centre.filter(|grad| grad.iter().all(|v| v.is_finite())),
+            centre: seen.centre(kind, 0),
             weight: &work.weight,
             price: &work.weight,
         };
-        add_curvature(
-            work.plan.curvature,
-            self.block.scale().shape(),
-            curvature,
-            &input,
-            &mut work.spare,
-            &mut work.gram,
-            &mut out.g,
-        );
+        add_curvature(kind, shape, curvature, &input, &mut work.spare, &mut work.gram, &mut out.g);
         self.add_entropy(&work.factors, &mut work.spare, &mut work.gram, out);
         self.add_prior(prior, out);
-        self.block.scale().shape().complete(&mut out.g);
+        shape.complete(&mut out.g);
     }
 
     /// The same from values of log p alone.
-    fn accumulate_values(
-        &self,
-        evaluations: &Answer,
-        prior: &Prior,
-        work: &mut FactorEstimator,
-        batch: &Batch,
-        out: &mut BlockGradient,
-    ) {
+    fn accumulate_values(&self, seen: &Seen<'_>, work: &mut FactorEstimator, out: &mut BlockGradient) {
+        let Seen { evaluations, prior, batch, .. } = *seen;
         let h = &mut work.spare[..batch.n];
         for (s, h) in h.iter_mut().enumerate() {
             *h = batch.log_q[s] - evaluations.log_p()[s] - prior.log_density(batch.draws.get(s));

@@ -49,8 +49,7 @@ impl Estimator for FactorEstimator {
     }
 
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, _baseline: f64, out: &mut Gradient) -> bool {
-        let Seen { evaluations, curvature, prior, batch } = *seen;
-        Factor::of(q).accumulate(evaluations, curvature, prior, self, batch, &mut out.blocks[0]);
+        Factor::of(q).accumulate(seen, self, &mut out.blocks[0]);
         out.is_finite()
     }
 }

@@ -52,7 +52,6 @@ impl GaussianMixture<'_> {
                 self.add_hessian_log_q(c, work, &mut gradient.g);
             }
             let hessian = if curvature.is_empty() { &[][..] } else { &curvature[c * n_entries..(c + 1) * n_entries] };
-            let centre = work.plan.curvature.wants_centre().then(|| evaluations.grad(batch.centre(c)));
             // add_curvature multiplies by P(z − μ_c) = −a_c; the sign goes into a copy.
             let count = draws.len();
             let own = (c * work.n + draws.start) * d..(c * work.n + draws.end) * d;
@@ -64,7 +63,7 @@ impl GaussianMixture<'_> {
             let input = FirstOrder {
                 residual: &work.residual[..count * d],
                 grad: &slopes[draws.start * d..draws.end * d],
-                centre: centre.filter(|grad| grad.iter().all(|v| v.is_finite())),
+                centre: seen.centre(work.plan.curvature, c),
                 weight: &work.weight[row.clone()],
                 price: &work.weight[row],
             };

@@ -4,27 +4,20 @@ use super::MeanVariance;
 use super::draw::MeanVarianceEstimator;
 use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, MixingWeights, ValuesOnly, add_curvature};
-use crate::family::Batch;
+use crate::family::Seen;
 use crate::linalg::{axpy, dot};
-use crate::target::{Answer, Prior, SharedT};
+use crate::target::Prior;
 
 impl MeanVariance<'_> {
     /// ∇_B L = E[∇log p ũᵀ] + prior + entropy and G = −E[s ∇²log p] + prior + entropy (mathematics §0.5, §0.6).
     ///
     /// Paper: eq. (19), eq. (20), eq. (22), eq. (23), eq. (24), App. B, App. D, App. E, App. F, App. G, App. H.
-    pub(super) fn accumulate(
-        &self,
-        evaluations: &Answer,
-        curvature: &[f64],
-        prior: &Prior,
-        work: &mut MeanVarianceEstimator,
-        batch: &Batch,
-        out: &mut BlockGradient,
-    ) {
+    pub(super) fn accumulate(&self, seen: &Seen<'_>, work: &mut MeanVarianceEstimator, out: &mut BlockGradient) {
+        let Seen { evaluations, curvature, prior, batch } = *seen;
         let (d, n) = (self.block.dim(), batch.n);
         out.reset();
         if work.plan.curvature == Curvature::GradientFree {
-            return self.accumulate_values(evaluations, prior, work, batch, out);
+            return self.accumulate_values(seen, work, out);
         }
         let grads = &evaluations.grads()[..d * n];
         for (s, grad) in grads.chunks_exact(d).enumerate() {
@@ -39,24 +32,15 @@ impl MeanVariance<'_> {
                 axpy(work.weight[s] * v0, evaluations.grad(n + s), &mut out.b[d..]);
             }
         }
-        let centre = work.plan.curvature.wants_centre().then(|| evaluations.grad(batch.centre(0)));
+        let (kind, shape) = (work.plan.curvature, self.block.scale().shape());
         let input = FirstOrder {
             residual: &work.residual,
             grad: grads,
-            // A centre that could not be evaluated costs variance, not correctness.
-            centre: centre.filter(|grad| grad.iter().all(|v| v.is_finite())),
+            centre: seen.centre(kind, 0),
             weight: &work.weight,
             price: &work.price[..n],
         };
-        add_curvature(
-            work.plan.curvature,
-            self.block.scale().shape(),
-            curvature,
-            &input,
-            &mut work.spare,
-            &mut work.gram,
-            &mut out.g,
-        );
+        add_curvature(kind, shape, curvature, &input, &mut work.spare, &mut work.gram, &mut out.g);
         if self.law.is_shifted() && self.law.has_exact_entropy() && work.is_entropy_sampled() {
             self.add_reparameterised_entropy(work, out);
         } else if self.law.has_exact_entropy() {
@@ -65,28 +49,22 @@ impl MeanVariance<'_> {
             self.add_sampled_entropy(work, out);
         }
         self.add_prior(prior, out);
-        self.block.scale().shape().complete(&mut out.g);
+        shape.complete(&mut out.g);
     }
 
     /// The same from values of log p alone.
-    fn accumulate_values(
-        &self,
-        evaluations: &Answer,
-        prior: &Prior,
-        work: &mut MeanVarianceEstimator,
-        batch: &Batch,
-        out: &mut BlockGradient,
-    ) {
+    fn accumulate_values(&self, seen: &Seen<'_>, work: &mut MeanVarianceEstimator, out: &mut BlockGradient) {
+        let Seen { evaluations, prior, batch, .. } = *seen;
         let d = self.block.dim();
         // The weights s and u of gradients are not needed and lend their memory.
         for (s, h) in work.price.iter_mut().take(batch.n).enumerate() {
             let (z, log_p) = (batch.draws.get(s), evaluations.log_p()[s]);
             *h = match prior.shared() {
                 // The bound is that of (z, w): log q(z|w) and log p(z|w) take the places of the marginals (mathematics
-                // §2.2).
-                Some(SharedT { precision, .. }) => {
+                // §2.2). What depends on w alone has no slope here.
+                Some(shared) => {
                     let eps = &work.eps[s * d..(s + 1) * d];
-                    0.5 * precision * dot(z, z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
+                    0.5 * shared.square(z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
                 }
                 None => batch.log_q[s] - log_p - prior.log_density(z),
             };

@@ -63,13 +63,12 @@ impl Estimator for MeanVarianceEstimator {
     }
 
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, _baseline: f64, out: &mut Gradient) -> bool {
-        let Seen { evaluations, curvature, prior, batch } = *seen;
         let q = MeanVariance::of(q);
         out.shape = 0.0;
         let n_entries = q.block.scale().precision().len();
-        let (curvature, traced) = curvature.split_at(n_entries.min(curvature.len()));
-        q.accumulate(evaluations, curvature, prior, self, batch, &mut out.blocks[0]);
-        q.add_shape(evaluations, traced, prior, self, batch, out);
+        let (curvature, traced) = seen.curvature.split_at(n_entries.min(seen.curvature.len()));
+        q.accumulate(&Seen { curvature, ..*seen }, self, &mut out.blocks[0]);
+        q.add_shape(&Seen { curvature: traced, ..*seen }, self, out);
         out.is_finite()
     }
 }

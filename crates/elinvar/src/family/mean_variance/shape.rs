@@ -3,10 +3,10 @@
 use super::MeanVariance;
 use super::draw::MeanVarianceEstimator;
 use crate::estimate::Curvature;
-use crate::family::{Batch, Gradient};
+use crate::family::{Batch, Gradient, Seen};
 use crate::law::{InverseGamma, MixingLaw, ShapeSlopes};
 use crate::linalg::dot;
-use crate::target::{Answer, Prior, SharedT};
+use crate::target::SharedT;
 
 impl MeanVariance<'_> {
     /// What the law says about its constant, if the fit moves it.
@@ -19,25 +19,18 @@ impl MeanVariance<'_> {
     /// Pathwise, ∇_aE\[g\] = E[(∂_az)ᵀ∇g(z)], where the law says how z moves with a: by ½(∂_aw/w)(z − μ) for the
     /// Student-t. For a prior on z alone this is taken with g = log p + log prior − log q, for which E[∂_a log q] = 0
     /// leaves nothing out: no term is left to chance where q is the target (mathematics §2.4, §4.4). A t prior that
-    /// shares w has −(a − a₀)F_a in place of the last two (mathematics §2.2), and
+    /// shares w has −(a − a₀)F_a in place of the last two, less ½F_a for every flat coordinate (mathematics §2.2), and
     /// −log q is a control variate with the mean ∂_aH.
     ///
     /// By traces, as printed, the part of the target is F_a times the mean of w²/{2(1 − w)} tr(Σ∇²log p): a step in a
     /// itself then moves by eq. (21).
     ///
     /// Paper: §4.2, eq. (21), App. D.
-    pub(super) fn add_shape(
-        &self,
-        evaluations: &Answer,
-        traced: &[f64],
-        prior: &Prior,
-        work: &mut MeanVarianceEstimator,
-        batch: &Batch,
-        out: &mut Gradient,
-    ) {
+    pub(super) fn add_shape(&self, seen: &Seen<'_>, work: &mut MeanVarianceEstimator, out: &mut Gradient) {
         let Some(slopes) = self.learned() else { return };
+        let Seen { evaluations, curvature: traced, prior, batch } = *seen;
         if work.plan.curvature == Curvature::GradientFree {
-            out.shape += self.shape_by_values(evaluations, prior, work, batch, slopes);
+            out.shape += self.shape_by_values(seen, work, slopes);
             return;
         }
         let mu = self.block.column(0);
@@ -71,8 +64,8 @@ impl MeanVariance<'_> {
         }
         let ratio = slopes.fisher / work.plan.shape.denominator(slopes.fisher, information, batch.n_kept());
         out.shape += match prior.shared() {
-            Some(SharedT { a, .. }) => {
-                let pull = (a - self.law.parameter().unwrap_or(a)) * slopes.fisher;
+            Some(shared) => {
+                let pull = self.pull(shared, slopes.fisher);
                 let variate = if literal { 0.0 } else { known - slopes.entropy.unwrap_or(known) };
                 ratio * (target + variate) + pull
             }
@@ -81,14 +74,8 @@ impl MeanVariance<'_> {
     }
 
     /// The same from values of log p alone: E[(g − b) ∂_a log q(w)], b the mean of g over the other draws.
-    fn shape_by_values(
-        &self,
-        evaluations: &Answer,
-        prior: &Prior,
-        work: &MeanVarianceEstimator,
-        batch: &Batch,
-        slopes: ShapeSlopes,
-    ) -> f64 {
+    fn shape_by_values(&self, seen: &Seen<'_>, work: &MeanVarianceEstimator, slopes: ShapeSlopes) -> f64 {
+        let Seen { evaluations, prior, batch, .. } = *seen;
         let shared = prior.shared();
         let value = |s: usize| match shared {
             Some(_) => evaluations.log_p()[s],
@@ -98,8 +85,13 @@ impl MeanVariance<'_> {
         let n = batch.n_kept() as f64;
         let mean: f64 = kept().map(|s| work.weight[s] * value(s)).sum();
         let sum: f64 = kept().map(|s| work.weight[s] * (value(s) - mean) * self.law.shape_score(work.w[s])).sum();
-        let pull = shared.map_or(0.0, |t| (t.a - self.law.parameter().unwrap_or(t.a)) * slopes.fisher);
+        let pull = shared.map_or(0.0, |shared| self.pull(shared, slopes.fisher));
         if n > 1.0 { sum * n / (n - 1.0) + pull } else { pull }
+    }
+
+    /// The slope in a of what a t prior that shares w adds to the bound besides its quadratic form.
+    fn pull(&self, shared: SharedT<'_>, fisher: f64) -> f64 {
+        (shared.centre(self.block.dim()) - self.law.parameter().unwrap_or(shared.a)) * fisher
     }
 
     /// Mean and standard error over the draws of log p + log p(z, w) − log q(z, w): the bound for a t prior that shares
@@ -109,25 +101,21 @@ impl MeanVariance<'_> {
     pub(super) fn joint_elbo(
         &self,
         log_p: &[f64],
-        prior: SharedT,
+        prior: SharedT<'_>,
         work: &MeanVarianceEstimator,
         batch: &Batch,
     ) -> (f64, f64) {
-        let SharedT { precision, a } = prior;
-        let d = self.block.dim() as f64;
-        let constant = 0.5 * d * precision.ln() - 0.5 * self.block.scale().log_det_precision();
-        let mixing = InverseGamma::of_prior(a);
-        let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
-        for s in (0..batch.n).filter(|s| batch.kept[*s]) {
+        // Coordinates on which the prior is flat leave log q(z | w) its factor of each.
+        let flat = self.block.dim() as f64 - prior.covered();
+        let constant =
+            0.5 * (prior.log_det() - self.block.scale().log_det_precision() + flat * std::f64::consts::TAU.ln());
+        let mixing = InverseGamma::of_prior(prior.a);
+        let value = |s: usize| {
             let (w, z) = (work.w[s], batch.draws.get(s));
-            let exponent = 0.5 * (work.forms[s].q - precision * dot(z, z)) / w;
+            let exponent = 0.5 * ((work.forms[s].q - prior.square(z)) / w + flat * w.ln());
             let laws = mixing.log_mixing_density(w) - self.law.log_mixing_density(w);
-            let value = log_p[s] + constant + exponent + laws;
-            n += 1.0;
-            let delta = value - mean;
-            mean += delta / n;
-            squares += delta * (value - mean);
-        }
-        (if n == 0.0 { f64::NAN } else { mean }, (squares / (n - 1.0) / n).sqrt())
+            log_p[s] + constant + exponent + laws
+        };
+        batch.mean_and_error(0..batch.n, value)
     }
 }

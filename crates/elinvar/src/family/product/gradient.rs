@@ -3,8 +3,7 @@
 use super::Product;
 use super::draw::ProductEstimator;
 use crate::block::BlockGradient;
-use crate::family::Batch;
-use crate::target::{Answer, Prior};
+use crate::family::Seen;
 
 impl Product<'_> {
     /// ∂L/∂μ_i = E[∂_i g] and G_i = −2∂L/∂Σ_i = −p_i E[(z_i − μ_i) ∂_i g] with g = log p + log prior − log q
@@ -12,14 +11,8 @@ impl Product<'_> {
     ///
     /// The parts of log q and of the prior have known means; taken over the same draws they cancel the noise of log p
     /// where q is the target.
-    pub(super) fn accumulate(
-        &self,
-        evaluations: &Answer,
-        prior: &Prior,
-        work: &ProductEstimator,
-        batch: &Batch,
-        out: &mut BlockGradient,
-    ) {
+    pub(super) fn accumulate(&self, seen: &Seen<'_>, work: &ProductEstimator, out: &mut BlockGradient) {
+        let Seen { evaluations, prior, batch, .. } = *seen;
         out.reset();
         let precision = self.block.scale().precision();
         for s in (0..batch.n).filter(|s| work.weight[*s] > 0.0) {

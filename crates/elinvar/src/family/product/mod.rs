@@ -59,8 +59,7 @@ impl Estimator for ProductEstimator {
     }
 
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, _baseline: f64, out: &mut Gradient) -> bool {
-        let Seen { evaluations, prior, batch, .. } = *seen;
-        Product::of(q).accumulate(evaluations, prior, self, batch, &mut out.blocks[0]);
+        Product::of(q).accumulate(seen, self, &mut out.blocks[0]);
         out.is_finite()
     }
 }

@@ -1,7 +1,7 @@
 //! Factors of a Kronecker covariance from the variances of a Gaussian.
 
 use crate::family::Layout;
-use crate::target::Covariance;
+use crate::target::{Covariance, Shape};
 
 /// The groups of a layout with the mean of a Gaussian and diagonal factors whose products come nearest to its
 /// precisions: a log-precision is a constant plus one number for each index, found by averages over the other modes.
@@ -30,14 +30,7 @@ pub(crate) fn by_factors(
             }
             inner *= d;
             let values = along.iter().map(|log| (log + mean / dims.len() as f64).exp());
-            match wanted {
-                Covariance::Diagonal => precision.extend(values),
-                Covariance::Full => {
-                    let at = precision.len();
-                    precision.resize(at + d * d, 0.0);
-                    precision[at..].iter_mut().step_by(d + 1).zip(values).for_each(|(to, p)| *to = p);
-                }
-            }
+            precision.extend(Shape::new(wanted, d).with_diagonal(values));
         }
         (b, precision)
     };

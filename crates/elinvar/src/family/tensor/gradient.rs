@@ -4,9 +4,9 @@ use super::TensorProduct;
 use super::draw::TensorEstimator;
 use crate::block::{BlockGradient, Tensor};
 use crate::estimate::Curvature;
-use crate::family::{Batch, Gradient};
+use crate::family::{Batch, Gradient, Seen};
 use crate::linalg::axpy;
-use crate::target::{Answer, Prior};
+use crate::target::Prior;
 
 impl TensorProduct<'_> {
     /// ∇_W L = E[∇log p] + prior and G_j = A_j/D₋ⱼ − P_j, where A_j[i, i′] = Σ (⊗_{m≠j} V_m)_{ab} E[∇²ℓ]_{(ia),(i′b)}
@@ -15,23 +15,14 @@ impl TensorProduct<'_> {
     /// All but a full Hessian is summed in whitened coordinates, where A_j = L_j M_j L_jᵀ and M_j is a partial trace.
     ///
     /// Paper: §5, App. I.
-    pub(super) fn accumulate(
-        &self,
-        evaluations: &Answer,
-        curvature: &[f64],
-        prior: &Prior,
-        work: &mut TensorEstimator,
-        batch: &Batch,
-        out: &mut Gradient,
-    ) {
+    pub(super) fn accumulate(&self, seen: &Seen<'_>, work: &mut TensorEstimator, out: &mut Gradient) {
         if work.plan.curvature == Curvature::GradientFree {
-            return self.accumulate_values(evaluations, prior, work, batch, out);
+            return self.accumulate_values(seen, work, out);
         }
+        let Seen { evaluations, curvature, prior, batch } = *seen;
         let dim = self.size();
         let grads = &evaluations.grads()[..dim * batch.n];
-        let centre = work.plan.curvature.wants_centre().then(|| evaluations.grad(batch.centre(0)));
-        // A centre that could not be evaluated costs variance, not correctness.
-        let centre = centre.filter(|grad| grad.iter().all(|v| v.is_finite()));
+        let centre = seen.centre(work.plan.curvature, 0);
         let mut items = curvature;
         for ((rows, group), out) in self.parts().zip(&mut out.blocks) {
             out.reset();

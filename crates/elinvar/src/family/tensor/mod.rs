@@ -72,8 +72,7 @@ impl Estimator for TensorEstimator {
     }
 
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, _baseline: f64, out: &mut Gradient) -> bool {
-        let Seen { evaluations, curvature, prior, batch } = *seen;
-        TensorProduct::of(q).accumulate(evaluations, curvature, prior, self, batch, out);
+        TensorProduct::of(q).accumulate(seen, self, out);
         out.is_finite()
     }
 

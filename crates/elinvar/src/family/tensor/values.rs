@@ -4,21 +4,14 @@ use super::TensorProduct;
 use super::draw::TensorEstimator;
 use super::gradient::{add_products, unwhiten_matrices};
 use crate::estimate::Baseline;
-use crate::family::{Batch, Gradient};
+use crate::family::{Gradient, Seen};
 use crate::linalg::axpy;
-use crate::target::{Answer, Prior};
 
 impl TensorProduct<'_> {
     /// ∇_W L = −E[(h − b) E ×_j L_j] and white M_j = E[(h − b)(E_(j)E_(j)ᵀ − D₋ⱼ I)] for h = log q − log p, where E is
     /// the standard normal tensor of a draw: entropy and prior are inside h.
-    pub(super) fn accumulate_values(
-        &self,
-        evaluations: &Answer,
-        prior: &Prior,
-        work: &mut TensorEstimator,
-        batch: &Batch,
-        out: &mut Gradient,
-    ) {
+    pub(super) fn accumulate_values(&self, seen: &Seen<'_>, work: &mut TensorEstimator, out: &mut Gradient) {
+        let Seen { evaluations, prior, batch, .. } = *seen;
         let dim = self.size();
         let h = |s: usize| batch.log_q[s] - evaluations.log_p()[s] - prior.log_density(batch.draws.get(s));
         let kept = || (0..batch.n).filter(|s| batch.kept[*s]);

@@ -5,7 +5,6 @@ use super::prune::Survivors;
 use super::{Growth, MOST_COMPONENTS};
 use crate::Error;
 use crate::block::{Location, LogWeights, Scale};
-use crate::evaluate::Evaluator;
 use crate::family::Approximation;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
@@ -18,13 +17,15 @@ impl Growth<'_, '_, '_> {
     /// weight of its Laplace approximation. Returns how many there were.
     pub(super) fn add_modes(&mut self, judged: &Judged, survivors: &mut Survivors) -> Result<usize, Error> {
         let shape = judged.q.locations()[0].scale().shape();
-        let mut probe = Probe::new(Evaluator::new(self.evaluator.target(), self.fit.interrupt()));
+        let target = self.evaluator.target();
+        let mut probe = Probe::new(self.fit.evaluator(target, &self.plan));
         let (far, far_log_p) = self.scout(&judged.q)?;
-        self.store.keep_all(&far, &far_log_p);
+        self.evaluator.remember_values(&far, &far_log_p);
         let mut elbo = judged.elbo.value;
         let q = &survivors.q;
-        let mut candidates: Vec<(f64, f64, Vec<f64>)> = (0..self.store.len())
-            .map(|i| (self.store.log_p(i), self.store.point(i)))
+        let mut candidates: Vec<(f64, f64, Vec<f64>)> = self
+            .evaluator
+            .past()
             .chain((0..tuning::growth::SCOUTS).map(|i| (far_log_p[i], far.get(i))))
             .filter(|(log_p, _)| log_p.is_finite())
             .map(|(log_p, z)| (log_p - q.log_density(z), log_p, z.to_vec()))
@@ -34,7 +35,11 @@ impl Growth<'_, '_, '_> {
         // density.
         candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (mut found, mut idle, mut climbs) = (0, 0, 0);
-        while !candidates.is_empty() && idle < tuning::growth::IDLE_CLIMBS && climbs < tuning::growth::MOST_CLIMBS {
+        while !candidates.is_empty()
+            && idle < tuning::growth::IDLE_CLIMBS
+            && climbs < tuning::growth::MOST_CLIMBS
+            && probe.evaluator.limit_reached().is_none()
+        {
             let index = if climbs % 2 == 0 {
                 0
             } else {
@@ -49,7 +54,6 @@ impl Growth<'_, '_, '_> {
             idle += 1;
             let known = Known::Mixture { q, nats: elbo + tuning::growth::NEW_MODE_NATS };
             let mode = climb_to_mode(&mut probe, from, known, shape.covariance())?;
-            self.fit.counts += probe.evaluator.take_counts();
             let Some(mode) = mode else { continue };
             let log_mass = mode.log_mass - elbo;
             if log_mass < tuning::growth::MASS_WORTH_A_COMPONENT.ln()
@@ -72,6 +76,7 @@ impl Growth<'_, '_, '_> {
             found += 1;
             idle = 0;
         }
+        self.fit.counts += probe.evaluator.counts();
         Ok(found)
     }
 
@@ -81,7 +86,7 @@ impl Growth<'_, '_, '_> {
         let mut stream = Stream::open(self.round_seed(), Purpose::Start, 0, 0);
         let mut points = DrawBuffer::zeros(d, tuning::growth::SCOUTS);
         let centre = q.mean();
-        let scale = super::prune::from_covariance(q.locations()[0].scale().shape(), &q.covariance());
+        let scale = Scale::from_covariance(q.locations()[0].scale().shape(), &q.covariance());
         for i in 0..tuning::growth::SCOUTS {
             let z = points.get_mut(i);
             stream.fill_normal(z);

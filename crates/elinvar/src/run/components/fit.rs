@@ -1,6 +1,6 @@
 //! One fit of a growing mixture: a short round, or a run to its end.
 
-use super::{At, Growth, Store};
+use super::{At, Growth};
 use crate::Error;
 use crate::random::{Purpose, Stream};
 use crate::run::{Plan, Run, Stop, StopReason};
@@ -23,9 +23,11 @@ impl Growth<'_, '_, '_> {
         if let Some(steps) = round {
             run.pace = run.pace.round(steps, &stop);
         }
-        run.store = Some(self.store.clone());
-        let reason = self.fit.carry_round(&mut run, self.state(at, under_way))?;
-        self.store = run.store.take().unwrap_or_else(|| Store::new(self.evaluator.dim()));
+        let state = self.state(at, under_way);
+        run.evaluator.store = self.evaluator.store.take();
+        let reason = self.fit.carry_round(&mut run, state);
+        self.evaluator.store = run.evaluator.store.take();
+        let reason = reason?;
         at.q = if round.is_some() { run.average.value().unwrap_or(run.q) } else { run.best().clone() };
         self.n_fits += 1;
         Ok(reason)

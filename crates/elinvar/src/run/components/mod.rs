@@ -7,7 +7,6 @@ mod judge;
 mod prune;
 mod split;
 mod state;
-mod store;
 
 use std::ops::ControlFlow;
 
@@ -18,7 +17,7 @@ use super::fitting::Fitting;
 use super::journal::{self, Content};
 use super::{Counts, Plan, Step, StopReason};
 use crate::Error;
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Evaluator, Store};
 use crate::family::{Approximation, Kind};
 use crate::posterior::{Estimate, pareto_k_threshold};
 use crate::target::Target;
@@ -27,7 +26,6 @@ use crate::tuning;
 use judge::Judged;
 pub(super) use state::GrowthState;
 use state::Stage;
-pub(super) use store::Store;
 
 /// A mixture has at most this many components.
 pub const MOST_COMPONENTS: usize = 40;
@@ -105,11 +103,12 @@ pub(super) fn grow_in(
     }
     let origin = |counts| journal::origin(&start, plan, counts);
     let content = fit.open_part(plan.stop, origin, |entry| GrowthState::is_passed(entry, plan))?;
+    let mut evaluator = Evaluator::new(target, fit.interrupt());
+    evaluator.store = Some(Store::new(target.dim()));
     let mut growth = Growth {
-        evaluator: Evaluator::new(target, fit.interrupt()),
+        evaluator,
         fit,
         rounds: Vec::new(),
-        store: Store::new(target.dim()),
         n_fits: 0,
         longest: 1.0,
         boost: 1,
@@ -132,7 +131,6 @@ struct Growth<'t, 'w, 'o> {
     plan: Plan,
     fit: &'w mut Fitting<'o>,
     rounds: Vec<Round>,
-    store: Store,
     n_fits: u64,
     /// Longest step of a round.
     longest: f64,
@@ -271,7 +269,7 @@ impl Growth<'_, '_, '_> {
         let seed = self.round_seed();
         let judged = Judged::new(&mut self.evaluator, q, seed)?;
         self.fit.counts += self.evaluator.take_counts();
-        self.store.keep_all(&judged.draws, &judged.log_p);
+        self.evaluator.remember_values(&judged.draws, &judged.log_p);
         if let Some(step) = self.fit.last_step_mut().filter(|step| step.remaining.is_none()) {
             step.remaining = Some((judged.gap.value, judged.gap.mcse));
         }

@@ -3,8 +3,7 @@
 use super::judge::Judged;
 use crate::block::{Location, LogWeights, Scale};
 use crate::family::Approximation;
-use crate::linalg::{axpy, cholesky, dot, products};
-use crate::target::Shape;
+use crate::linalg::{axpy, dot, products};
 use crate::tuning;
 
 /// What is left of a judged mixture.
@@ -78,7 +77,7 @@ fn merged(present: &Survivors, refused: &[f64]) -> Option<(f64, Survivors)> {
         axpy(a * b * v, &difference, column);
     }
     let (mut blocks, mut log) = (q.locations().to_vec(), q.weights().log().to_vec());
-    blocks[j] = Location::new(mean, from_covariance(q.locations()[j].scale().shape(), &cov)?).ok()?;
+    blocks[j] = Location::new(mean, Scale::from_covariance(q.locations()[j].scale().shape(), &cov)?).ok()?;
     log[j] = (one + two).ln();
     let mut source = present.source.clone();
     source[j] = None;
@@ -104,27 +103,7 @@ fn symmetrised(one: &Location, cov_one: &[f64], two: &Location, cov_two: &[f64])
     let mut half = |block: &Location, cov: &[f64]| {
         let precision = block.scale().precision();
         block.scale().whiten(&difference, &mut white);
-        let trace = match block.scale().shape() {
-            Shape::Full(_) => dot(precision, cov),
-            Shape::Diagonal(_) => (0..d).map(|i| precision[i] * cov[i * d + i]).sum(),
-        };
-        trace + dot(&white, &white) - d as f64
+        block.scale().shape().trace_with_full(precision, cov) + dot(&white, &white) - d as f64
     };
     0.5 * (half(one, cov_two) + half(two, cov_one))
-}
-
-/// The scale matrix with this covariance, or with its diagonal.
-pub(super) fn from_covariance(shape: Shape, cov: &[f64]) -> Option<Scale> {
-    let precision = match shape {
-        Shape::Diagonal(d) => (0..d).map(|i| 1.0 / cov[i * d + i]).collect(),
-        Shape::Full(d) => {
-            let (mut l, mut inverse) = (vec![0.0; d * d], vec![0.0; d * d]);
-            let mut workspace = cholesky::Workspace::new(d);
-            cholesky::factor(d, cov, &mut l, &mut workspace).ok()?;
-            cholesky::inverse(d, &l, &mut inverse, &mut workspace);
-            products::mirror_lower(d, &mut inverse);
-            inverse
-        }
-    };
-    Scale::from_precision(shape, precision).ok()
 }

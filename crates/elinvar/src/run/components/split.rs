@@ -5,7 +5,6 @@ use super::prune::Survivors;
 use crate::block::{Location, LogWeights, Scale};
 use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
-use crate::target::Shape;
 use crate::tuning;
 
 impl Judged {
@@ -128,19 +127,9 @@ fn contract(matrix: &[f64], x: &[f64], g: &[f64], out: &mut [f64]) {
 /// mean and covariance.
 fn halves(block: &Location, direction: &[f64]) -> Option<[Location; 2]> {
     let between = tuning::growth::VARIANCE_BETWEEN_HALVES;
-    let d = direction.len();
     let scale = block.scale();
     let mut precision = scale.precision().to_vec();
-    match scale.shape() {
-        Shape::Full(_) => {
-            let mut v = vec![0.0; d];
-            scale.factor_times(direction, &mut v);
-            scale.shape().add_outer(between / (1.0 - between), &v, &mut precision);
-        }
-        Shape::Diagonal(_) => {
-            precision.iter_mut().zip(direction).for_each(|(p, u)| *p /= 1.0 - between * u * u);
-        }
-    }
+    scale.take_out(between, direction, 1.0, &mut precision);
     let mut offset = direction.to_vec();
     scale.unwhiten(&mut offset);
     let half = |sign: f64| {

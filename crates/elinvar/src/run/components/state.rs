@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judged;
-use super::store::Store;
 use super::{At, Growth, Round};
 use crate::Error;
+use crate::evaluate::{Limits, Store};
 use crate::family::Approximation;
 use crate::plan::Plan;
 use crate::run::Run;
@@ -32,7 +32,7 @@ pub(in crate::run) struct GrowthState {
     failures: u32,
     gap_before: Option<f64>,
     rounds: Vec<Round>,
-    store: Store,
+    store: Option<Store>,
     n_fits: u64,
     longest: f64,
     boost: usize,
@@ -56,13 +56,12 @@ impl GrowthState {
 
     /// The same within the fit `run`.
     pub(in crate::run) fn within(&self, run: &Run<'_>) -> Self {
-        let store = run.store.clone().unwrap_or_else(|| self.store.clone());
-        Self { store, run: Some(Box::new(run.state())), ..self.clone() }
+        Self { store: run.evaluator.store.clone(), run: Some(Box::new(run.state())), ..self.clone() }
     }
 
     /// Whether a growth by `plan`, which has not begun, comes through an entry of another with other limits.
     pub(super) fn is_passed(entry: &Entry, plan: &Plan) -> bool {
-        let evaluations = Run::limited(plan, entry.counts);
+        let evaluations = Limits::of(plan).limited(entry.counts);
         // A limit within the present round would change it.
         let steps = entry.trace.len() as u64 + 2 * tuning::growth::ROUND_STEPS;
         matches!(entry.content, Content::Growth(_)) && passes(&plan.stop, &entry.limits, steps, evaluations)
@@ -80,7 +79,7 @@ impl Growth<'_, '_, '_> {
             failures: at.failures,
             gap_before: Some(at.gap_before).filter(|gap| gap.is_finite()),
             rounds: self.rounds.clone(),
-            store: self.store.clone(),
+            store: self.evaluator.store.clone(),
             n_fits: self.n_fits,
             longest: self.longest,
             boost: self.boost,
@@ -100,7 +99,7 @@ impl Growth<'_, '_, '_> {
             }
             None => None,
         };
-        (self.rounds, self.store, self.under_way) = (state.rounds, state.store, state.run);
+        (self.rounds, self.evaluator.store, self.under_way) = (state.rounds, state.store, state.run);
         (self.n_fits, self.longest, self.boost, self.n_draws) =
             (state.n_fits, state.longest, state.boost, state.n_draws);
         Ok(At {

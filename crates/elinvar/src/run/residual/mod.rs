@@ -13,13 +13,12 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::drive::Driven;
-use super::fitting::Clock;
 use super::journal::{self, Content, Entry};
 use super::prior::check_prior;
 use super::{Bound, Counts, Plan, Step, StopReason, check_support};
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::Approximation;
 use crate::posterior::Posterior;
 use crate::target::Target;
@@ -43,7 +42,6 @@ pub(super) struct ResidualRun<'t> {
     /// The whitened gradient: a, then B.
     gradient: Vec<f64>,
     first_diagonal: Vec<f64>,
-    clock: Clock,
 }
 
 /// How a state is looked at.
@@ -107,13 +105,12 @@ impl<'t> ResidualRun<'t> {
         };
         let (q, pace) = (Whitened::of(&start), Pace::new(d, source, &plan));
         Ok(Self {
-            evaluator: Evaluator::new(target, None),
+            evaluator: Evaluator::new(target, None).within(Limits::of(&plan), Clock::at(0.0)),
             looking: Looking::new(d, &pace),
             room: Room::new(d),
             gradient: vec![0.0; d + d * d],
             first_diagonal: (0..d).map(|i| q.factor[i * d + i]).collect(),
             best: None,
-            clock: Clock::at(0.0),
             start,
             plan,
             q,
@@ -172,16 +169,7 @@ impl Driven for ResidualRun<'_> {
     }
 
     fn reason_to_stop(&self) -> Option<StopReason> {
-        let stop = &self.plan.stop;
-        self.pace.reason_to_stop(&self.plan).or_else(|| {
-            if self.evaluator.counts().gradient >= stop.max_evaluations {
-                Some(StopReason::MaxEvaluations)
-            } else if stop.max_seconds.is_some_and(|limit| self.clock.seconds() >= limit) {
-                Some(StopReason::MaxSeconds)
-            } else {
-                None
-            }
-        })
+        self.pace.reason_to_stop(&self.plan).or_else(|| self.evaluator.limit_reached())
     }
 
     fn advance_once(&mut self) -> Result<Step, Error> {
@@ -233,13 +221,9 @@ impl Driven for ResidualRun<'_> {
             n_draws: self.looking.n_draws(),
             components: 1,
             counts,
-            seconds: self.clock.seconds(),
+            seconds: self.evaluator.clock.seconds(),
             bound: Bound::default(),
         })
-    }
-
-    fn close(&mut self) -> Result<(), Error> {
-        Ok(())
     }
 
     fn counts_so_far(&self) -> Counts {
@@ -247,8 +231,7 @@ impl Driven for ResidualRun<'_> {
     }
 
     fn go_on_from(&mut self, counts: Counts, clock: Clock) {
-        self.evaluator.set_counts(counts);
-        self.clock = clock;
+        self.evaluator.go_on_from(counts, clock);
     }
 
     fn origin(&self, counts: Counts) -> String {

@@ -105,7 +105,7 @@ fn approximately(probe: &mut Probe<'_>, ascent: Ascent, covariance: Covariance) 
     let entries = match (second, covariance) {
         (Some(diagonal), _) => diagonal,
         (None, Covariance::Full) => pairs.matrix(),
-        (None, Covariance::Diagonal) => pairs.diagonal(),
+        (None, _) => pairs.diagonal(),
     };
     let d = point.z.len();
     let metric = Metric::new(d, entries).or_else(|| Metric::new(d, pairs.diagonal()));

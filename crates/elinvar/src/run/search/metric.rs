@@ -75,16 +75,10 @@ impl Metric {
 
     /// The entries as a scale matrix of the given kind stores them.
     pub(crate) fn stored_as(&self, covariance: Covariance) -> Vec<f64> {
-        let d = self.dim();
-        let entries = self.entries();
-        match (self.0.shape(), covariance) {
-            (Shape::Full(_), Covariance::Full) | (Shape::Diagonal(_), Covariance::Diagonal) => entries.to_vec(),
-            (Shape::Full(_), Covariance::Diagonal) => (0..d).map(|i| entries[i * d + i]).collect(),
-            (Shape::Diagonal(_), Covariance::Full) => {
-                let mut full = vec![0.0; d * d];
-                (0..d).for_each(|i| full[i * d + i] = entries[i]);
-                full
-            }
+        let (own, wanted) = (self.0.shape(), Shape::new(covariance, self.dim()));
+        if own == wanted {
+            return self.entries().to_vec();
         }
+        wanted.with_diagonal(self.entries().iter().step_by(own.stride()).copied())
     }
 }

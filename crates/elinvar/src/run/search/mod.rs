@@ -24,9 +24,11 @@ pub(crate) use scout::{Scouted, scout};
 use climb::{Climb, End, Waypoint};
 
 use crate::Error;
-use crate::evaluate::{Evaluator, Interrupt, Point};
+use crate::evaluate::{Evaluator, Point};
 use crate::record::Counts;
-use crate::target::{Covariance, Target};
+use crate::target::Covariance;
+#[cfg(test)]
+use crate::target::Target;
 
 /// A maximum of log p with the curvature there.
 #[derive(Clone, Debug)]
@@ -73,27 +75,23 @@ struct Search<'t> {
     ways: Option<Vec<Vec<Point>>>,
 }
 
-/// [`search_kept`] that nobody interrupts.
+/// [`search_by`] that nobody limits or interrupts.
 #[cfg(test)]
 pub(crate) fn search(target: &dyn Target, covariance: Covariance, seed: u64) -> Result<Found, Error> {
-    search_kept(target, covariance, seed, None)
+    search_by(Evaluator::new(target, None), covariance, seed)
 }
 
-/// Looks for the modes of `target`.
+/// Looks for the modes of a target.
 ///
 /// The first climb begins at the origin, three or more (as many as cost little) some Laplace standard deviations from
 /// where it led; where it led nowhere, at points of several absolute sizes. Only if these found several modes the
-/// search goes on, from points spread as the modes are, until new ones stop appearing.
+/// search goes on, from points spread as the modes are, until new ones stop appearing. Once a limit of the evaluator is
+/// reached, no other climb begins.
 ///
 /// # Errors
 /// A fatal error of the target; [`Error::Interrupted`].
-pub(crate) fn search_kept(
-    target: &dyn Target,
-    covariance: Covariance,
-    seed: u64,
-    interrupt: Option<&dyn Interrupt>,
-) -> Result<Found, Error> {
-    let mut search = Search::new(Evaluator::new(target, interrupt), covariance, seed);
+pub(crate) fn search_by(evaluator: Evaluator<'_>, covariance: Covariance, seed: u64) -> Result<Found, Error> {
+    let mut search = Search::new(evaluator, covariance, seed);
     search.begin_at_the_origin()?;
     search.around()?;
     search.among_the_modes()?;
@@ -127,6 +125,9 @@ impl<'t> Search<'t> {
 
     /// One climb; whether it found a mode that was not known.
     fn climb_from(&mut self, start: Point) -> Result<bool, Error> {
+        if self.searches > 0 && self.probe.evaluator.limit_reached().is_some() {
+            return Ok(false);
+        }
         self.searches += 1;
         let climb = climb::climb(&mut self.probe, start, Known::Modes(&self.modes), self.covariance)?;
         Ok(self.record(climb))

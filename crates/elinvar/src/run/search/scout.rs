@@ -50,8 +50,9 @@ pub(crate) struct Scouted {
 ///
 /// # Errors
 /// A fatal error of the target; [`Error::Interrupted`].
-pub(crate) fn scout(target: &dyn Target, seed: u64, interrupt: Option<&dyn Interrupt>) -> Result<Scouted, Error> {
-    let mut search = Search::new(Evaluator::new(target, interrupt), Covariance::Full, seed);
+pub(crate) fn scout(evaluator: Evaluator<'_>, seed: u64) -> Result<Scouted, Error> {
+    let (target, interrupt) = (evaluator.target(), evaluator.interrupt());
+    let mut search = Search::new(evaluator, Covariance::Full, seed);
     search.probe.is_scouting = true;
     search.ways = Some(Vec::new());
     search.begin_at_the_origin()?;

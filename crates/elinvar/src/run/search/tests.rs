@@ -1,11 +1,13 @@
 use super::*;
 use crate::block::{Location, LogWeights, Scale};
+use crate::evaluate::{Clock, Limits};
 use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
 use crate::model::{
     Banana, BetaBinomial, DesignMatrix, EightSchools, Funnel, GaussianMixture, LinearRegression, LogisticRegression,
     Parametrisation,
 };
+use crate::plan::{Plan, Stop};
 use crate::random::{Purpose, Stream};
 use crate::target::{Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, Shape, TargetError, from_fn};
 
@@ -411,7 +413,7 @@ fn an_ascent_ends_in_the_spike_of_a_funnel() {
 #[test]
 fn scouting_finds_the_mass_of_a_funnel_and_the_mode_of_a_regression() {
     let funnel = Pointwise(Funnel::new(10).unwrap());
-    let scouted = scout(&funnel, 4, None).unwrap();
+    let scouted = scout(Evaluator::new(&funnel, None), 4).unwrap();
     assert!(!scouted.fits);
     // The Gaussian at the mode has a bound of about −55 nats; that of the best Gaussian is about −3.
     assert!(scouted.places[0].elbo > -8.0, "{:?}", scouted.places.iter().map(|p| p.elbo).collect::<Vec<_>>());
@@ -419,9 +421,27 @@ fn scouting_finds_the_mass_of_a_funnel_and_the_mode_of_a_regression() {
     assert!(scouted.places.windows(2).all(|pair| pair[0].elbo >= pair[1].elbo));
 
     let regression = logistic(80, 10, 1.0, 3);
-    let (scouted, found) = (scout(&regression, 4, None).unwrap(), search(&regression, Covariance::Full, 4).unwrap());
+    let (scouted, found) =
+        (scout(Evaluator::new(&regression, None), 4).unwrap(), search(&regression, Covariance::Full, 4).unwrap());
     assert!(scouted.fits && scouted.places.len() == 1);
     let (mean, mode) = (scouted.approximation.mean(), &found.modes[0]);
     // What is left to climb there is half of this.
     assert!(0.5 * mode.metric.square_distance(&mean, &mode.centre) < 1.1 * crate::tuning::scout::MODE_NATS);
+}
+
+#[test]
+fn no_climb_begins_once_a_limit_is_reached() {
+    let target = logistic(50, 3, 1.0, 7);
+    let limited = |stop: Stop| {
+        let limits = Limits::of(&Plan { stop, ..Plan::default() });
+        search_by(Evaluator::new(&target, None).within(limits, Clock::at(2.0)), Covariance::Full, 3).unwrap()
+    };
+    let free = limited(Stop { max_evaluations: u64::MAX, ..Stop::default() });
+    assert!(free.searches > 1);
+    let few = limited(Stop { max_evaluations: 2, ..Stop::default() });
+    let late = limited(Stop { max_seconds: Some(1.0), ..Stop::default() });
+    for found in [few, late] {
+        assert_eq!((found.searches, found.modes.len()), (1, 1));
+        assert!(found.counts.gradient < free.counts.gradient);
+    }
 }

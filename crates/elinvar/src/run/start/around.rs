@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::random::{Purpose, Stream};
-use crate::target::Covariance;
+use crate::target::Shape;
 
 /// Where and how wide a start is: each entry of each location is drawn from N(mean, sd²), and Σ = variance · I.
 ///
@@ -85,15 +85,7 @@ pub fn start_around(family: Family, dim: usize, at: Placement, seed: u64) -> Res
         let mut b = location(&mut stream);
         let n_shifts = (family.n_columns() - 1) * dim;
         b.extend((0..n_shifts).map(|_| SHIFT * at.variance.sqrt() * stream.normal()));
-        let precision = match family.covariance {
-            Covariance::Diagonal => vec![1.0 / at.variance; dim],
-            Covariance::Full => {
-                let mut matrix = vec![0.0; dim * dim];
-                matrix.iter_mut().step_by(dim + 1).for_each(|entry| *entry = 1.0 / at.variance);
-                matrix
-            }
-        };
-        (b, precision)
+        (b, Shape::new(family.covariance, dim).with_diagonal(vec![1.0 / at.variance; dim]))
     };
     let components = family.n_components();
     let blocks = (0..components).map(block).collect();

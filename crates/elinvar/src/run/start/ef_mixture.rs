@@ -14,7 +14,7 @@ use crate::family::{Approximation, Family};
 use crate::random::{Purpose, Stream};
 use crate::run::Plan;
 use crate::run::fitting::Fitting;
-use crate::run::search::search_kept;
+use crate::run::search::search_by;
 use crate::special::normal_quantile::normal_quantile;
 use crate::target::{Covariance, FreeScale, Support, Target};
 use crate::tuning;
@@ -40,7 +40,7 @@ pub(super) fn ef_mixture(
     }
     let free = FreeScale::new(target);
     let gaussians = if target.about().support == Support::Circle {
-        around_the_circle(&free, components, plan.seed, fit)?
+        around_the_circle(&free, components, plan, fit)?
     } else {
         // Rows cannot be left out where the prior is evaluated with them.
         start_in(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() }, fit)?
@@ -78,10 +78,10 @@ fn nearest(standard: &Component, free: &FreeScale<'_>, mean: f64, sd: f64) -> Co
 fn around_the_circle(
     free: &FreeScale<'_>,
     components: usize,
-    seed: u64,
+    plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
-    let mut found = search_kept(free, Covariance::Diagonal, seed, fit.interrupt())?;
+    let mut found = search_by(fit.evaluator(free, plan), Covariance::Diagonal, plan.seed)?;
     fit.counts += found.counts;
     // A density of period 2π has every mode many times.
     let wrapped = |y: f64| PI - (PI - y).rem_euclid(TAU);
@@ -98,11 +98,11 @@ fn around_the_circle(
     found.modes = modes;
     let several = heavy(&found.modes);
     let approximation = if several.len() > 1 && components > 1 {
-        over_modes(several, components, Covariance::Diagonal, seed)?
+        over_modes(several, components, Covariance::Diagonal, plan.seed)?
     } else {
         let gaussian = Draft::gaussian(&found.region, Covariance::Diagonal).finish()?;
         let family = Family::mog(components).diagonal();
-        let seed = Stream::open(seed, Purpose::Start, 3, 0).next_u64();
+        let seed = Stream::open(plan.seed, Purpose::Start, 3, 0).next_u64();
         bend(&mut Evaluator::new(free, fit.interrupt()), &gaussian, family, seed)?
     };
     Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), contained: None, found: Some(found) })

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::random::{Purpose, Stream};
-use crate::target::{Covariance, Target};
+use crate::target::{Covariance, Shape, Target};
 
 /// A start for [`fit_from`](crate::fit_from) where the target has a `Guess`, which `fit` takes as its start, too.
 ///
@@ -54,13 +54,5 @@ pub fn start_at_guess(target: &dyn Target, family: Family, seed: u64) -> Result<
 }
 
 fn precisions(widths: &[f64], covariance: Covariance) -> Vec<f64> {
-    let diagonal = widths.iter().map(|width| 1.0 / (width * width));
-    match covariance {
-        Covariance::Diagonal => diagonal.collect(),
-        Covariance::Full => {
-            let mut matrix = vec![0.0; widths.len() * widths.len()];
-            matrix.iter_mut().step_by(widths.len() + 1).zip(diagonal).for_each(|(entry, p)| *entry = p);
-            matrix
-        }
-    }
+    Shape::new(covariance, widths.len()).with_diagonal(widths.iter().map(|width| 1.0 / (width * width)))
 }

@@ -22,12 +22,12 @@ use over_modes::{heavy, over_modes};
 
 use super::contained::Contained;
 use super::fitting::Fitting;
-use super::search::{Found, Mode, Scouted, scout, search_kept};
+use super::search::{Found, Mode, Scouted, scout, search_by};
 use super::values::not_from_values;
 use super::{Counts, Plan, Run, Stop, StopReason, check_support};
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::evaluate::{Evaluator, Interrupt};
+use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
@@ -97,7 +97,7 @@ pub(super) fn start_in(
     let scouts = matches!(family.kind, Kind::Gaussian | Kind::Auto) && about.prior.shared().is_none();
     let by_gradients = !about.offers.hessian || plan.curvature == Curvature::LeastChange;
     if scouts && by_gradients && !is_printed && plan.goes_by_residuals(target, gaussian)? {
-        let Scouted { approximation, found, counts, .. } = scout(target, plan.seed, fit.interrupt())?;
+        let Scouted { approximation, found, counts, .. } = scout(fit.evaluator(target, plan), plan.seed)?;
         fit.counts += counts;
         return Ok(Start {
             approximation,
@@ -109,25 +109,13 @@ pub(super) fn start_in(
     }
     if about.guess.is_some() && !matches!(family.kind, Kind::Auto | Kind::MogAuto) {
         let approximation = start_at_guess(target, family, plan.seed)?;
-        return Ok(Start {
-            approximation,
-            counts: fit.counts,
-            agreement: Agreement::default(),
-            contained: None,
-            found: None,
-        });
+        return Ok(Start::unsearched(approximation, fit.counts));
     }
     if is_printed {
         // Components at one place would stay together.
         let sd = if family.n_components() > 1 { 1.0 } else { 0.0 };
         let approximation = start_around(family, about.dim, Placement { sd, ..Placement::default() }, plan.seed)?;
-        return Ok(Start {
-            approximation,
-            counts: fit.counts,
-            agreement: Agreement::default(),
-            contained: None,
-            found: None,
-        });
+        return Ok(Start::unsearched(approximation, fit.counts));
     }
     let mut covariance = family.covariance;
     if let Kind::Matrix { layout, .. } = family.kind {
@@ -139,14 +127,14 @@ pub(super) fn start_in(
         covariance = Covariance::Diagonal;
     }
     let found = match about.offers.gradient {
-        true => search_kept(target, covariance, plan.seed, fit.interrupt())?,
-        false => search_by_values(target, covariance, plan.seed, fit.interrupt())?,
+        true => search_by(fit.evaluator(target, plan), covariance, plan.seed)?,
+        false => search_by_values(target, covariance, plan, fit)?,
     };
     fit.counts += found.counts;
     let stand_in;
     let target: &dyn Target = if about.prior.shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        stand_in = WithPrior::new(target, about.prior.without_mixing(about.dim));
+        stand_in = WithPrior::new(target, about.prior.without_mixing());
         &stand_in
     } else {
         target
@@ -159,6 +147,11 @@ pub(super) fn start_in(
 }
 
 impl Start {
+    /// A start for which no mode was looked for.
+    fn unsearched(approximation: Approximation, counts: Counts) -> Self {
+        Self { approximation, counts, agreement: Agreement::default(), contained: None, found: None }
+    }
+
     /// The start of another family from the same search.
     pub(super) fn of_family(
         &self,
@@ -190,11 +183,11 @@ fn agreement(found: &Found) -> Agreement {
 fn search_by_values(
     target: &dyn Target,
     covariance: Covariance,
-    seed: u64,
-    interrupt: Option<&dyn Interrupt>,
+    plan: &Plan,
+    fit: &Fitting<'_>,
 ) -> Result<Found, Error> {
     let by_differences = ByDifferences::new(target);
-    let mut found = search_kept(&by_differences, covariance, seed, interrupt)?;
+    let mut found = search_by(fit.evaluator(&by_differences, plan), covariance, plan.seed)?;
     found.counts = as_values(found.counts, &by_differences);
     Ok(found)
 }

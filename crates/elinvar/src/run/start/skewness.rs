@@ -7,7 +7,6 @@ use crate::family::{Approximation, DrawPlan, NoiseKey};
 use crate::law::{Law, SkewnessOfShift};
 use crate::linalg::{axpy, dot};
 use crate::random::{Noise, Purpose, Stream};
-use crate::target::Shape;
 use crate::tuning;
 
 /// The unit direction x in which the target is most skewed, in coordinates whitened by the Gaussian, and its third
@@ -84,17 +83,10 @@ pub(super) fn shift(draft: &mut Draft, law: Law, gaussian: &Approximation, direc
     let Some(SkewnessOfShift { mean: mean_u, variance: var_u, length }) = law.skewness_of_shift(third) else { return };
     let length = length.max(tuning::start::SMALLEST_SHIFT).min((tuning::start::LARGEST_SHIFT_SHARE / var_u).sqrt());
     let scale = gaussian.locations()[0].scale();
-    let d = scale.dim();
-    let (mut alpha, mut v) = (direction.iter().map(|u| length * u).collect::<Vec<_>>(), vec![0.0; d]);
-    scale.factor_times(&alpha, &mut v);
-    // (Σ − Var(u) ααᵀ)⁻¹ = P + Var(u)/(1 − Var(u) κ) Pα(Pα)ᵀ; a diagonal keeps each coordinate's variance instead.
+    let mut alpha: Vec<f64> = direction.iter().map(|u| length * u).collect();
+    // (Σ − Var(u) ααᵀ)⁻¹, κ = |α|² in whitened coordinates.
     let (b, precision) = &mut draft.blocks[0];
-    match scale.shape() {
-        Shape::Full(_) => scale.shape().add_outer(var_u / (1.0 - var_u * length * length), &v, precision),
-        Shape::Diagonal(_) => {
-            precision.iter_mut().zip(&alpha).for_each(|(p, a)| *p /= 1.0 - var_u * a * a);
-        }
-    }
+    scale.take_out(var_u, &alpha, length * length, precision);
     scale.unwhiten(&mut alpha);
     axpy(-mean_u, &alpha, b);
     b.extend_from_slice(&alpha);

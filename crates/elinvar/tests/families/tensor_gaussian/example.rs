@@ -6,7 +6,7 @@ use elinvar::estimate::Curvature;
 use elinvar::family::{Approximation, Kind, Layout, MatrixUpdate};
 use elinvar::target::Covariance;
 
-use crate::subjects::numbers;
+use crate::subjects::{numbers, precision};
 
 /// Where the curvature of a step comes from.
 pub(crate) const SOURCES: [Curvature; 5] = [
@@ -16,19 +16,6 @@ pub(crate) const SOURCES: [Curvature; 5] = [
     Curvature::Stein { control_variate: true },
     Curvature::Stein { control_variate: false },
 ];
-
-/// AAᵀ + ½I, or its diagonal.
-pub(crate) fn precision(d: usize, covariance: Covariance, seed: u64) -> Vec<f64> {
-    let a = numbers(d * d, seed);
-    let entry = |i: usize, j: usize| {
-        let product: f64 = (0..d).map(|k| a[i * d + k] * a[j * d + k]).sum();
-        product + if i == j { 0.5 } else { 0.0 }
-    };
-    match covariance {
-        Covariance::Full => (0..d * d).map(|at| entry(at % d, at / d)).collect(),
-        Covariance::Diagonal => (0..d).map(|i| entry(i, i)).collect(),
-    }
-}
 
 /// A state of the family away from the origin.
 pub(crate) fn state(family: Family, seed: u64) -> State {

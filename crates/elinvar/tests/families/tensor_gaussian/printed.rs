@@ -11,7 +11,8 @@ use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Run;
 use elinvar::target::{About, Answer, Ask, Covariance, Draws, Prior, Target, TargetError, Want};
 
-use super::example::{precision, times, transposed};
+use super::example::{times, transposed};
+use crate::subjects::precision;
 use crate::subjects::{logistic, numbers};
 
 /// Relative, of the largest entry: algebra in another order.

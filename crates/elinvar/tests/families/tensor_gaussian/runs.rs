@@ -7,8 +7,9 @@ use elinvar::run::Run;
 use elinvar::target::Covariance;
 use elinvar::{Plan, fit_from};
 
-use super::example::{SOURCES, member, precision, state};
+use super::example::{SOURCES, member, state};
 use crate::members::differences::close;
+use crate::subjects::precision;
 use crate::subjects::{logistic, numbers};
 
 fn take(n: usize, run: &mut Run<'_>) {

@@ -76,7 +76,7 @@ fn check_option(label: &str, q: &Approximation, case: &Value, option: &str, list
     let (evaluations, curvature) = items.evaluate(q, &*work, &batch, form);
     let prior = match (form, given(case, "t_prior_a0").and_then(Value::as_f64)) {
         (PriorForm::Evaluated, _) => Prior::None,
-        (_, Some(a)) => Prior::StudentT { precision: number(case, "prior_precision"), a },
+        (_, Some(a)) => Prior::student_t(number(case, "prior_precision"), a, q.dim()),
         (_, None) => items.gaussian_prior(),
     };
     let mut gradient = q.zero_gradient();

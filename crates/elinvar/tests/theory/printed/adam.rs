@@ -1,23 +1,24 @@
-//! The Adam boxes of App. J: their first step, from s = 0 and m = 0.
+//! The Adam boxes of App. J: their first step, from s = 0 and m = 0, with one draw and the mean over the items of the
+//! gradients of f.
 
 use elinvar::Family;
 use elinvar::block::{Location, Scale};
 use elinvar::estimate::{Curvature, MixingWeights};
 use elinvar::family::Approximation;
-use elinvar::internals::law::{HalfNormal, InverseGamma};
+use elinvar::internals::law::{InverseGamma, ReciprocalInverseGaussian};
 use elinvar::law::Law;
 use elinvar::rule::{AdamLike, PrintedStep};
 use elinvar::target::Shape;
 
 use super::*;
 
-const GAMMA_1: f64 = 0.9;
 const GAMMA_2: f64 = 0.999;
 const N: f64 = ROWS as f64;
+const OPTIONS: [MixingWeights; 2] = [MixingWeights::Sampled, MixingWeights::Marginal];
 
-fn box_plan() -> Plan {
+fn box_plan(weights: MixingWeights) -> Plan {
     let plan = options::with(|options| options.step = PrintedStep::AdamLike(AdamLike::default()));
-    Plan { n_draws: 1, curvature: Curvature::SquaredMean, weights: MixingWeights::Sampled, ..plan }
+    Plan { n_draws: 1, curvature: Curvature::SquaredMean, weights, ..plan }
 }
 
 fn start(family: Family, b: Vec<f64>) -> Approximation {
@@ -30,55 +31,97 @@ fn move_by(from: &[f64], m: &[f64], s_hat: &[f64]) -> Vec<f64> {
     (0..DIM).map(|i| from[i] - BETA * m[i] / s_hat[i].sqrt()).collect()
 }
 
-/// Box 1, option I: one draw, the mean of the gradients of all items squared.
-#[test]
-fn the_adam_box_of_the_skew_gaussian() {
-    let items = Items::new();
-    let (mu, alpha) = (location(0), shift());
-    let after = one_step(
-        &items.target(gaussian_prior()),
-        &start(Family::skew(), [mu.clone(), alpha.clone()].concat()),
-        &box_plan(),
-    );
-    let p = Matrix::diagonal(&[DELTA; DIM]);
-    let law: Law = HalfNormal.into();
-    let (w, eps) = noise(law, 1);
-    let u = w[0].abs();
-    let z: Vec<f64> = (0..DIM).map(|i| mu[i] + eps[0][i] / DELTA.sqrt() + u * alpha[i]).collect();
-    let g_mu: Vec<f64> = items.all(&z).1.iter().map(|g| g / N).collect();
-    let (slope, in_sigma) = mean_mixtures::skew_entropy(&p, &alpha);
-    let g_alpha = plus(&g_mu.iter().map(|g| u * g).collect::<Vec<_>>(), -1.0 / N, &slope);
-    let c = (2.0 / std::f64::consts::PI).sqrt();
-    let bar = 1.0 / (1.0 - c * c);
-    let m = |one: &[f64], two: &[f64], at: &[f64]| -> Vec<f64> {
-        (0..DIM).map(|i| bar * (one[i] - c * two[i]) + DELTA * at[i] / N).collect()
-    };
-    let s: Vec<f64> =
-        (0..DIM).map(|i| (1.0 - GAMMA_2) * (g_mu[i] * g_mu[i] - 2.0 * in_sigma.at(i, i) / N + DELTA / N)).collect();
-    let s_hat: Vec<f64> = s.iter().map(|s| (s + DELTA / N) / (1.0 - GAMMA_2)).collect();
-    let block = &after.locations()[0];
-    same("μ", block.column(0), &move_by(&mu, &m(&g_mu, &g_alpha, &mu), &s_hat));
-    same("α", block.column(1), &move_by(&alpha, &m(&g_alpha, &g_mu, &alpha), &s_hat));
-    let precision: Vec<f64> = s.iter().map(|s| N * s + DELTA).collect();
-    same("P", block.scale().precision(), &precision);
-    assert_eq!(AdamLike::default().gamma1, GAMMA_1);
+fn mean_gradient(items: &Items, z: &[f64]) -> Vec<f64> {
+    items.all(z).1.iter().map(|g| g / N).collect()
 }
 
-/// Box 3, option I.
+/// The boxes of the skew-Gaussian and of the EMG, where Σ⁻¹ = diag(Ns + δ) is δI at the start.
+fn check_mean_mixture(case: mean_mixtures::Case) {
+    let items = Items::new();
+    let (mu, alpha) = (location(0), shift());
+    let (w, eps) = noise(case.law, 1);
+    let u = case.u(w[0]);
+    let hat: Vec<f64> = (0..DIM).map(|i| mu[i] + eps[0][i] / DELTA.sqrt()).collect();
+    let z = plus(&hat, u, &alpha);
+    let p = Matrix::diagonal(&[DELTA; DIM]);
+    let (slope, in_sigma) = case.entropy(&p, &alpha);
+    let kappa = DELTA * dot(&alpha, &alpha);
+    for weights in OPTIONS {
+        let begin = start(case.family, [mu.clone(), alpha.clone()].concat());
+        let after = one_step(&items.target(gaussian_prior()), &begin, &box_plan(weights));
+        let g_mu = mean_gradient(&items, &z);
+        let scaled = |by: f64, x: &[f64]| x.iter().map(|x| by * x).collect::<Vec<_>>();
+        let g_hat = match weights {
+            MixingWeights::Sampled => scaled(u, &g_mu),
+            _ => {
+                let (u_z, v) = case.option_two(DELTA * dot(&difference(&z, &mu), &alpha), kappa);
+                plus(&scaled(u_z, &g_mu), v, &mean_gradient(&items, &hat))
+            }
+        };
+        let g_alpha = plus(&g_hat, -1.0 / N, &slope);
+        let [of_mu, of_alpha] = case.combined(&g_mu, &g_alpha);
+        let (m_mu, m_alpha) = (plus(&of_mu, DELTA / N, &mu), plus(&of_alpha, DELTA / N, &alpha));
+        let g_s = |i: usize| g_mu[i] * g_mu[i] - 2.0 * in_sigma.at(i, i) / N + DELTA / N;
+        let s: Vec<f64> = (0..DIM).map(|i| (1.0 - GAMMA_2) * g_s(i)).collect();
+        let s_hat: Vec<f64> = s.iter().map(|s| (s + DELTA / N) / (1.0 - GAMMA_2)).collect();
+        let (block, label) = (&after.locations()[0], format!("{} {weights}", case.family));
+        same(&format!("{label}: μ"), block.column(0), &move_by(&mu, &m_mu, &s_hat));
+        same(&format!("{label}: α"), block.column(1), &move_by(&alpha, &m_alpha, &s_hat));
+        let precision: Vec<f64> = s.iter().map(|s| N * s + DELTA).collect();
+        same(&format!("{label}: P"), block.scale().precision(), &precision);
+    }
+}
+
+/// Box 1.
+#[test]
+fn the_adam_box_of_the_skew_gaussian() {
+    check_mean_mixture(mean_mixtures::cases()[0]);
+    assert_eq!((AdamLike::default().gamma1, AdamLike::default().gamma2), (0.9, GAMMA_2));
+}
+
+/// Box 2.
+#[test]
+fn the_adam_box_of_the_emg() {
+    check_mean_mixture(mean_mixtures::cases()[1]);
+}
+
+/// The boxes of the Student-t and of the symmetric NIG: z = μ + √s(w)σε with Σ⁻¹ = diag(Ns + s̄δ), g_s = s(w) g∘g or
+/// u(z) g∘g.
+fn check_scale_mixture(family: Family, law: Law, s_of: fn(f64) -> f64, mean_s: f64, u_of: impl Fn(f64) -> f64) {
+    let items = Items::new();
+    let mu = location(0);
+    let (w, eps) = noise(law, 1);
+    let prior = DELTA * mean_s;
+    let z: Vec<f64> = (0..DIM).map(|i| mu[i] + (s_of(w[0]) / prior).sqrt() * eps[0][i]).collect();
+    let off = difference(&z, &mu);
+    for weights in OPTIONS {
+        let after = one_step(&items.target(gaussian_prior()), &start(family, mu.clone()), &box_plan(weights));
+        let g = mean_gradient(&items, &z);
+        let factor = if weights == MixingWeights::Sampled { s_of(w[0]) } else { u_of(prior * dot(&off, &off)) };
+        let s: Vec<f64> = g.iter().map(|g| (1.0 - GAMMA_2) * factor * g * g).collect();
+        let s_hat: Vec<f64> = s.iter().map(|s| (s + prior / N) / (1.0 - GAMMA_2)).collect();
+        let m = plus(&g, DELTA / N, &mu);
+        let (block, label) = (&after.locations()[0], format!("{family} {weights}"));
+        same(&format!("{label}: μ"), block.column(0), &move_by(&mu, &m, &s_hat));
+        let precision: Vec<f64> = s.iter().map(|s| N * s + prior).collect();
+        same(&format!("{label}: P"), block.scale().precision(), &precision);
+    }
+}
+
+/// Box 3.
 #[test]
 fn the_adam_box_of_the_student_t() {
-    let items = Items::new();
-    let (mu, a) = (location(0), 2.5);
-    let after = one_step(&items.target(gaussian_prior()), &start(Family::student_t(a), mu.clone()), &box_plan());
-    let law: Law = InverseGamma::new(a).unwrap().into();
-    let (w, eps) = noise(law, 1);
-    let prior = DELTA * a / (a - 1.0);
-    let z: Vec<f64> = (0..DIM).map(|i| mu[i] + (w[0] / prior).sqrt() * eps[0][i]).collect();
-    let g: Vec<f64> = items.all(&z).1.iter().map(|g| g / N).collect();
-    let s: Vec<f64> = g.iter().map(|g| (1.0 - GAMMA_2) * w[0] * g * g).collect();
-    let s_hat: Vec<f64> = s.iter().map(|s| (s + prior / N) / (1.0 - GAMMA_2)).collect();
-    let m = plus(&g, DELTA / N, &mu);
-    same("μ", after.locations()[0].column(0), &move_by(&mu, &m, &s_hat));
-    let precision: Vec<f64> = s.iter().map(|s| N * s + prior).collect();
-    same("P", after.locations()[0].scale().precision(), &precision);
+    let a = 2.5;
+    let law = InverseGamma::new(a).unwrap().into();
+    let u = |q: f64| (a + 0.5 * q) / (a + 0.5 * DIM as f64 - 1.0);
+    check_scale_mixture(Family::student_t(a), law, |w| w, a / (a - 1.0), u);
+}
+
+/// Box 4.
+#[test]
+fn the_adam_box_of_the_symmetric_nig() {
+    let lambda = scale_mixtures::LAMBDA;
+    let law = ReciprocalInverseGaussian::new(lambda).unwrap().into();
+    let u = |q: f64| scale_mixtures::u_of_snig(q, scale_mixtures::exact_ratio);
+    check_scale_mixture(Family::snig(lambda), law, |w| 1.0 / w, 1.0 + 1.0 / lambda, u);
 }

@@ -17,103 +17,131 @@ pub(super) fn member(kind: &str, parameters: [f64; 3]) -> Component {
     ComponentKind::new(kind, None).unwrap().standard().with_parameters(parameters).unwrap()
 }
 
-pub(super) const K: usize = 3;
-pub(super) const WEIGHTS: [f64; K] = [0.5, 0.2, 0.3];
 /// The block of a stream from which labels are drawn.
 const LABELS: u32 = 1 << 20;
 
-pub(super) fn start() -> Approximation {
-    let block = |c: usize| {
-        let scale = Scale::from_precision(Shape::Full(DIM), precision(c).entries).unwrap();
-        Location::new(location(c), scale).unwrap()
-    };
-    let weights = LogWeights::new(WEIGHTS.iter().map(|w| w.ln()).collect()).unwrap();
-    Approximation::mixture(weights, (0..K).map(block).collect()).unwrap()
-}
-
-/// S draws of the mixture as a whole.
-pub(super) fn draws(n: usize) -> Vec<Vec<f64>> {
-    let mut source = NoiseSource::new(Noise::Independent, DIM, n);
-    source.begin(SEED, Purpose::Draws, 0, 0);
-    let mut eps = vec![0.0; DIM * n];
-    source.fill_eps(&mut eps);
-    let mut stream = Stream::open(SEED, Purpose::Draws, 0, LABELS);
-    let mut label = || {
-        let u = stream.uniform();
-        if u < WEIGHTS[0] { 0 } else { 1 + usize::from(u >= WEIGHTS[0] + WEIGHTS[1]) }
-    };
-    let place = |eps: &[f64]| {
-        let c = label();
-        plus(&location(c), 1.0, &unwhitened(&precision(c), eps))
-    };
-    eps.chunks_exact(DIM).map(place).collect()
-}
-
-/// N(z | μ_c, Σ_c) of every component.
-fn densities(z: &[f64]) -> Vec<f64> {
-    let density = |c: usize| {
-        let off = difference(z, &location(c));
-        let exponent = 0.5 * (precision(c).log_det() - quadratic(&off, &precision(c), &off));
-        exponent.exp() / std::f64::consts::TAU.powf(0.5 * DIM as f64)
-    };
-    (0..K).map(density).collect()
+/// A mixture by its numbers.
+struct Mixture {
+    weights: Vec<f64>,
+    means: Vec<Vec<f64>>,
+    precisions: Vec<Matrix>,
 }
 
 /// h, ∇h, ∇²h and δ_c at a point.
 type AtPoint = (f64, Vec<f64>, Matrix, Vec<f64>);
 
-/// The same at z.
-pub(super) fn at(items: &Items, z: &[f64]) -> AtPoint {
-    let parts = densities(z);
-    let q: f64 = parts.iter().zip(WEIGHTS).map(|(part, weight)| weight * part).sum();
-    let delta: Vec<f64> = parts.iter().map(|part| part / q).collect();
-    let (mut score, mut hessian) = (vec![0.0; DIM], Matrix::zeros(DIM, DIM));
-    for c in 0..K {
-        let (r, a) = (WEIGHTS[c] * delta[c], precision(c).times_vector(&difference(&location(c), z)));
-        score = plus(&score, r, &a);
-        hessian = hessian.plus(r, &outer(&a, &a)).plus(-r, &precision(c));
+impl Mixture {
+    /// Three components.
+    fn of_three() -> Self {
+        let (means, precisions) = ((0..3).map(location).collect(), (0..3).map(precision).collect());
+        Self { weights: vec![0.5, 0.2, 0.3], means, precisions }
     }
-    hessian = hessian.plus(-1.0, &outer(&score, &score));
-    let (f, g, h) = items.all(z);
-    let log_prior = 0.5 * DIM as f64 * (DELTA / std::f64::consts::TAU).ln() - 0.5 * DELTA * dot(z, z);
-    let identity = Matrix::diagonal(&[1.0; DIM]);
-    let gradient = plus(&plus(&g, DELTA, z), 1.0, &score);
-    (q.ln() - log_prior + f, gradient, h.plus(DELTA, &identity).plus(1.0, &hessian), delta)
-}
 
-/// S = 7 with K = 3, and the single draw that eq. (16) is printed with.
-#[test]
-fn a_mixture_moves_by_equation_16_from_draws_of_the_whole() {
-    let items = Items::new();
-    for n in [7, 1] {
-        let plan = Plan { seed: SEED, ..Plan::printed(n, BETA, 1) };
-        let after = one_step(&items.target(gaussian_prior()), &start(), &plan);
-        let points: Vec<_> = draws(n).iter().map(|z| at(&items, z)).collect();
+    fn of(q: &Approximation) -> Self {
+        let k = q.locations().len();
+        let precision = |c: usize| Matrix::from_columns(DIM, q.locations()[c].scale().precision());
+        let means = (0..k).map(|c| q.locations()[c].column(0).to_vec()).collect();
+        Self {
+            weights: q.weights().log().iter().map(|w| w.exp()).collect(),
+            means,
+            precisions: (0..k).map(precision).collect(),
+        }
+    }
+
+    fn member(&self) -> Approximation {
+        let block = |c: usize| {
+            let scale = Scale::from_precision(Shape::Full(DIM), self.precisions[c].entries.clone()).unwrap();
+            Location::new(self.means[c].clone(), scale).unwrap()
+        };
+        let weights = LogWeights::new(self.weights.iter().map(|w| w.ln()).collect()).unwrap();
+        Approximation::mixture(weights, (0..self.weights.len()).map(block).collect()).unwrap()
+    }
+
+    /// S draws of the mixture as a whole.
+    fn draws(&self, n: usize) -> Vec<Vec<f64>> {
+        let mut source = NoiseSource::new(Noise::Independent, DIM, n);
+        source.begin(SEED, Purpose::Draws, 0, 0);
+        let mut eps = vec![0.0; DIM * n];
+        source.fill_eps(&mut eps);
+        let mut stream = Stream::open(SEED, Purpose::Draws, 0, LABELS);
+        let mut label = || {
+            let u = stream.uniform();
+            let below = |c: usize| self.weights[..=c].iter().sum::<f64>() > u;
+            (0..self.weights.len()).find(|c| below(*c)).unwrap()
+        };
+        let place = |eps: &[f64]| {
+            let c = label();
+            plus(&self.means[c], 1.0, &unwhitened(&self.precisions[c], eps))
+        };
+        eps.chunks_exact(DIM).map(place).collect()
+    }
+
+    fn at(&self, items: &Items, z: &[f64]) -> AtPoint {
+        let k = self.weights.len();
+        let density = |c: usize| {
+            let (p, off) = (&self.precisions[c], difference(z, &self.means[c]));
+            (0.5 * (p.log_det() - quadratic(&off, p, &off))).exp() / std::f64::consts::TAU.powf(0.5 * DIM as f64)
+        };
+        let parts: Vec<f64> = (0..k).map(density).collect();
+        let q: f64 = parts.iter().zip(&self.weights).map(|(part, weight)| weight * part).sum();
+        let delta: Vec<f64> = parts.iter().map(|part| part / q).collect();
+        let (mut score, mut hessian) = (vec![0.0; DIM], Matrix::zeros(DIM, DIM));
+        for c in 0..k {
+            let (r, p) = (self.weights[c] * delta[c], &self.precisions[c]);
+            let a = p.times_vector(&difference(&self.means[c], z));
+            score = plus(&score, r, &a);
+            hessian = hessian.plus(r, &outer(&a, &a)).plus(-r, p);
+        }
+        hessian = hessian.plus(-1.0, &outer(&score, &score));
+        let (f, g, h) = items.all(z);
+        let log_prior = 0.5 * DIM as f64 * (DELTA / std::f64::consts::TAU).ln() - 0.5 * DELTA * dot(z, z);
+        let identity = Matrix::diagonal(&[1.0; DIM]);
+        let gradient = plus(&plus(&g, DELTA, z), 1.0, &score);
+        (q.ln() - log_prior + f, gradient, h.plus(DELTA, &identity).plus(1.0, &hessian), delta)
+    }
+
+    /// Eq. (16) from S draws of the whole against a step of the library.
+    fn check_step(&self, items: &Items, n: usize, beta: f64) {
+        let plan = Plan { seed: SEED, ..Plan::printed(n, beta, 1) };
+        let after = one_step(&items.target(gaussian_prior()), &self.member(), &plan);
+        let points: Vec<_> = self.draws(n).iter().map(|z| self.at(items, z)).collect();
         let mean = |value: &dyn Fn(&AtPoint) -> f64| points.iter().map(value).sum::<f64>() / n as f64;
-        for c in 0..K {
+        let k = self.weights.len();
+        for c in 0..k {
             let (mut g, mut gradient) = (Matrix::zeros(DIM, DIM), vec![0.0; DIM]);
             for (_, first, second, delta) in &points {
                 g = g.plus(delta[c] / n as f64, second);
                 gradient = plus(&gradient, delta[c] / n as f64, first);
             }
-            let p_new = precision(c).plus(BETA, &g);
-            let moved = plus(&location(c), -BETA, &p_new.inverse().times_vector(&gradient));
+            let p_new = self.precisions[c].plus(beta, &g);
+            let moved = plus(&self.means[c], -beta, &p_new.inverse().times_vector(&gradient));
             let block = &after.locations()[c];
-            same(&format!("S = {n}, P of {c}"), block.scale().precision(), &p_new.entries);
-            same(&format!("S = {n}, μ of {c}"), block.column(0), &moved);
-            let ratio = (WEIGHTS[c] / WEIGHTS[K - 1]).ln() - BETA * mean(&|p| (p.3[c] - p.3[K - 1]) * p.0);
-            let found = after.weights().log()[c] - after.weights().log()[K - 1];
-            assert!((found - ratio).abs() < 1e-12 * (1.0 + ratio.abs()), "S = {n}, log ratio {c}: {found} {ratio}");
+            let label = format!("K = {k}, S = {n}, component {c}");
+            same(&format!("{label}, P"), block.scale().precision(), &p_new.entries);
+            same(&format!("{label}, μ"), block.column(0), &moved);
+            let ratio = (self.weights[c] / self.weights[k - 1]).ln() - beta * mean(&|p| (p.3[c] - p.3[k - 1]) * p.0);
+            let found = after.weights().log()[c] - after.weights().log()[k - 1];
+            assert!((found - ratio).abs() < 1e-12 * (1.0 + ratio.abs()), "{label}, log ratio: {found} {ratio}");
         }
     }
 }
 
-/// The paper's S = 10 draws for K = 20 components, from its start, is a plan.
+/// S = 7 with K = 3, fewer draws than components, and the single draw that eq. (16) is printed with.
+#[test]
+fn a_mixture_moves_by_equation_16_from_draws_of_the_whole() {
+    let items = Items::new();
+    for n in [7, 2, 1] {
+        Mixture::of_three().check_step(&items, n, BETA);
+    }
+}
+
+/// The paper's S = 10 draws for K = 20 components, from its start: the numbers of one step, and a run of several.
 #[test]
 fn fewer_draws_than_components() {
     let items = Items::new();
     let at = Placement { mean: 0.0, sd: 10.0, variance: 100.0 };
     let start = elinvar::run::start_around(Family::mog(20), DIM, at, 3).unwrap();
+    Mixture::of(&start).check_step(&items, 10, 1e-3);
     let plan = Plan { seed: SEED, ..Plan::printed(10, 1e-3, 5) };
     let target = items.target(gaussian_prior());
     let last = elinvar::fit_from(&target, start, &plan, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
@@ -121,7 +149,7 @@ fn fewer_draws_than_components() {
 }
 
 /// A Gamma(3, 2) law: h′ of a mixture q of members is (log q)′ − (log p)′.
-struct Gamma;
+pub(super) struct Gamma;
 
 impl PointwiseTarget for Gamma {
     fn dim(&self) -> usize {
@@ -136,7 +164,7 @@ impl PointwiseTarget for Gamma {
     }
 }
 
-fn target() -> Pointwise<Gamma> {
+pub(super) fn gamma_target() -> Pointwise<Gamma> {
     Pointwise(Gamma)
 }
 
@@ -147,29 +175,37 @@ pub(super) fn given_draws(start: &Approximation, n: usize) -> Vec<f64> {
     (0..n).map(|s| batch.draws.get(s)[0]).collect()
 }
 
-/// App. B.5 with exponential components: ∇_m by F = 1/ρ² and ∂z/∂ρ = −z/ρ, in η = −ρ.
-#[test]
-fn a_mixture_of_exponential_families_moves_by_its_natural_parameters() {
-    let (rates, pi, n) = ([0.8, 1.9], [0.6, 0.4], 6);
+/// Two exponential components with their rates and weights, and a number of draws.
+pub(super) fn exponentials() -> (Approximation, [f64; 2], [f64; 2], usize) {
+    let (rates, pi) = ([0.8, 1.9], [0.6, 0.4]);
     let members: Vec<Component> = rates.iter().map(|r| member("exponential", [*r, 0.0, 0.0])).collect();
     let weights = LogWeights::new(pi.iter().map(|p: &f64| p.ln()).collect()).unwrap();
-    let start = Approximation::ef_mixture(weights, members).unwrap();
+    (Approximation::ef_mixture(weights, members).unwrap(), rates, pi, 6)
+}
+
+/// δ_c, h′ and h at z.
+pub(super) fn at_exponentials(rates: &[f64; 2], pi: &[f64; 2], z: f64) -> ([f64; 2], f64, f64) {
+    let parts = rates.map(|r| r * (-r * z).exp());
+    let q = pi[0] * parts[0] + pi[1] * parts[1];
+    let score = -(0..2).map(|c| pi[c] * parts[c] / q * rates[c]).sum::<f64>();
+    let log_p = 3.0 * 2f64.ln() - 2f64.ln() + 2.0 * z.ln() - 2.0 * z;
+    (parts.map(|part| part / q), score - (2.0 / z - 2.0), q.ln() - log_p)
+}
+
+/// App. B.5 with exponential components: ∇_m by F = 1/ρ² and ∂z/∂η = z/ρ, in η = −ρ.
+#[test]
+fn a_mixture_of_exponential_families_moves_by_its_natural_parameters() {
+    let (start, rates, pi, n) = exponentials();
     let points = given_draws(&start, n);
     let plan = Plan { seed: SEED, ..Plan::printed(n, BETA, 1) };
-    let after = one_step(&target(), &start, &plan);
+    let after = one_step(&gamma_target(), &start, &plan);
     let mut expected_h = [0.0; 2];
     for (c, rate) in rates.iter().enumerate() {
         let mut gradient = 0.0;
         for z in &points {
-            let parts: Vec<f64> = rates.iter().map(|r| r * (-r * z).exp()).collect();
-            let q: f64 = parts.iter().zip(pi).map(|(part, p)| p * part).sum();
-            let score = -parts.iter().zip(pi).zip(rates).map(|((part, p), r)| p * part / q * r).sum::<f64>();
-            let slope = score - (2.0 / z - 2.0);
-            let log_p = 3.0 * 2f64.ln() - 2f64.ln() + 2.0 * z.ln() - 2.0 * z;
-            let delta = parts[c] / q;
-            // ∂z/∂η = z/ρ.
-            gradient -= delta * slope * (z / rate) / n as f64;
-            expected_h[c] += delta * (q.ln() - log_p) / n as f64;
+            let (delta, slope, h) = at_exponentials(&rates, &pi, *z);
+            gradient -= delta[c] * slope * (z / rate) / n as f64;
+            expected_h[c] += delta[c] * h / n as f64;
         }
         let moved = -rate + BETA * (rate * rate) * gradient;
         same(&format!("η of {c}"), &after.naturals()[c].coordinates()[0].natural()[..1], &[moved]);
@@ -185,7 +221,7 @@ fn birnbaum_saunders_moves_by_its_natural_parameters() {
     let member = member("birnbaum_saunders", [mu, v, 0.0]);
     let start = Approximation::ef_mixture(LogWeights::uniform(1), vec![member]).unwrap();
     let points = given_draws(&start, n);
-    let after = one_step(&target(), &start, &Plan { seed: SEED, ..Plan::printed(n, BETA, 1) });
+    let after = one_step(&gamma_target(), &start, &Plan { seed: SEED, ..Plan::printed(n, BETA, 1) });
     let mut gradient = [0.0; 2];
     for z in points {
         let score = 1.0 / (mu + z) - 1.5 / z - v / (2.0 * mu * mu) + v / (2.0 * z * z);

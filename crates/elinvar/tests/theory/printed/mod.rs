@@ -4,8 +4,10 @@
 mod adam;
 mod descent;
 mod leaving;
+mod matrix;
 mod mean_mixtures;
 mod mixtures;
+mod momentum;
 mod options;
 mod rows;
 mod scale_mixtures;
@@ -136,8 +138,13 @@ fn one_step(target: &dyn Target, start: &Approximation, plan: &Plan) -> Approxim
 
 /// The w and ε of the first batch of a family with one component.
 fn noise(law: Law, n: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
+    noise_of_step(law, n, 0)
+}
+
+/// The same of a later batch.
+fn noise_of_step(law: Law, n: usize, step: u64) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut source = NoiseSource::new(Noise::Independent, DIM, n);
-    source.begin(SEED, Purpose::Draws, 0, 0);
+    source.begin(SEED, Purpose::Draws, step, 0);
     let mut eps = vec![0.0; DIM * n];
     source.fill_eps(&mut eps);
     let w = (0..n).map(|s| if law.mixes() { sample(&law, &mut source.mixing(s)) } else { 0.0 }).collect();

@@ -4,8 +4,6 @@ use elinvar::Family;
 use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::estimate::MixingWeights;
 use elinvar::family::Approximation;
-use elinvar::internals::law::{Exponential, HalfNormal};
-use elinvar::law::Law;
 use elinvar::rule::{BesselRatio, EntropyGradient, FisherMatrix, Printed, PriorTerm, Rule};
 use elinvar::target::Shape;
 
@@ -26,16 +24,15 @@ pub(super) fn bounds() -> BesselRatio {
 #[test]
 fn the_entropy_of_mean_mixtures_along_their_draws() {
     let items = Items::new();
-    let (p, mu, alpha) = (precision(0), location(0), shift());
+    let (p, alpha) = (precision(0), shift());
     let v = p.times_vector(&alpha);
     let kappa = dot(&alpha, &v);
-    for (is_skew, law) in [(true, Law::from(HalfNormal)), (false, Law::from(Exponential))] {
-        let u: fn(f64) -> f64 = if is_skew { f64::abs } else { |w| w };
-        let family = if is_skew { Family::skew() } else { Family::emg() };
+    for case in mean_mixtures::cases() {
+        let (is_skew, u) = (case.is_skew(), |w| case.u(w));
         let all: Vec<usize> = (0..ROWS).collect();
-        let (mut g_mu, mut g_alpha, mut g_s) =
-            mean_mixtures::terms(&items, &all, is_skew, law, u, MixingWeights::Sampled);
-        let (w, eps) = noise(law, DRAWS);
+        let at = mean_mixtures::At::first();
+        let (mut g_mu, mut g_alpha, mut g_s) = at.terms(&items, &all, &case, MixingWeights::Sampled);
+        let (w, eps) = noise(case.law, DRAWS);
         for s in 0..DRAWS {
             let noise = unwhitened(&p, &eps[s]);
             let r = plus(&noise, u(w[s]), &alpha);
@@ -56,13 +53,10 @@ fn the_entropy_of_mean_mixtures_along_their_draws() {
             // −2∇_ΣH, and P comes off again where the box adds it.
             g_s = g_s.plus(0.5 * share, &pathwise).plus(0.5 * share, &pathwise.transposed());
         }
-        let (p_new, columns) = mean_mixtures::box_of(is_skew, &g_mu, &g_alpha, &g_s.plus(1.0, &p));
-        let scale = Scale::from_precision(Shape::Full(DIM), p.entries.clone()).unwrap();
-        let block = Location::new([mu.clone(), alpha.clone()].concat(), scale).unwrap();
-        let start = Approximation::single(family, block).unwrap();
+        let (p_new, columns) = at.box_of(&case, &g_mu, &g_alpha, &g_s.plus(1.0, &p));
         let plan = with(|options| options.entropy = EntropyGradient::Reparameterised);
-        let after = one_step(&items.target(gaussian_prior()), &start, &plan);
-        check_location(&format!("{family}, entropy along the draws"), &after, &p_new, &columns);
+        let after = one_step(&items.target(gaussian_prior()), &mean_mixtures::start(case.family), &plan);
+        check_location(&format!("{}, entropy along the draws", case.family), &after, &p_new, &columns);
     }
 }
 
@@ -91,9 +85,36 @@ fn a_prior_at_the_draws_is_part_of_the_target() {
     assert!(difference(sampled.locations()[0].b(), closed.locations()[0].b()).iter().any(|off| off.abs() > 1e-3));
 }
 
-/// App. B.5 with both factors over the draws: one normal law in η = (μ/σ², −1/(2σ²)), whose ∂z/∂η is explicit.
+/// App. B.5 with both factors over the draws: exponential components, t(z) = z and ∂z/∂η = z/ρ in η = −ρ, so that
+/// F_c is the mean of δ_c z/ρ_c.
 #[test]
 fn the_fisher_matrix_over_the_draws() {
+    let (start, rates, pi, n) = mixtures::exponentials();
+    let plan = Plan { n_draws: n, ..with(|options| options.fisher = FisherMatrix::Sampled) };
+    let after = one_step(&mixtures::gamma_target(), &start, &plan);
+    let exact = one_step(&mixtures::gamma_target(), &start, &Plan { n_draws: n, ..plan_of_exact() });
+    let points = mixtures::given_draws(&start, n);
+    for (c, rate) in rates.iter().enumerate() {
+        let (mut gradient, mut fisher) = (0.0, 0.0);
+        for z in &points {
+            let (delta, slope, _) = mixtures::at_exponentials(&rates, &pi, *z);
+            gradient -= delta[c] * slope * (z / rate);
+            fisher += delta[c] * (z / rate);
+        }
+        let eta = |q: &Approximation| q.naturals()[c].coordinates()[0].natural()[0];
+        same(&format!("η of {c}"), &[eta(&after)], &[-rate + BETA * gradient / fisher]);
+        assert!((eta(&after) - eta(&exact)).abs() > 1e-4, "the two matrices tell apart");
+    }
+}
+
+fn plan_of_exact() -> Plan {
+    with(|_| {})
+}
+
+/// The same with two natural parameters: one normal law in η = (μ/σ², −1/(2σ²)), whose ∂z/∂η is explicit; the matrix is
+/// not symmetric.
+#[test]
+fn the_fisher_matrix_over_the_draws_of_a_normal_law() {
     let (mean, sd, n) = (0.4, 0.8, 5);
     let target = elinvar::model::Gaussian::new(vec![-0.3], vec![2.5]).unwrap();
     let member = super::mixtures::member("normal", [mean, sd, 0.0]);

@@ -52,14 +52,13 @@ fn the_gaussian_moves_by_variational_online_newton() {
 
 /// u(z) of §4.2.
 fn u_of_t(z: &[f64]) -> f64 {
-    let off = difference(z, &location(0));
-    (A + 0.5 * quadratic(&off, &precision(0), &off)) / (A - 1.0 + 0.5 * DIM as f64)
+    (A + 0.5 * distance(z)) / (A - 1.0 + 0.5 * DIM as f64)
 }
 
 #[test]
 fn the_student_t_moves_by_its_box_with_the_t_prior_and_learns_a_in_a_itself() {
     let items = Items::new();
-    let prior = Prior::StudentT { precision: DELTA, a: A_0 };
+    let prior = Prior::student_t(DELTA, A_0, DIM);
     let law: Law = InverseGamma::new(A).unwrap().into();
     for weights in [MixingWeights::Sampled, MixingWeights::Marginal] {
         let drawn = points(law, |w| w, DRAWS);
@@ -103,14 +102,19 @@ pub(super) fn bessel(v: f64, x: f64) -> f64 {
     h * (0.5 * term(0.0) + (1..=640).map(|k| term(f64::from(k) * h)).sum::<f64>())
 }
 
-/// u(z) of App. H.
-fn u_of_snig(z: &[f64], ratio: impl Fn(f64, f64) -> f64) -> f64 {
+/// (z − μ)ᵀΣ⁻¹(z − μ).
+fn distance(z: &[f64]) -> f64 {
     let off = difference(z, &location(0));
-    let b = quadratic(&off, &precision(0), &off) + LAMBDA;
+    quadratic(&off, &precision(0), &off)
+}
+
+/// u(z) of App. H, from (z − μ)ᵀΣ⁻¹(z − μ).
+pub(super) fn u_of_snig(distance: f64, ratio: impl Fn(f64, f64) -> f64) -> f64 {
+    let b = distance + LAMBDA;
     (b / LAMBDA).sqrt() * ratio(0.5 * (DIM as f64 - 1.0), (LAMBDA * b).sqrt())
 }
 
-fn exact_ratio(v: f64, x: f64) -> f64 {
+pub(super) fn exact_ratio(v: f64, x: f64) -> f64 {
     bessel(v - 1.0, x) / bessel(v, x)
 }
 
@@ -123,7 +127,7 @@ fn the_symmetric_nig_moves_by_its_box_under_both_options() {
         let draws: Vec<_> = drawn
             .into_iter()
             .map(|(z, w)| {
-                let s = if weights == MixingWeights::Sampled { 1.0 / w } else { u_of_snig(&z, exact_ratio) };
+                let s = if weights == MixingWeights::Sampled { 1.0 / w } else { u_of_snig(distance(&z), exact_ratio) };
                 (z, s)
             })
             .collect();
@@ -143,7 +147,7 @@ fn the_symmetric_nig_by_the_mean_of_the_bounds() {
     let draws: Vec<_> = drawn
         .into_iter()
         .map(|(z, _)| {
-            let s = u_of_snig(&z, printed_ratio);
+            let s = u_of_snig(distance(&z), printed_ratio);
             (z, s)
         })
         .collect();

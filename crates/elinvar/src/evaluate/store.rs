@@ -8,7 +8,7 @@ use crate::tuning;
 
 /// Points spread evenly over the history of a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::run) struct Store {
+pub(crate) struct Store {
     dim: usize,
     z: Vec<f64>,
     log_p: Vec<f64>,
@@ -18,25 +18,17 @@ pub(in crate::run) struct Store {
 }
 
 impl Store {
-    pub(super) fn new(dim: usize) -> Self {
+    pub(crate) fn new(dim: usize) -> Self {
         Self { dim, z: Vec::new(), log_p: Vec::new(), stride: 1, seen: 0 }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.log_p.len()
-    }
-
-    pub(super) fn point(&self, i: usize) -> &[f64] {
-        &self.z[i * self.dim..(i + 1) * self.dim]
-    }
-
-    /// log p at point `i`, the declared prior included.
-    pub(super) fn log_p(&self, i: usize) -> f64 {
-        self.log_p[i]
+    /// log p, the declared prior included, and the point.
+    pub(super) fn points(&self) -> impl Iterator<Item = (f64, &[f64])> {
+        self.log_p.iter().copied().zip(self.z.chunks_exact(self.dim))
     }
 
     /// Keeps the good draws of a batch; `log_p` is without the declared prior.
-    pub(in crate::run) fn keep(&mut self, batch: &Batch, log_p: &[f64], prior: &Prior) {
+    pub(super) fn keep(&mut self, batch: &Batch, log_p: &[f64], prior: &Prior) {
         for s in (0..batch.n).filter(|s| batch.kept[*s]) {
             let z = batch.draws.get(s);
             self.push(z, log_p[s] + prior.log_density(z));
@@ -55,7 +47,7 @@ impl Store {
         }
         self.z.extend_from_slice(z);
         self.log_p.push(log_p);
-        if self.len() == tuning::growth::STORED_POINTS {
+        if self.log_p.len() == tuning::growth::STORED_POINTS {
             let d = self.dim;
             for i in 0..tuning::growth::STORED_POINTS / 2 {
                 self.z.copy_within(2 * i * d..(2 * i + 1) * d, i * d);
@@ -77,10 +69,12 @@ mod tests {
         let mut store = Store::new(1);
         let n = 5 * tuning::growth::STORED_POINTS;
         (0..n).for_each(|i| store.push(&[i as f64], -(i as f64)));
-        assert!(store.len() < tuning::growth::STORED_POINTS && store.len() >= tuning::growth::STORED_POINTS / 2);
-        let gaps: Vec<f64> = (1..store.len()).map(|i| store.point(i)[0] - store.point(i - 1)[0]).collect();
+        let points: Vec<(f64, f64)> = store.points().map(|(log_p, z)| (log_p, z[0])).collect();
+        let half = tuning::growth::STORED_POINTS / 2;
+        assert!((half..2 * half).contains(&points.len()), "{}", points.len());
+        let gaps: Vec<f64> = points.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
         assert!(gaps.iter().all(|gap| *gap <= 16.0), "{gaps:?}");
-        assert!(store.point(0)[0] < 16.0 && store.point(store.len() - 1)[0] > n as f64 - 17.0);
-        assert!((0..store.len()).all(|i| store.log_p(i) == -store.point(i)[0]));
+        assert!(points[0].1 < 16.0 && points[points.len() - 1].1 > n as f64 - 17.0);
+        assert!(points.iter().all(|(log_p, z)| *log_p == -z));
     }
 }

@@ -1,0 +1,215 @@
+//! A model as Python hands it over, and the same as a target of the library.
+
+use std::borrow::Cow;
+
+use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, PoissonRegression};
+use elinvar::target::{About, Answer, Ask, Draws, Offers, Target, TargetError, Want};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::address::Function;
+use crate::fit::raised;
+use crate::stop::Stop;
+
+/// Where the log density comes from.
+enum Source {
+    /// `gradient(z)` gives ((n,), (n, d)) for z of shape (n, d), `value(z)` (n,).
+    Batch { gradient: Py<PyAny>, value: Option<Py<PyAny>> },
+    /// A C function, and what must live as long as it is called.
+    Address { function: Function, _owner: Option<Py<PyAny>> },
+    /// A model of the library.
+    Ready(Box<dyn Target + Send>),
+}
+
+/// An unnormalised log density on ℝᵈ with its gradient.
+#[pyclass(frozen, module = "elinvar._elinvar")]
+pub(crate) struct Model {
+    names: Vec<String>,
+    source: Source,
+}
+
+#[pymethods]
+impl Model {
+    /// A model of a callable on batches.
+    #[staticmethod]
+    #[pyo3(signature = (names, gradient, value=None))]
+    fn batch(names: Vec<String>, gradient: Py<PyAny>, value: Option<Py<PyAny>>) -> PyResult<Self> {
+        Self::checked(names, Source::Batch { gradient, value })
+    }
+
+    /// A model of a C function.
+    #[staticmethod]
+    #[pyo3(signature = (names, address, user=0, owner=None))]
+    fn address(names: Vec<String>, address: usize, user: usize, owner: Option<Py<PyAny>>) -> PyResult<Self> {
+        Self::checked(names, Source::Address { function: Function::new(address, user)?, _owner: owner })
+    }
+
+    /// A regression on the columns of `x`, an intercept included if there is one: `logistic` with outcomes −1 and +1,
+    /// `poisson` with counts, `linear` with numbers. Coefficients have the prior N(0, 1/precision), the sd of the noise
+    /// of `linear` has a half-Cauchy one of scale 1.
+    #[staticmethod]
+    fn regression(
+        likelihood: &str,
+        names: Vec<String>,
+        x: PyReadonlyArray2<'_, f64>,
+        y: PyReadonlyArray1<'_, f64>,
+        precision: f64,
+    ) -> PyResult<Self> {
+        let rows = x.as_array().iter().copied().collect();
+        let y: Vec<f64> = y.as_array().iter().copied().collect();
+        let design = DesignMatrix::new(rows, x.shape()[1], names).map_err(raised)?;
+        let target: Box<dyn Target + Send> = match likelihood {
+            "logistic" => Box::new(LogisticRegression::new(design, y, precision).map_err(raised)?),
+            "poisson" => Box::new(PoissonRegression::new(design, y, precision).map_err(raised)?),
+            "linear" => {
+                let regression = LinearRegression::new(design, y, precision);
+                Box::new(regression.and_then(|regression| regression.with_noise_scale(1.0)).map_err(raised)?)
+            }
+            other => return Err(PyValueError::new_err(format!("there is no regression {other:?}"))),
+        };
+        Self::checked(target.about().names, Source::Ready(target))
+    }
+
+    /// Number of coordinates.
+    #[getter]
+    pub(crate) fn dim(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Names of the coordinates.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+}
+
+impl Model {
+    fn checked(names: Vec<String>, source: Source) -> PyResult<Self> {
+        if names.is_empty() {
+            return Err(PyValueError::new_err("a model needs at least one parameter"));
+        }
+        Ok(Self { names, source })
+    }
+}
+
+/// A model while it is asked: it looks for signals and keeps an exception of the user's function.
+pub(crate) struct Asked<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) stop: &'a Stop,
+}
+
+impl Asked<'_> {
+    fn batch(
+        &self,
+        draws: Draws<'_>,
+        gradient: &Py<PyAny>,
+        value: Option<&Py<PyAny>>,
+        want: &Want<'_>,
+        answer: &mut Answer,
+    ) -> PyResult<()> {
+        Python::attach(|py| {
+            let (n, d) = (draws.len(), draws.dim());
+            let z = PyArray1::from_slice(py, draws.as_slice()).reshape([n, d])?;
+            if let (Want::Values, Some(value)) = (want, value) {
+                let log_p = value.call1(py, (z,))?;
+                return copy(&vector(log_p.bind(py), n)?, answer.log_p_mut());
+            }
+            let both = gradient.call1(py, (z,))?;
+            let (log_p, grad): (Bound<'_, PyAny>, Bound<'_, PyAny>) = both.bind(py).extract().map_err(|_| {
+                PyTypeError::new_err("the function must return a pair: log densities (n,) and gradients (n, d)")
+            })?;
+            let grad: PyReadonlyArray2<'_, f64> =
+                grad.extract().map_err(|_| shape_error("gradients", "(n, d)", &grad))?;
+            if grad.shape() != [n, d] {
+                return Err(shape_error("gradients", &format!("({n}, {d})"), &grad));
+            }
+            copy(&vector(&log_p, n)?, answer.log_p_mut())?;
+            let parts = answer.parts_mut();
+            match grad.as_slice() {
+                Ok(grad) => parts.grad.copy_from_slice(grad),
+                Err(_) => parts.grad.iter_mut().zip(grad.as_array()).for_each(|(to, from)| *to = *from),
+            }
+            Ok(())
+        })
+    }
+}
+
+fn vector<'py>(array: &Bound<'py, PyAny>, n: usize) -> PyResult<PyReadonlyArray1<'py, f64>> {
+    let vector: PyReadonlyArray1<'py, f64> =
+        array.extract().map_err(|_| shape_error("log densities", "(n,)", array))?;
+    if vector.len() != n {
+        return Err(shape_error("log densities", &format!("({n},)"), array));
+    }
+    Ok(vector)
+}
+
+fn copy(from: &PyReadonlyArray1<'_, f64>, to: &mut [f64]) -> PyResult<()> {
+    to.iter_mut().zip(from.as_array()).for_each(|(to, from)| *to = *from);
+    Ok(())
+}
+
+fn shape_error(what: &str, expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
+    let of = |name: &str| found.getattr(name).map(|value| value.to_string());
+    let found = match (of("dtype"), of("shape")) {
+        (Ok(dtype), Ok(shape)) => format!("{dtype} of shape {shape}"),
+        _ => found.get_type().to_string(),
+    };
+    PyValueError::new_err(format!("{what} must be an array of float64 of shape {expected}; the function gave {found}"))
+}
+
+impl Target for Asked<'_> {
+    fn about(&self) -> About {
+        let offers = match &self.model.source {
+            Source::Batch { value, .. } => Offers { values: value.is_some(), ..Offers::GRADIENT },
+            Source::Address { .. } => Offers::GRADIENT,
+            Source::Ready(target) => return target.about(),
+        };
+        let names = self.model.names.clone();
+        About { parameters: names.clone(), names, offers, ..About::new(self.model.dim()) }
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        match &self.model.source {
+            Source::Batch { gradient, value } => {
+                self.stop.look();
+                self.batch(ask.draws, gradient, value.as_ref(), &ask.want, answer).map_err(|exception| {
+                    let message = Cow::Owned(exception.to_string());
+                    self.stop.fail(exception);
+                    TargetError { message, recoverable: false }
+                })
+            }
+            Source::Address { function, .. } => {
+                for (s, z) in ask.draws.iter().enumerate() {
+                    let log_p = function.call(z, answer.grad_mut(s));
+                    answer.log_p_mut()[s] = log_p;
+                }
+                Ok(())
+            }
+            Source::Ready(target) => target.evaluate(ask, answer),
+        }
+    }
+}
+
+/// log p and ∇log p at the rows of `z`, by the way that a fit takes.
+#[pyfunction]
+pub(crate) fn evaluate<'py>(
+    py: Python<'py>,
+    model: &Model,
+    z: PyReadonlyArray2<'py, f64>,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>)> {
+    let (n, d) = (z.shape()[0], z.shape()[1]);
+    if d != model.dim() {
+        return Err(PyValueError::new_err(format!(
+            "points of the model have {} coordinates, these have {d}",
+            model.dim()
+        )));
+    }
+    let points: Vec<f64> = z.as_array().iter().copied().collect();
+    let (stop, mut answer) = (Stop::new(), Answer::new(d, n));
+    let asked = Asked { model, stop: &stop };
+    py.detach(|| asked.evaluate(&Ask::all(Draws::new(d, &points), Want::Gradients), &mut answer))
+        .map_err(|error| stop.exception().unwrap_or_else(|| PyValueError::new_err(error.to_string())))?;
+    let gradients = PyArray1::from_slice(py, answer.grads()).reshape([n, d])?;
+    Ok((PyArray1::from_slice(py, answer.log_p()), gradients))
+}

@@ -1,0 +1,107 @@
+//! How a fit ends before its time: Ctrl-C, a handle that another thread pulls, or an exception of the user's function.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use elinvar::run::Interrupt;
+use pyo3::prelude::*;
+
+/// How often Python is asked whether a signal has arrived. Asking takes the lock of the interpreter.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// How long a fit may take to end at a step, with what it has; after that it ends with nothing.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// A handle by which any thread ends a fit.
+#[pyclass(frozen, module = "elinvar._elinvar")]
+pub(crate) struct Stop {
+    made: Instant,
+    /// Milliseconds since `made` at the last look.
+    looked: AtomicU64,
+    wanted: AtomicBool,
+    /// Whether a step has been seen, so that there is something to end with.
+    stepping: AtomicBool,
+    since: Mutex<Option<Instant>>,
+    exception: Mutex<Option<PyErr>>,
+}
+
+#[pymethods]
+impl Stop {
+    #[new]
+    pub(crate) fn new() -> Self {
+        Self {
+            made: Instant::now(),
+            looked: AtomicU64::new(0),
+            wanted: AtomicBool::new(false),
+            stepping: AtomicBool::new(false),
+            since: Mutex::new(None),
+            exception: Mutex::new(None),
+        }
+    }
+
+    /// Asks the fit to end with what it has.
+    pub(crate) fn pull(&self) {
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.get_or_insert_with(Instant::now);
+        self.wanted.store(true, Ordering::Release);
+    }
+
+    /// Whether it was asked to.
+    #[getter]
+    pub(crate) fn pulled(&self) -> bool {
+        self.wanted.load(Ordering::Acquire)
+    }
+}
+
+impl Stop {
+    /// Keeps the exception that ends the fit; the first one wins.
+    pub(crate) fn fail(&self, exception: PyErr) {
+        self.exception.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(exception);
+        self.pull();
+    }
+
+    /// The exception that has ended the fit, if one has.
+    pub(crate) fn exception(&self) -> Option<PyErr> {
+        self.exception.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Whether an exception has ended the fit.
+    pub(crate) fn failed(&self) -> bool {
+        self.exception.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Says that steps have begun.
+    pub(crate) fn step(&self) {
+        self.stepping.store(true, Ordering::Release);
+    }
+
+    /// Asks Python for signals, if the last look was long enough ago. Ctrl-C pulls the handle.
+    pub(crate) fn look(&self) {
+        let now = self.made.elapsed().as_millis() as u64;
+        let last = self.looked.load(Ordering::Relaxed);
+        let due = now >= last + BETWEEN_LOOKS.as_millis() as u64;
+        if due && self.looked.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            Python::attach(|py| {
+                if let Err(signal) = py.check_signals() {
+                    if signal.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
+                        self.pull();
+                    } else {
+                        self.fail(signal);
+                    }
+                }
+            });
+        }
+    }
+}
+
+impl Interrupt for Stop {
+    /// Before the first step at once. Then a step ends the fit with what it has; where none comes, this does.
+    fn is_raised(&self) -> bool {
+        self.look();
+        if !self.pulled() {
+            return false;
+        }
+        let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        self.failed() || !self.stepping.load(Ordering::Acquire) || since.is_some_and(|since| since.elapsed() > GRACE)
+    }
+}

@@ -1,0 +1,54 @@
+"""What the package adds to a user's own function, in microseconds: run by `cargo xtask bench python`.
+
+The minimum over repeats counts. A batch function is called with 32 points of 10 coordinates; a C function is timed per
+point, beside an empty one of the same signature.
+"""
+
+import ctypes
+import time
+
+import numpy as np
+
+import elinvar
+from elinvar import _elinvar
+
+REPEATS, INNER = 30, 300
+
+
+def fastest(call):
+    """Seconds of a call."""
+    best = np.inf
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        for _ in range(INNER):
+            call()
+        best = min(best, (time.perf_counter() - began) / INNER)
+    return best
+
+
+def batch():
+    """Microseconds that a batch costs beyond the user's function."""
+    z = np.random.default_rng(0).normal(size=(32, 10))
+
+    def log_density(z):
+        return -0.5 * (z * z).sum(axis=1), -z
+
+    model = elinvar.from_batch(log_density, dim=10)
+    return 1e6 * (fastest(lambda: _elinvar.evaluate(model.core, z)) - fastest(lambda: log_density(z)))
+
+
+def address():
+    """Microseconds that an evaluation through a C function costs, of which it does nothing itself."""
+    double = ctypes.POINTER(ctypes.c_double)
+    libc = ctypes.CDLL(None)
+    signature = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, double, double, double, ctypes.c_void_p)
+    # `rand` takes no arguments and touches none: the price of a call, and of a little arithmetic.
+    function = ctypes.cast(libc.rand, signature)
+    model = elinvar.from_address(ctypes.cast(function, ctypes.c_void_p).value, dim=10)
+    few, many = np.zeros((1, 10)), np.zeros((1001, 10))
+    calls = [fastest(lambda points=points: _elinvar.evaluate(model.core, points)) for points in (few, many)]
+    return 1e6 * (calls[1] - calls[0]) / 1000
+
+
+print(f"a batch of a NumPy function: {batch():.1f} µs beyond the function")
+print(f"an evaluation of a C function: {address():.3f} µs")

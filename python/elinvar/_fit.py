@@ -1,0 +1,269 @@
+"""The fit: its call, its result, and what is made of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _elinvar
+from ._families import family as family_with_options
+from ._model import Arrays, Model, indexed
+from ._progress import Progress
+from ._recognise import as_model
+
+_TRUSTED = "trust"
+
+
+def fit(
+    model: Any,
+    family: str = "auto",
+    *,
+    seed: int = 1,
+    tolerance: float = 0.01,
+    max_seconds: float | None = None,
+    max_gradients: int | None = None,
+    restarts: int = 1,
+    corrected: bool = True,
+    progress: bool = True,
+    callback: Callable[[Mapping[str, Any]], object] | None = None,
+    stop: _elinvar.Stop | None = None,
+    args: tuple = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> Fit:
+    """Fits ``family`` to ``model``, corrects it by short chains and judges the answer.
+
+    ``model`` is a PyMC or Bambi model, a NumPyro function (with ``args`` and ``kwargs``), or what one of the functions
+    ``elinvar.from_...`` has made. ``family`` is a name, or ``elinvar.family(name, ...)`` for one with options.
+
+    ``tolerance`` is in nats. ``max_seconds`` and ``max_gradients`` bound fit and chains, each. ``corrected=False`` gives
+    the approximation as it is, judged by importance weights. ``callback`` is called with a dictionary about the last
+    step, about ten times a second; an exception that it raises ends the fit. Ctrl-C, or ``stop.pull()`` from another
+    thread, ends the fit with what it has.
+    """
+    made = as_model(model, args, dict(kwargs or {}))
+    named = family if family.startswith("{") else family_with_options(family)
+    limits: dict[str, Any] = {"remaining_nats": float(tolerance)}
+    budget: dict[str, Any] = {"seed": seed}
+    if max_seconds is not None:
+        limits["max_seconds"] = budget["max_seconds"] = float(max_seconds)
+    if max_gradients is not None:
+        limits["max_evaluations"] = budget["max_gradients"] = int(max_gradients)
+    plan = json.dumps({"seed": seed, "restarts": restarts, "stop": limits})
+    correction = json.dumps(budget) if corrected else None
+    handle = _elinvar.Stop() if stop is None else stop
+    with Progress(progress, callback) as shown:
+        core = _elinvar.fit(made.core, named, plan, correction, handle, shown.observer)
+        if not corrected and not core.interrupted:
+            core.judge(made.core, 10_000, seed, handle)
+    return Fit(core, made)
+
+
+class Background:
+    """A fit in a thread of its own: ``stop()`` ends it with what it has, ``result()`` waits for it."""
+
+    def __init__(self, model: Any, family: str, options: dict[str, Any]):
+        self._stop = _elinvar.Stop()
+        self._fit: Fit | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=(model, family, options), daemon=True)
+        self._thread.start()
+
+    def _run(self, model: Any, family: str, options: dict[str, Any]) -> None:
+        try:
+            self._fit = fit(model, family, stop=self._stop, **{"progress": False, **options})
+        except BaseException as error:  # handed to whoever asks for the result
+            self._error = error
+
+    @property
+    def done(self) -> bool:
+        return not self._thread.is_alive()
+
+    def stop(self) -> None:
+        self._stop.pull()
+
+    def result(self, timeout: float | None = None) -> Fit:
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            raise TimeoutError(f"the fit was not over after {timeout} seconds")
+        if self._error is not None:
+            raise self._error
+        assert self._fit is not None
+        return self._fit
+
+
+def fit_in_background(model: Any, family: str = "auto", **options: Any) -> Background:
+    """``fit`` in a thread of its own; returns at once."""
+    return Background(model, family, options)
+
+
+class Fit:
+    """A posterior with its verdict.
+
+    Everything is on the scale of the user's variables; ``z`` stands for the unconstrained coordinates of the fit.
+    """
+
+    def __init__(self, core: Any, model: Model | None = None):
+        self._core = core
+        self.model = model
+
+    # The verdict.
+
+    @property
+    def verdict(self) -> str | None:
+        """``trust``, ``trust_means_only``, ``do_not_trust``, or nothing for a fit that was interrupted."""
+        return self.record.get("verdict")
+
+    @property
+    def reason(self) -> str | None:
+        """Why, in a sentence with numbers."""
+        return self.record.get("reason")
+
+    @property
+    def trusted(self) -> bool:
+        """Whether every mean is within 0.1 sd and every sd within 15 %, as far as can be seen."""
+        return self.verdict == _TRUSTED
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was ended before its time."""
+        return self._core.interrupted
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Family, why the fit stopped, evaluations, seconds, verdict, and what draws and chains found."""
+        return self._core.record
+
+    # Numbers.
+
+    @property
+    def elbo(self) -> float | None:
+        """The evidence lower bound of the approximation, by fresh draws, where it was judged by them."""
+        return self.record.get("elbo")
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether answers come from chains on the model rather than from the approximation."""
+        return self._core.corrected is not None
+
+    def draws(self, n: int = 4000, seed: int = 1) -> np.ndarray:
+        """Points z of shape (n, d): states of the chains where there are any, draws of the approximation otherwise."""
+        states = self._core.states(n)
+        return self._core.sample(n, seed)[0] if states is None else states
+
+    def sample(self, n: int = 4000, seed: int = 1) -> Arrays:
+        """Draws of the user's variables, each of shape (n, ...)."""
+        return self._variables(self.draws(n, seed))
+
+    def log_prob(self, z) -> np.ndarray:
+        """log q of the approximation at points z of shape (n, d), on the unconstrained scale."""
+        return self._core.log_density(np.atleast_2d(np.asarray(z, dtype=np.float64)))
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean of the approximation on the unconstrained scale."""
+        return self._core.mean
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Covariance of the approximation on the unconstrained scale."""
+        return self._core.covariance
+
+    def _variables(self, z: np.ndarray) -> Arrays:
+        if self.model is None:
+            return {name: z[:, i].copy() for i, name in enumerate(self._core.names)}
+        return self.model.variables(z)
+
+    def rows(self, n: int = 4000, seed: int = 1) -> list[dict[str, Any]]:
+        """Name, mean, sd and 5, 50 and 95 % quantiles of every number, on the scale of the user's variables.
+
+        A variable that is a coordinate of the fit has the errors that chains give it (``mean_se``, ...).
+        """
+        exact = {row["name"]: row for row in self._core.corrected or []}
+        rows = []
+        for name, values in self.sample(n, seed).items():
+            flat = values.reshape(len(values), -1)
+            for label, column in zip(indexed(name, values.shape[1:]), flat.T, strict=True):
+                known = exact.get(label)
+                if known is not None and self._is_coordinate(label, column, n, seed):
+                    rows.append(known)
+                    continue
+                q5, q50, q95 = np.quantile(column, [0.05, 0.5, 0.95])
+                row = {"name": label, "mean": column.mean(), "sd": column.std(ddof=1), "q5": q5, "q50": q50, "q95": q95}
+                rows.append({key: value if key == "name" else float(value) for key, value in row.items()})
+        return rows
+
+    def _is_coordinate(self, label: str, column: np.ndarray, n: int, seed: int) -> bool:
+        place = self._core.names.index(label)
+        return np.array_equal(column, self.draws(n, seed)[:, place])
+
+    def summary(self, n: int = 4000, seed: int = 1) -> Any:
+        """``rows`` as a DataFrame where pandas is installed, as a list otherwise."""
+        rows = self.rows(n, seed)
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            return rows
+        return pandas.DataFrame(rows).set_index("name")
+
+    def to_arviz(self, n: int = 4000, seed: int = 1) -> Any:
+        """An ArviZ DataTree: ``posterior`` in the user's variables, ``unconstrained_posterior``, the verdict in attrs."""
+        from ._arviz import to_arviz
+
+        return to_arviz(self, n, seed)
+
+    # Keeping.
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes one self-contained file that ``elinvar.load`` and the command line read."""
+        self._core.save(os.fspath(path))
+
+    def __reduce__(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "fit.json")
+            self._core.save(path)
+            with open(path, "rb") as file:
+                return _restored, (file.read(),)
+
+    # Looking.
+
+    def __repr__(self) -> str:
+        record = self.record
+        gradients = record["gradients"] + record.get("chain_gradients", 0)
+        verdict = self.verdict or ("interrupted" if self.interrupted else "not judged")
+        return f"<elinvar.Fit {record['family']}: {verdict}, {gradients:,} gradients, {len(self.mean)} coordinates>"
+
+    def _repr_html_(self) -> str:
+        from ._html import page
+
+        return page(self)
+
+    def __str__(self) -> str:
+        lines = [f"{self.verdict or 'not judged'}: {self.reason or ''}".rstrip(": ")]
+        rows = self.rows(2000)
+        width = max([len(row["name"]) for row in rows], default=4)
+        lines.append(f"{'':{width}}  {'mean':>10} {'sd':>10} {'5 %':>10} {'95 %':>10}")
+        for row in rows[:60]:
+            numbers = " ".join(f"{row[key]:>10.4g}" for key in ("mean", "sd", "q5", "q95"))
+            lines.append(f"{row['name']:{width}}  {numbers}")
+        if len(rows) > 60:
+            lines.append(f"and {len(rows) - 60} more")
+        return "\n".join(lines)
+
+
+def _restored(content: bytes) -> Fit:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "fit.json")
+        with open(path, "wb") as file:
+            file.write(content)
+        return load(path)
+
+
+def load(path: str | os.PathLike, model: Any = None) -> Fit:
+    """Reads a fit file; with its model, draws are on the scale of the user's variables again."""
+    return Fit(_elinvar.Fit.load(os.fspath(path)), None if model is None else as_model(model))

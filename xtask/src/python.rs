@@ -1,0 +1,104 @@
+//! The Python package: a virtual environment, a wheel, its tests.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Interpreters to look for, the one that people type first.
+const INTERPRETERS: [&str; 4] = ["python3", "python3.13", "python3.12", "python3.11"];
+/// Says whether an interpreter can make an environment for the package.
+const SUITS: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
+/// What the core tests need.
+const CORE: [&str; 4] = ["maturin>=1.9,<2", "numpy>=2", "pytest>=8", "arviz-base>=0.7"];
+/// What the tests of all front ends need.
+///
+/// Where the newest PyMC is one that imports the old ArviZ, the newest matplotlib does not go with it.
+const ALL: [&str; 9] =
+    ["jax", "numpyro", "pymc", "numba", "bambi", "torch", "scikit-learn>=1.6", "pandas", "matplotlib<3.10"];
+
+/// Why there are no Python tests.
+pub(crate) const MISSING: &str = "no python3 of version 3.11 or newer with venv was found";
+
+/// How the Python tests ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tested {
+    /// They passed.
+    Passed,
+    /// There is no Python to run them with.
+    NoPython,
+}
+
+/// Makes an environment with the package in it and runs its tests; with `all`, those of every front end.
+pub(crate) fn test(all: bool) -> Result<Tested, String> {
+    let Some(python) = installed(all)? else { return Ok(Tested::NoPython) };
+    call(Command::new(&python).args(["-m", "pytest", "--import-mode=append"]).current_dir(root()))?;
+    Ok(Tested::Passed)
+}
+
+/// Times what the package adds to a user's own function.
+pub(crate) fn bench() -> Result<(), String> {
+    let python = installed(false)?.ok_or(MISSING)?;
+    call(Command::new(&python).arg(root().join("python").join("benches").join("overhead.py")))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The interpreter of an environment in which the package is installed from a wheel; `None` where there is no Python.
+fn installed(all: bool) -> Result<Option<PathBuf>, String> {
+    let Some(python) = INTERPRETERS.into_iter().find(|python| suits(python)) else { return Ok(None) };
+    let built = root().join("target").join("python");
+    let environment = built.join(if all { "venv-all" } else { "venv" });
+    if !environment.join("bin").join("python").exists() {
+        call(Command::new(python).args(["-m", "venv"]).arg(&environment))?;
+    }
+    let python = environment.join("bin").join("python");
+    let pip = |arguments: &[&str]| {
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "--quiet", "--disable-pip-version-check", "install"]).args(arguments);
+        pip
+    };
+    call(&mut pip(&CORE))?;
+    if all {
+        call(&mut pip(&ALL))?;
+    }
+    let manifest = root().join("crates").join("elinvar-python").join("Cargo.toml");
+    call(cargo().args(["fmt", "--check", "--manifest-path"]).arg(&manifest))?;
+    let wheels = built.join("wheels");
+    // A wheel of an earlier version would be found beside the new one.
+    let _ = std::fs::remove_dir_all(&wheels);
+    let mut build = Command::new(&python);
+    build.args(["-m", "maturin", "build", "--quiet", "--release", "--locked", "--out"]).arg(&wheels);
+    call(build.current_dir(root()).env("CARGO_TARGET_DIR", &built).env("VIRTUAL_ENV", &environment))?;
+    call(pip(&["--force-reinstall", "--no-deps"]).arg(wheel_in(&wheels)?))?;
+    Ok(Some(python))
+}
+
+fn suits(python: &str) -> bool {
+    Command::new(python).args(["-c", SUITS]).output().is_ok_and(|done| done.status.success())
+}
+
+fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut wheels =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "whl"));
+    wheels.next().ok_or_else(|| format!("{} has no wheel after the build", folder.display()))
+}
+
+/// Prints a command and runs it.
+fn call(command: &mut Command) -> Result<(), String> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let line: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = line.join(" ");
+    eprintln!("\n$ {line}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{line} ({status})")),
+        Err(error) => Err(format!("{line} could not be started: {error}")),
+    }
+}
