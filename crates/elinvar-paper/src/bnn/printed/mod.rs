@@ -54,11 +54,11 @@ impl Size {
         Ok(Self {
             tables: vec![TableOfSplits::yacht()?, TableOfSplits::energy()?],
             taken_apart: &["yacht"],
-            splits: 5,
-            course: Course { steps: 2_000, growth: 1.35 },
+            splits: 20,
+            course: Course { steps: 3_000, growth: 1.35 },
             tunes: true,
             hidden: 50,
-            deep: (2, 1_000),
+            deep: (5, 2_000),
         })
     }
 }

@@ -8,9 +8,9 @@ use crate::bnn_data::TableOfSplits;
 use crate::{Error, threads};
 
 /// The step sizes that every arm tries.
-pub(super) const STEP_SIZES: [f64; 4] = [0.01, 0.025, 0.06, 0.15];
+pub(super) const STEP_SIZES: [f64; 5] = [0.01, 0.025, 0.06, 0.15, 0.4];
 /// The precisions of the noise that are tried where it is not learned, for responses of variance one.
-pub(super) const NOISE_PRECISIONS: [f64; 4] = [25.0, 125.0, 625.0, 3_125.0];
+pub(super) const NOISE_PRECISIONS: [f64; 5] = [5.0, 25.0, 125.0, 625.0, 3_125.0];
 
 /// A setting and what it led to.
 pub(super) struct Try {
