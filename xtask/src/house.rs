@@ -19,6 +19,7 @@ const GENERATED: &[&str] = &[
     "docs/affine.md",
     "docs/chains.md",
     "docs/containing.md",
+    "docs/remarks.md",
     "docs/defaults.md",
     "docs/evaluations.md",
     "docs/families.md",
