@@ -187,6 +187,12 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |_| vec![check("contains", &[])],
     },
     Task {
+        name: "remarks",
+        argument: None,
+        about: "the paper's remarks on which estimator works better, as printed fits; writes docs/remarks.md",
+        commands: |_| vec![check("remarks", &[])],
+    },
+    Task {
         name: "reproduce",
         argument: Some("[name]"),
         about: "quick runs of the paper's experiments (default: all) against what is expected of them",

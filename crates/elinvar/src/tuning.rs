@@ -111,6 +111,14 @@ pub(crate) mod contained {
     pub(crate) const DRAWS: usize = 256;
     /// The same at the end of a fit, where the last review has left it open.
     pub(crate) const LAST_DRAWS: usize = 1_024;
+    /// And at most, where these leave it open too: the values are then as many as the gradients of a fit. On log-gamma
+    /// targets one difference has a standard deviation of half a nat.
+    pub(crate) const MOST_LAST_DRAWS: usize = 16_384;
+    /// Steps in which the Gaussian is driven to the tolerance. What it has reached then is kept, converged or not.
+    pub(crate) const STEPS: u64 = 80;
+    /// Times the gradients of the Gaussian fit from which a review is believed with one standard error to spare and
+    /// without another.
+    pub(crate) const DEAR: u64 = 4;
     /// Standard errors of the difference from which it is not open.
     pub(crate) const CLEAR_ERRORS: f64 = 3.0;
     /// Reviews in a row that must find nothing to be had above the Gaussian.

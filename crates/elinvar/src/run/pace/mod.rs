@@ -58,6 +58,9 @@ pub(super) struct Pace {
     /// By how much the best state was above that Gaussian at the last review.
     #[serde(default)]
     lead: Option<Estimate>,
+    /// Whether the run has taken many times the gradients of that Gaussian.
+    #[serde(default)]
+    is_dear: bool,
     /// Steps in a row that were skipped for bad evaluations, or in which no block could move.
     skipped: u32,
     stuck: u32,
@@ -95,6 +98,7 @@ impl Pace {
             idle: 0,
             beaten: 0,
             lead: None,
+            is_dear: false,
             skipped: 0,
             stuck: 0,
             wild: false,
