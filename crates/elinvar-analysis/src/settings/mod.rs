@@ -147,6 +147,9 @@ pub struct ModelSettings {
     /// Scale of the half-Cauchy prior of sigma.
     #[serde(deserialize_with = "key::scale")]
     pub sigma_scale: Option<f64>,
+    /// Known precision 1/σ² of the noise of a network's target.
+    #[serde(deserialize_with = "key::precision")]
+    pub noise_precision: Option<f64>,
     /// Column with the exposure of each count.
     pub exposure: Option<String>,
     /// Known concentration of angles.
