@@ -52,7 +52,7 @@ impl Arm {
         }
     }
 
-    /// The setting that was best in the tuning of the full run, for runs that do not tune.
+    /// A setting given by hand, for runs that do not tune.
     pub(super) fn known(self, name: &str, components: usize) -> Runner {
         let (size, decays) = match (self, name, components) {
             (Self::Elinvar, "Sonar", _) => (0.1, true),

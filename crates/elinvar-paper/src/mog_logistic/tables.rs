@@ -137,7 +137,7 @@ impl Tables {
                  or constant. Each has the setting that first comes within 0.01 nats of the best end of a black box, or, where none does, \
                  the one that ends closest; a setting that left its domain is not chosen while there is another ([tries](tries.csv))."
             }
-            false => "Step sizes are near those that were best in the full run.",
+            false => "Step sizes are given by hand; a full run tunes them.",
         };
         let idle = self.idle.as_ref().map_or(String::new(), Table::markdown);
         format!(

@@ -175,10 +175,8 @@ mod tests {
         assert_eq!(wide.locations()[0].b(), narrow.locations()[0].b());
     }
 
-    /// One step of each kind changes the widths as its curvature says: the squared mean of a batch is smaller than the
-    /// mean of squares, so that its precision stays nearer to that of the prior.
     #[test]
-    fn the_squared_mean_raises_precisions_less() {
+    fn both_curvatures_run_and_are_told_apart() {
         let split = TableOfSplits::yacht().unwrap().validation(0).unwrap();
         let setting = Setting { beta: 0.01, noise_precision: Some(50.0) };
         let course = Course { steps: 40, growth: 40.0 };

@@ -238,7 +238,7 @@ fn page(findings: &Findings, size: &Size) -> String {
             words(&NOISE_PRECISIONS)
         )
     } else {
-        "Settings are near those that the full run chooses.".into()
+        "Settings are given by hand; a full run tunes them.".into()
     };
     let (deep_splits, deep_steps) = size.deep;
     format!(
