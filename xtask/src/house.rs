@@ -20,6 +20,7 @@ const GENERATED: &[&str] = &[
     "docs/calibration.md",
     "docs/chains.md",
     "docs/containing.md",
+    "docs/remarks.md",
     "docs/defaults.md",
     "docs/evaluations.md",
     "docs/families.md",

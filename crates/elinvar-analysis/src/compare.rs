@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use crate::analysis::without_stand_ins;
 use crate::error::Error;
-use crate::job::{Job, check_memory};
+use crate::job::Job;
 use crate::kept::Kept;
 use crate::number::{duration, grouped, with_error};
 use crate::page::{given, ladder};
+use crate::size::check_memory;
 use crate::table::{self, Align, Column};
 
 /// Fits of one model, the best first.

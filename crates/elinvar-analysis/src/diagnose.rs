@@ -8,12 +8,13 @@ use serde::Serialize;
 
 use crate::analysis::without_stand_ins;
 use crate::error::Error;
-use crate::job::{Job, check_memory};
+use crate::job::Job;
 use crate::json::Head;
 use crate::kept::Kept;
 use crate::number::{decimals, fixed, grouped, with_error};
 use crate::page::ladder;
 use crate::page::{self, ending, evidence, given};
+use crate::size::check_memory;
 use crate::table::{self, Align, Column};
 use crate::words::{self, FileName};
 

@@ -19,6 +19,7 @@ mod pairs;
 mod posteriordb;
 mod problems;
 mod recover;
+mod remarks;
 mod scaling;
 mod threads;
 mod truth;
@@ -71,6 +72,7 @@ const CHECKS: &[Check] = &[
         about: "whether families that contain the Gaussian end above it, and what they cost",
         run: contains::run,
     },
+    Check { name: "remarks", about: "which of two estimators works better, as printed", run: remarks::run },
     Check {
         name: "posteriordb",
         about: "default fits of twelve posteriors against reference draws: DIR [--write FILE] [--seeds N] [--family WORD]",

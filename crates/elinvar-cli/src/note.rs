@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use elinvar::posterior::Diagnostics;
+use elinvar_analysis::Kept;
 use elinvar_analysis::number::grouped;
 
 /// One line; a closed stderr is no reason to fail.
@@ -14,6 +15,13 @@ pub(crate) fn note(sentence: &str) {
 pub(crate) fn remark(sentence: &str) {
     if std::io::stderr().is_terminal() {
         note(sentence);
+    }
+}
+
+/// Says which files beside a fit were changed since; a file that the command needs is refused by itself.
+pub(crate) fn note_changes(kept: &Kept) {
+    for path in kept.changed_files() {
+        note(&format!("{}: the file is not as the fit has left it: its checksum does not fit", path.display()));
     }
 }
 

@@ -19,7 +19,8 @@ pub(crate) const MOST_DRAWS: usize = 1 << 20;
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to
-    /// spare; under `least_change`, when twice the gain and its error are below this for every ten coordinates.
+    /// spare; of a full `gaussian` by residual scores, when twice the gain and its error are below this for every ten
+    /// coordinates, or for all of them where expectations are exact.
     pub remaining_nats: f64,
     /// At most this many steps.
     pub max_steps: u64,
@@ -272,12 +273,12 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether a fit of `family` goes by least change: because the plan says so, or because it leaves curvature, rule
-    /// and step sizes to the library and the target has gradients but no Hessian.
+    /// Whether a fit of `family` goes by residual scores: because the plan says so with `least_change`, or because it
+    /// leaves curvature, rule and step sizes to the library.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the plan says so and it is not possible.
-    pub(crate) fn is_by_least_change(&self, target: &dyn Target, family: Family) -> Result<bool, Error> {
+    pub(crate) fn goes_by_residuals(&self, target: &dyn Target, family: Family) -> Result<bool, Error> {
         let offers = target.about().offers;
         let is_gaussian = family.kind == Kind::Gaussian && family.covariance == Covariance::Full;
         let is_free = self.rule == Plan::default().rule
@@ -286,7 +287,7 @@ impl Plan {
             && self.minibatch.is_none();
         if self.curvature != Curvature::LeastChange {
             let is_auto = self.curvature == Curvature::Auto && is_free;
-            return Ok(is_auto && is_gaussian && offers.gradient && !offers.hessian);
+            return Ok(is_auto && is_gaussian && offers.gradient);
         }
         let refuse = |wanted: String, instead: &str| Err(Error::Unsupported { wanted, instead: instead.into() });
         if !is_gaussian {
@@ -307,12 +308,14 @@ impl Plan {
         Ok(true)
     }
 
-    /// [`Plan::resolve`] for a run by least change.
+    /// [`Plan::resolve`] for a run by residual scores: by Hessians where there are any.
     ///
     /// # Errors
     /// As [`Plan::resolve`].
-    pub(crate) fn resolve_by_least_change(&self, target: &dyn Target) -> Result<Plan, Error> {
-        Plan { curvature: Curvature::LeastChange, ..self.clone() }.resolve(target)
+    pub(crate) fn resolve_by_residuals(&self, target: &dyn Target) -> Result<Plan, Error> {
+        let by_hessians = self.curvature == Curvature::Auto && target.about().offers.hessian;
+        let curvature = if by_hessians { Curvature::Hessian } else { Curvature::LeastChange };
+        Plan { curvature, ..self.clone() }.resolve(target)
     }
 
     /// The plan with every automatic choice made for this target, checked.

@@ -42,6 +42,13 @@ pub struct Counts {
     pub dropped: u64,
 }
 
+impl Counts {
+    /// Whether a fit can have counted so far, and can go on counting.
+    pub(crate) fn are_plausible(&self) -> bool {
+        [self.log_density, self.gradient, self.hessian, self.dropped].iter().all(|count| *count <= u64::MAX / 4)
+    }
+}
+
 impl std::ops::AddAssign for Counts {
     fn add_assign(&mut self, other: Counts) {
         self.log_density += other.log_density;

@@ -112,6 +112,7 @@ mod tests {
             effective_sample_size: 500.0,
             shifts: Vec::new(),
             wide: None,
+            fault: None,
             counts: Default::default(),
         };
         let plain = "0.80, above 0.67 for 1,000 draws: importance sampling from this fit is not reliable";

@@ -273,7 +273,7 @@ fn numbers() {
         (
             None,
             "fit --family mog --components 1000000000",
-            said("--components 1000000000 does not fit into memory; give at most 277309"),
+            said("--components 1000000000 does not fit into memory; give at most 362"),
         ),
         (None, "fit --family rank_k --rank 0", value("0", "--rank <K>", whole)),
         (None, "fit --family rank_k --rank 12", said("--rank 12: the model has 11 parameters; give at most 11")),

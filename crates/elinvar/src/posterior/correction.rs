@@ -1,7 +1,7 @@
 //! The correction of a fit by chains on the target, and the verdict on what they found.
 
 use super::answer::unsharp_quantile;
-use super::reason::grouped;
+use super::reason::{beginning, grouped};
 use super::{Judgement, Looked, Posterior, Verdict, bridge, limits};
 use crate::Error;
 use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round};
@@ -83,6 +83,9 @@ impl Posterior {
         let log_evidence = self.bridge(evaluator, &corrected, settings.seed)?;
         corrected.counts = evaluator.counts().since(before);
         self.record.log_evidence = log_evidence;
+        if let Some(fault) = self.fault() {
+            corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
+        }
         self.record.judgement = Some(judge(&corrected));
         self.record.weighed = None;
         Ok(self.record.corrected.insert(corrected))
@@ -173,7 +176,5 @@ pub(super) fn judge(corrected: &Corrected) -> Judgement {
         worst(|number| number.mean.mcse / number.sd.value),
         100.0 * worst(|number| number.sd.mcse / number.sd.value),
     );
-    let mut decided = decided.chars();
-    let first = decided.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    Judgement { verdict, reason: format!("{first}{}. {numbers}.", decided.as_str()) }
+    Judgement { verdict, reason: format!("{}. {numbers}.", beginning(&decided)) }
 }

@@ -14,7 +14,8 @@ use crate::evaluate::{Evaluator, Interrupt};
 use crate::plan::Correct;
 use crate::random::Purpose;
 use crate::record::{Counts, Estimate};
-use crate::target::{About, DrawBuffer, Target};
+use crate::target::fault::shown;
+use crate::target::{About, DrawBuffer, Fault, Target};
 
 /// What fresh draws say about a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,9 @@ pub struct Diagnostics {
     /// The wide draws of a verdict; everything else but the shifts and the counts is of draws of q alone.
     #[serde(default)]
     pub wide: Option<WideDraws>,
+    /// What was wrong with the log density at the draws: +∞ or NaN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
     /// Evaluations that these diagnostics took, beyond those that were known ([`Posterior::judge_further`]); they are
     /// not among those of the fit, unless it is a ladder that judged.
     #[serde(default)]
@@ -159,6 +163,7 @@ impl Posterior {
             effective_sample_size: seen.smoothed.effective_sample_size,
             shifts: shift::shifts(names, &draws, &weights, &vec![1.0 / n as f64; n]),
             wide: None,
+            fault: not_finite(&log_p, &draws, limits::UNDEFINED),
             counts: evaluator.counts().since(before),
         };
         Ok(WeightedDraws { draws, log_p, log_q, log_weights, diagnostics, widened: None })
@@ -361,6 +366,7 @@ impl Posterior {
                 remaining: self.record.remaining.map(|(value, error)| Estimate::new(value, error)),
                 agreement: self.agreement(),
                 log_q_at_modes: &log_q,
+                fault: self.fault(),
             };
             let more = 4 * n_draws;
             let of_approximation = assess(&evidence);
@@ -390,4 +396,19 @@ impl Posterior {
             return Ok(Judged { judgement, weighted, of_approximation });
         }
     }
+}
+
+/// What is wrong with log p at draws, if anything is: +∞ at one of them, or NaN at more than `share` of them.
+pub(super) fn not_finite(log_p: &[f64], draws: &DrawBuffer, share: f64) -> Option<Fault> {
+    let infinite = log_p.iter().filter(|l| **l == f64::INFINITY).count() as u64;
+    let undefined = log_p.iter().filter(|l| l.is_nan()).count() as u64;
+    let of = log_p.len() as u64;
+    let found = if infinite > 0 {
+        log_p.iter().position(|l| *l == f64::INFINITY)
+    } else if undefined as f64 > share * of as f64 {
+        log_p.iter().position(|l| l.is_nan())
+    } else {
+        None
+    };
+    found.map(|s| Fault::NotFinite { infinite, undefined, of, point: shown(draws.get(s)) })
 }

@@ -38,14 +38,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::chains::Corrected;
+use crate::chains::{Corrected, Doubt};
 use crate::evaluate::CHUNK;
 use crate::family::{Approximation, DrawPlan, Family, NoiseKey};
 use crate::file::{self, Format, Header};
 use crate::plan::Plan;
 use crate::random::Purpose;
 use crate::record::{Counts, Step, StopReason};
-use crate::target::{About, DrawBuffer, Transforms};
+use crate::target::{About, DrawBuffer, Fault, Transforms};
 
 /// A fitted approximation with the record of how it came about.
 #[derive(Clone, Debug)]
@@ -75,6 +75,9 @@ struct Record {
     remaining: Option<(f64, f64)>,
     #[serde(default)]
     judgement: Option<Judgement>,
+    /// What was wrong with the target when the fit had ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fault: Option<Fault>,
     /// What chains found, where they were run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     corrected: Option<Corrected>,
@@ -115,6 +118,7 @@ impl Posterior {
             diagnostics: None,
             remaining,
             judgement: None,
+            fault: None,
             corrected: None,
             weighed: None,
             log_evidence: None,
@@ -206,6 +210,22 @@ impl Posterior {
         self.record.judgement = None;
         self.record.corrected = None;
         self.record.weighed = None;
+    }
+
+    /// What was wrong with the target, as far as its answers at a few draws of the fit showed it.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.record.fault.as_ref()
+    }
+
+    /// Records what is wrong with the target; a verdict that did not know it is changed.
+    pub(crate) fn set_fault(&mut self, fault: Option<Fault>) {
+        if let (Some(fault), Some(judgement)) = (&fault, &mut self.record.judgement) {
+            *judgement = Judgement { verdict: Verdict::DoNotTrust, reason: reason::beginning(&format!("{fault}.")) };
+        }
+        if let (Some(fault), Some(corrected)) = (&fault, &mut self.record.corrected) {
+            corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
+        }
+        self.record.fault = fault;
     }
 
     /// The families that were tried, from the first to the last; empty where one was asked for.

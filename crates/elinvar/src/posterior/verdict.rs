@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Agreement, Diagnostics, Estimate, reason};
 use crate::record::StopReason;
+use crate::target::Fault;
 
 /// The constants of the rule.
 pub mod limits {
@@ -42,6 +43,8 @@ pub mod limits {
     pub const DRAWS_GROWTH: usize = 16;
     /// Share of draws at which log p may fail to be finite.
     pub const DROPPED: f64 = 0.01;
+    /// Share of draws at which log p may be NaN; at none may it be +∞.
+    pub const UNDEFINED: f64 = 1e-3;
     /// log p − log Z − log q at a mode that q does not cover, in nats above that of the mode it covers best.
     pub const MISSED_MODE_NATS: f64 = 5.0;
     /// Share of the mass that a missed mode may have.
@@ -103,11 +106,22 @@ pub(crate) struct Evidence<'a> {
     pub agreement: &'a Agreement,
     /// log q at the centre of every mode of the agreement, in order.
     pub log_q_at_modes: &'a [f64],
+    /// What is wrong with the target.
+    pub fault: Option<&'a Fault>,
+}
+
+impl<'a> Evidence<'a> {
+    /// What is wrong with the target, by the end of the fit or by the draws of the verdict.
+    pub(super) fn fault(&self) -> Option<&'a Fault> {
+        self.fault.or(self.diagnostics.fault.as_ref())
+    }
 }
 
 /// What decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cause {
+    /// Answers of the target contradict each other, or are no density's.
+    Fault,
     NotConverged,
     Unbounded,
     Dropped,
@@ -152,6 +166,9 @@ pub(super) fn conclude(evidence: &Evidence<'_>, assessment: &Assessment) -> Judg
 pub(super) fn assess(evidence: &Evidence<'_>) -> Assessment {
     let Evidence { diagnostics, agreement, .. } = *evidence;
     let refuse = |cause| Assessment { verdict: Verdict::DoNotTrust, cause, undecided: false };
+    if evidence.fault().is_some() {
+        return refuse(Cause::Fault);
+    }
     if evidence.stop_reason != StopReason::Converged {
         return refuse(Cause::NotConverged);
     }

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use super::components;
 use super::contained::Contained;
+use super::faults::Watch;
 use super::fitting::{Fitting, Kept};
-use super::least_change::LeastChangeRun;
+use super::residual::ResidualRun;
 use super::start::start_in;
 use super::{Plan, Run, Step, Stop, StopReason, ladder, restarts};
 use crate::Error;
@@ -110,7 +111,9 @@ pub(super) fn fit_once(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    let start = start_in(target, family, plan, fit)?;
+    let mut watch = Watch::new(target, plan.seed);
+    let start = start_in(target, family, plan, fit).map_err(|error| watch.explain(error, fit))?;
+    watch.begin(&start.approximation, fit)?;
     let mut posterior = if family.kind == Kind::Auto {
         ladder::climb(target, start, plan, fit)?
     } else {
@@ -122,6 +125,8 @@ pub(super) fn fit_once(
         ladder::answer_where_asked(target, &mut posterior, plan, fit)?;
         posterior
     };
+    let fault = watch.end(posterior.approximation(), fit)?;
+    posterior.set_fault(fault);
     fit.finish(&mut posterior);
     Ok(posterior)
 }
@@ -161,8 +166,14 @@ fn fit_from_kept(
     kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     let mut fit = Fitting::new(observe, kept, 0);
+    let mut watch = Watch::new(target, plan.seed);
+    if start.dim() == target.dim() {
+        watch.begin(&start, &fit)?;
+    }
     let mut posterior = run_from(target, start, plan, &mut fit)?;
     ladder::answer_where_asked(target, &mut posterior, plan, &mut fit)?;
+    let fault = watch.end(posterior.approximation(), &mut fit)?;
+    posterior.set_fault(fault);
     fit.finish(&mut posterior);
     Ok(posterior)
 }
@@ -185,10 +196,10 @@ fn run_beside(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    if plan.is_by_least_change(target, start.family())? {
+    if plan.goes_by_residuals(target, start.family())? {
         let is_free = plan.curvature != Curvature::LeastChange;
-        let mut run = LeastChangeRun::new(target, start.clone(), plan)?;
-        let from = match fit.carry_by_least_change(&mut run) {
+        let mut run = ResidualRun::new(target, start.clone(), plan)?;
+        let from = match fit.carry_residual(&mut run) {
             // An edge through the start takes one of two mirrored draws.
             Err(Error::BadStart { .. }) if is_free => start,
             Ok(StopReason::Stagnated) if is_free && fit.steps_of_part() < plan.stop.max_steps => {
@@ -198,7 +209,11 @@ fn run_beside(
         };
         // Kinks and edges are noise to residual scores, which no number of draws takes away; averages of steps do.
         let stop = Stop { max_steps: plan.stop.max_steps - fit.steps_of_part(), ..plan.stop };
-        let plan = Plan { curvature: Curvature::Stein { control_variate: true }, stop, ..plan.clone() };
+        let curvature = match target.about().offers.hessian {
+            true => Curvature::Hessian,
+            false => Curvature::Stein { control_variate: true },
+        };
+        let plan = Plan { curvature, stop, ..plan.clone() };
         return run_beside(target, from, contained, &plan, fit);
     }
     let mut run = Run::new(target, start, plan)?;

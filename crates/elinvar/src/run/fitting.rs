@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::components::GrowthState;
 use super::drive::{Driven, drive};
 use super::journal::{Content, Entry, Journal, Part};
-use super::least_change::LeastChangeRun;
+use super::residual::ResidualRun;
 use super::{Counts, Plan, Run, Step, Stop, StopReason};
 use crate::Error;
 use crate::chains::Round;
@@ -164,7 +164,7 @@ impl<'f> Fitting<'f> {
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry_by_least_change(&mut self, run: &mut LeastChangeRun<'_>) -> Result<StopReason, Error> {
+    pub(super) fn carry_residual(&mut self, run: &mut ResidualRun<'_>) -> Result<StopReason, Error> {
         let reason = drive(run, self)?;
         self.counts = run.counts_so_far();
         Ok(reason)

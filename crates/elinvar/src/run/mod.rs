@@ -7,14 +7,15 @@ pub mod components;
 mod contained;
 mod drive;
 mod evaluate;
+mod faults;
 mod fit;
 mod fitting;
 pub mod journal;
 mod ladder;
-mod least_change;
 mod pace;
 mod printed;
 mod prior;
+mod residual;
 mod restarts;
 mod review;
 mod search;
@@ -254,7 +255,7 @@ impl<'t> Run<'t> {
 
     fn bad_start(&self, bad: usize) -> Error {
         let s = self.batch.kept.iter().position(|kept| !kept).unwrap_or(0);
-        Error::bad_start(bad, self.batch.n, self.batch.draws.get(s))
+        Error::bad_start(bad, self.batch.n, self.batch.draws.get(s), self.evaluator.answer().log_p()[s])
     }
 }
 

@@ -12,6 +12,7 @@ mod answers;
 mod components;
 mod correction;
 mod determinism;
+mod faults;
 mod files;
 mod growth;
 mod journal;

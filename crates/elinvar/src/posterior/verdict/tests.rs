@@ -23,6 +23,7 @@ fn good() -> Diagnostics {
         effective_sample_size: 8_800.0,
         shifts: vec![shift("a", -0.02), shift("b", 0.02)],
         wide: None,
+        fault: None,
         counts: Default::default(),
     }
 }
@@ -39,7 +40,7 @@ fn with(change: impl FnOnce(&mut Diagnostics)) -> Diagnostics {
 
 fn evidence<'a>(diagnostics: &'a Diagnostics, agreement: &'a Agreement, log_q: &'a [f64]) -> Evidence<'a> {
     let stop_reason = StopReason::Converged;
-    Evidence { diagnostics, stop_reason, remaining: None, agreement, log_q_at_modes: log_q }
+    Evidence { diagnostics, stop_reason, remaining: None, agreement, log_q_at_modes: log_q, fault: None }
 }
 
 #[track_caller]

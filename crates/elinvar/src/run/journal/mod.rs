@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::RunState;
 use super::components::GrowthState;
-use super::least_change::LeastChangeState;
+use super::residual::ResidualState;
 use super::{Correct, Counts, Plan, Step, Stop};
 use crate::Error;
 use crate::family::Approximation;
@@ -68,7 +68,7 @@ pub struct Entry {
 pub(super) enum Content {
     Run(Box<RunState>),
     Growth(Box<GrowthState>),
-    LeastChange(Box<LeastChangeState>),
+    Residual(Box<ResidualState>),
 }
 
 impl Entry {
@@ -119,6 +119,14 @@ pub trait Journal: Sync {
         const SHARE: u32 = 50;
         const SHORTEST: Duration = Duration::from_millis(250);
         since >= SHORTEST.max(SHARE * cost)
+    }
+}
+
+/// The error for a state from which no fit can go on.
+pub(super) fn never_kept(problem: &str) -> Error {
+    Error::Unsupported {
+        wanted: format!("to go on from a state that no run has kept: {problem}"),
+        instead: "begin the fit again".into(),
     }
 }
 
