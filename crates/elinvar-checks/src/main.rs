@@ -1,6 +1,7 @@
 //! Slow checks against known answers; each prints its table and can write it to `docs/`.
 
 mod affine;
+mod answers;
 mod arguments;
 mod attack;
 mod bits;
@@ -44,6 +45,11 @@ const CHECKS: &[Check] = &[
         name: "chains",
         about: "corrections by chains against the truth: [--seeds N] [--only TEXT] [--large D] [--write FILE]",
         run: chains::run,
+    },
+    Check {
+        name: "answers",
+        about: "what `auto` gives and what it costs, corrected and not: [DIR of posteriordb] [--seeds N] [--only TEXT]",
+        run: answers::run,
     },
     Check { name: "affine", about: "whether a fit depends on the coordinates of its target", run: affine::run },
     Check {

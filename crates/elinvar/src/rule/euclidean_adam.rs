@@ -72,7 +72,7 @@ impl EuclideanAdamMemory {
     /// The memory as it was stored, if it has `n` coordinates.
     pub(crate) fn restored(&self, n: usize) -> Option<Self> {
         let fits = |stored: &Vec<f64>| stored.len() == n && stored.iter().all(|v| v.is_finite());
-        let sound = [&self.at, &self.m, &self.v].into_iter().all(fits) && in_range(&self.at);
+        let sound = [&self.at, &self.m, &self.v].into_iter().all(fits) && in_range(&self.at) && self.t <= u64::MAX / 4;
         sound.then(|| Self { gradient: vec![0.0; n], next: vec![0.0; n], ..self.clone() })
     }
 

@@ -79,6 +79,7 @@ pub(super) fn start_in(
 ) -> Result<Start, Error> {
     family.check()?;
     let about = target.about();
+    about.check()?;
     check_support(family, family.support(), about.support)?;
     if !about.offers.gradient && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
         return Err(not_from_values(family));
@@ -96,7 +97,8 @@ pub(super) fn start_in(
     }
     let gaussian = Family { kind: Kind::Gaussian, ..family };
     let scouts = matches!(family.kind, Kind::Gaussian | Kind::Auto) && about.prior.shared().is_none();
-    if scouts && !is_printed && plan.is_by_least_change(target, gaussian)? {
+    let by_gradients = !about.offers.hessian || plan.curvature == Curvature::LeastChange;
+    if scouts && by_gradients && !is_printed && plan.goes_by_residuals(target, gaussian)? {
         let Scouted { approximation, found, counts, .. } = scout(fit.evaluator(target, plan), plan.seed)?;
         fit.counts += counts;
         return Ok(Start {
