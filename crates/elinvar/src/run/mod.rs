@@ -42,7 +42,7 @@ use drive::drive;
 use evaluate::Outcome;
 use fitting::Fitting;
 use pace::Pace;
-use printed::{check_shape, takes_prior_at_draws};
+use printed::{check_implicit, check_shape, takes_prior_at_draws};
 use prior::check_prior;
 use review::{Best, Closing};
 use values::check_values;
@@ -113,6 +113,7 @@ impl<'t> Run<'t> {
         }
         check_prior(&start, &about.prior)?;
         check_shape(&start, &plan)?;
+        check_implicit(&start, &plan)?;
         let memory = Memory::new(&plan, &about.prior, &mut start)?;
         about.check()?;
         let draw_plan = plan.draw_plan(plan.n_draws);
