@@ -263,6 +263,11 @@ impl Pace {
         lengths
     }
 
+    /// Steps in a row that may bring nothing. Without noise a slow approach is no standstill.
+    fn patience(&self) -> u32 {
+        if self.source == Source::Expectations { 20 * IDLE_REVIEWS } else { IDLE_REVIEWS }
+    }
+
     /// Pairs that determine the precision.
     fn determining(&self) -> usize {
         if self.source == Source::LeastChange { self.dim + 1 } else { 1 }
@@ -316,7 +321,7 @@ impl Pace {
             Some(StopReason::Diverged)
         } else if self.skipped >= LOST_STEPS {
             Some(StopReason::BadEvaluations)
-        } else if self.idle >= IDLE_REVIEWS {
+        } else if self.idle >= self.patience() {
             Some(StopReason::Stagnated)
         } else if self.step >= plan.stop.max_steps {
             Some(StopReason::MaxSteps)
