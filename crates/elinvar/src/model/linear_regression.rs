@@ -9,7 +9,9 @@ use super::glm::check_precision;
 use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
-use crate::target::{About, Answer, Ask, Offers, Parts, Prior, Rows, Target, TargetError, Transform, Transforms, Want};
+use crate::target::{
+    About, Answer, Ask, Offers, Parts, Prior, Room, Rows, Target, TargetError, Transform, Transforms, Want,
+};
 
 /// y_n ~ N(x_nᵀβ, σ²) with a [`Prior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
 ///
@@ -115,6 +117,7 @@ impl Target for LinearRegression {
             prior: self.coefficient_prior.clone(),
             n_rows: Some(self.x.n_rows()),
             offers: Offers { values: true, hessian: true, gauss_newton: true, ..Offers::GRADIENT },
+            room: Room { once: self.memory_len(), ..Room::default() },
             ..About::new(self.n_coefficients() + 1)
         }
     }

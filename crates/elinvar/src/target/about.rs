@@ -39,6 +39,30 @@ pub struct About {
     pub offers: Offers,
     /// Where a fit may begin without a search.
     pub guess: Option<Guess>,
+    /// Working memory, which a run reserves before its first step.
+    pub room: Room,
+}
+
+/// What a target takes of [`Scratch`](super::Scratch) for one batch, at most, in numbers. What is not said here is
+/// taken when it is needed, so that nothing but the first step allocates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Whatever is asked.
+    pub once: usize,
+    /// For each draw.
+    pub per_draw: usize,
+    /// Where second derivatives are summed.
+    pub of_sums: usize,
+    /// For each entry of these sums.
+    pub per_entry: usize,
+}
+
+impl Room {
+    /// The memory for this number of draws and of entries of the sums of second derivatives.
+    pub(crate) fn of(self, n_draws: usize, n_entries: usize) -> usize {
+        let sums = if n_entries > 0 { self.of_sums + self.per_entry * n_entries } else { 0 };
+        self.once + self.per_draw * n_draws + sums
+    }
 }
 
 /// What a target can answer besides its log density.
@@ -99,6 +123,7 @@ impl About {
             n_rows: None,
             offers: Offers::GRADIENT,
             guess: None,
+            room: Room::default(),
         }
     }
 }

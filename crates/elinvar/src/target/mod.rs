@@ -15,7 +15,7 @@ mod support;
 mod transform;
 mod transforms;
 
-pub use about::{About, Guess, Offers};
+pub use about::{About, Guess, Offers, Room};
 pub use answer::{Answer, Parts, Scratch};
 pub(crate) use around::{ByDifferences, FreeScale};
 pub use around::{Constrained, OnSupport, WithPrior};

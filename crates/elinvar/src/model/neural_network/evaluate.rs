@@ -4,7 +4,8 @@ use super::super::join::join;
 use super::NeuralNetwork;
 use crate::linalg::layer;
 use crate::target::{
-    About, Answer, Ask, Draws, Offers, Parts, Prior, Rows, Scratch, Target, TargetError, Transform, Transforms, Want,
+    About, Answer, Ask, Covariance, Draws, Offers, Parts, Prior, Room, Rows, Scratch, Target, TargetError, Transform,
+    Transforms, Want,
 };
 
 /// Largest number of groups of draws that are evaluated at the same time.
@@ -116,6 +117,11 @@ impl Target for NeuralNetwork {
             n_rows: Some(self.x.n_rows()),
             offers: Offers { values: true, gauss_newton: true, item_gradients: true, ..Offers::GRADIENT },
             guess: Some(self.guess()),
+            room: Room {
+                once: N_GROUPS * self.block_len(self.block_rows()),
+                of_sums: self.contraction_len(Covariance::Full).max(self.contraction_len(Covariance::Diagonal)),
+                ..Room::default()
+            },
             ..About::new(self.dim)
         }
     }
