@@ -21,7 +21,7 @@ use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Rule};
 use elinvar::run::{Run, Stop, fit_observed, start, start_at_guess};
 use elinvar::target::{
-    About, Answer, Ask, Contraction, Covariance, Draws, Target, TargetError, Want, from_fn, from_values,
+    About, Answer, Ask, Contraction, Covariance, Draws, Room, Target, TargetError, Want, from_fn, from_values,
 };
 
 use subjects::{GradientsOnly, families, label, logistic, numbers};
@@ -176,6 +176,29 @@ fn steps_on_a_regression_allocate_nothing() {
             check("logistic", &target, family, &with_rules(plan)[i % 4], &start);
         }
     }
+}
+
+/// A target that does not say how much memory it takes.
+struct Silent<T>(T);
+
+impl<T: Target> Target for Silent<T> {
+    fn about(&self) -> About {
+        About { room: Room::default(), ..self.0.about() }
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        self.0.evaluate(ask, answer)
+    }
+}
+
+#[test]
+fn a_target_that_says_nothing_about_its_memory_takes_it_in_the_first_step() {
+    warm_the_thread();
+    let target = Silent(logistic(341, 11));
+    let mut run = Run::new(&target, start_of(&target, Family::gaussian()), &Plan::default()).unwrap();
+    let mut step = || allocations(|| _ = run.step().unwrap());
+    assert_eq!(step(), 1);
+    assert_eq!((0..STEPS).map(|_| step()).sum::<u64>(), 0);
 }
 
 #[test]

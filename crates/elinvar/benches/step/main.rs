@@ -3,8 +3,9 @@
 //! `cargo xtask bench step` prints a table. Both sides run alternately in one process and the minimum over repeats
 //! counts, so that the ratio is worth reading on a busy machine.
 //!
-//! `step ROW STEPS` makes that many steps of one row of the table (from 0) and prints nothing but its name. Two such runs
-//! under `valgrind --tool=callgrind` differ by the instructions of the steps, which no other work on the machine changes.
+//! `step ROW STEPS` makes that many steps of one row of the table (from 0) and prints nothing but its name. Two such
+//! runs under `valgrind --tool=cachegrind --cache-sim=no` differ by the instructions of the steps, which no other work
+//! on the machine changes.
 
 mod bare;
 

@@ -301,8 +301,8 @@ fn work_len(d: usize, n_draws: usize, subset: bool, contract: bool) -> usize {
     eta_and_value + curvature + if subset { block * (d + 1) } else { 0 }
 }
 
-/// The largest [`work_len`], and sums, of all chunks: a block of n rows has n ≤ GRAM_BLOCK, and with S draws n·S ≤ LINEAR
-/// + SMALLEST_BLOCK·S.
+/// The largest [`work_len`], and sums, of all chunks: a block of n rows has n ≤ GRAM_BLOCK, and with S draws n·S is at
+/// most LINEAR + SMALLEST_BLOCK·S.
 fn room(d: usize) -> Room {
     let once = 2 * LINEAR + products::GRAM_BLOCK * (2 * d + 3);
     let per_draw = 2 * SMALLEST_BLOCK + d + 1;
