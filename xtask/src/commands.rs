@@ -19,12 +19,11 @@ pub(crate) struct Task {
 impl Task {
     /// Says what is wrong with the arguments that follow the name, if anything is.
     pub(crate) fn check(&self, rest: &[String]) -> Result<(), String> {
-        if let Some(needed) = self.argument.filter(|argument| !argument.starts_with('['))
-            && rest.is_empty()
-        {
+        let words = || self.argument.into_iter().flat_map(|argument| argument.split(' '));
+        if let Some(needed) = words().filter(|word| !word.starts_with('[')).nth(rest.len()) {
             return Err(format!("\"{}\" needs {needed}", self.name));
         }
-        let allowed = usize::from(self.argument.is_some());
+        let allowed = words().count();
         match rest.get(allowed) {
             Some(extra) => Err(format!("\"{}\" does not take the argument \"{extra}\"", self.name)),
             None => Ok(()),
@@ -67,7 +66,7 @@ pub(crate) const TASKS: &[Task] = &[
         about: "the slow statistical checks",
         commands: |_| {
             vec![Call {
-                environment: Some(("ELINVAR_ACCURACY", "full")),
+                environment: Some(("ELINVAR_ACCURACY", "full".into())),
                 ..cargo("test --release -p elinvar --all-features --test fits accuracy:: -- --nocapture")
             }]
         },
@@ -78,10 +77,29 @@ pub(crate) const TASKS: &[Task] = &[
         about: "reports in a real browser; needs node, npm and Chromium",
         commands: |_| {
             let of = |package: &str, program: &str| Call {
-                environment: Some(("ELINVAR_BROWSER_TESTS", "1")),
+                environment: Some(("ELINVAR_BROWSER_TESTS", "1".into())),
                 ..cargo(&format!("test -p {package} --all-features --test {program} browser:: -- --include-ignored"))
             };
             vec![of("elinvar-report", "pages"), of("elinvar-cli", "commands")]
+        },
+    },
+    Task {
+        name: "fuzz",
+        argument: Some("READER SECONDS [SEED]"),
+        about: "damaged files for a reader, or for all; those that were read badly go to target/fuzz",
+        commands: |rest| {
+            let build = cargo("build --workspace --all-features --bin elinvar-fuzz");
+            vec![build, Call { program: Some("elinvar-fuzz"), environment: None, arguments: rest.to_vec() }]
+        },
+    },
+    Task {
+        name: "kills",
+        argument: Some("N"),
+        about: "so many kills at random moments of fits, continuations, reports and samples",
+        commands: |rest| {
+            let count = rest.first().cloned().unwrap_or_default();
+            let tests = cargo("test -p elinvar-cli --all-features --test commands resume::kills -- --nocapture");
+            vec![Call { environment: Some(("ELINVAR_KILLS", count)), ..tests }]
         },
     },
     Task {
@@ -103,9 +121,18 @@ pub(crate) const TASKS: &[Task] = &[
         },
     },
     Task {
+        name: "answers",
+        argument: Some("[DIR]"),
+        about: "what `auto` gives and costs, corrected and not, on the posteriordb of DIR too; writes docs/answers.md",
+        commands: |rest| {
+            let folder = rest.first().map(|path| [path.as_str()]);
+            vec![check("answers", folder.as_ref().map_or(&[], |folder| &folder[..]))]
+        },
+    },
+    Task {
         name: "calibrate",
         argument: None,
-        about: "the verdict of fits against the truth; writes docs/verdict.md",
+        about: "the verdict of fits against the truth; writes docs/trust.md",
         commands: |_| vec![check("calibrate", &[])],
     },
     Task {
@@ -160,6 +187,12 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |_| vec![check("contains", &[])],
     },
     Task {
+        name: "remarks",
+        argument: None,
+        about: "the paper's remarks on which estimator works better, as printed fits; writes docs/remarks.md",
+        commands: |_| vec![check("remarks", &[])],
+    },
+    Task {
         name: "reproduce",
         argument: Some("[name]"),
         about: "quick runs of the paper's experiments (default: all) against what is expected of them",
@@ -185,7 +218,7 @@ pub(crate) const TASKS: &[Task] = &[
 /// A check of `elinvar-checks` that writes its page of docs/.
 fn check(name: &str, arguments: &[&str]) -> Call {
     let page = match name {
-        "calibrate" => "verdict",
+        "calibrate" => "trust",
         "recover" => "families",
         "contains" => "containing",
         "attack" => "calibration",
@@ -228,7 +261,7 @@ fn tests() -> Vec<Call> {
 
 fn docs() -> Vec<Call> {
     let all = cargo("doc --workspace --no-deps --all-features --document-private-items");
-    vec![Call { environment: Some(("RUSTDOCFLAGS", "-D warnings")), ..all }]
+    vec![Call { environment: Some(("RUSTDOCFLAGS", "-D warnings".into())), ..all }]
 }
 
 fn bench(name: &str) -> Call {
@@ -240,7 +273,7 @@ fn bench(name: &str) -> Call {
 pub(crate) struct Call {
     /// The program, which is where this one is; `None` for cargo.
     program: Option<&'static str>,
-    environment: Option<(&'static str, &'static str)>,
+    environment: Option<(&'static str, String)>,
     arguments: Vec<String>,
 }
 
@@ -250,7 +283,7 @@ fn cargo(arguments: &str) -> Call {
 
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((name, value)) = self.environment {
+        if let Some((name, value)) = &self.environment {
             write!(f, "{name}=\"{value}\" ")?;
         }
         write!(f, "{} {}", self.program.unwrap_or("cargo"), self.arguments.join(" "))
@@ -277,7 +310,7 @@ pub(crate) fn run(task: &str, commands: &[Call]) -> Outcome {
             Some(name) => Command::new(std::env::current_exe().unwrap_or_default().with_file_name(name)),
             None => Command::new(&program),
         };
-        process.args(&command.arguments).envs(command.environment);
+        process.args(&command.arguments).envs(command.environment.clone());
         let problem = match process.status() {
             Ok(status) if status.success() => continue,
             Ok(status) => status.to_string(),
@@ -325,7 +358,7 @@ mod tests {
             (task.commands)(rest)[0].to_string()
         };
         let program = "cargo run --release -p elinvar-checks --";
-        assert_eq!(line("calibrate", &[]), format!("{program} calibrate --write docs/verdict.md"));
+        assert_eq!(line("calibrate", &[]), format!("{program} calibrate --write docs/trust.md"));
         let means = ["m.csv".to_string()];
         assert_eq!(line("defaults", &means), format!("{program} defaults --write docs/defaults.md --means m.csv"));
     }
@@ -364,9 +397,10 @@ mod tests {
 
     #[test]
     fn arguments_that_a_task_does_not_take_are_refused() {
-        let extra = ["now".to_string()];
         for task in TASKS {
-            assert_eq!(task.check(&extra).is_ok(), task.argument.is_some(), "{}", task.name);
+            let most = task.argument.map_or(0, |argument| argument.split(' ').count());
+            let given = vec!["now".to_string(); most + 1];
+            assert!(task.check(&given[..most]).is_ok() && task.check(&given).is_err(), "{}", task.name);
         }
     }
 }

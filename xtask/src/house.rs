@@ -15,15 +15,18 @@ const WIDEST_LINE: usize = 120;
 /// Pages that a command writes, and what is written for a machine.
 const GENERATED: &[&str] = &[
     "docs/paper/",
-    "docs/verdict.md",
     "docs/affine.md",
+    "docs/answers.md",
+    "docs/calibration.md",
     "docs/chains.md",
     "docs/containing.md",
+    "docs/remarks.md",
     "docs/defaults.md",
     "docs/evaluations.md",
     "docs/families.md",
     "docs/posteriordb.md",
     "docs/scaling.md",
+    "docs/trust.md",
 ];
 
 fn sources() -> Vec<PathBuf> {

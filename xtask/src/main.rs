@@ -8,6 +8,8 @@ mod house;
 mod picture;
 mod python;
 #[cfg(test)]
+mod supply;
+#[cfg(test)]
 mod surface;
 #[cfg(test)]
 mod tree;

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use elinvar::Posterior;
-use elinvar::chains::{Corrected, CorrectedNumber};
-use elinvar::posterior::{Diagnostics, Estimate, Judgement, ParameterSummary, WeightedDraws};
+use elinvar::posterior::{Answer, Diagnostics, Estimate, Judgement, WeightedDraws};
 use elinvar::run::Interrupt;
 use elinvar_report::Content;
 
@@ -24,8 +23,8 @@ pub struct Analysis {
     pub diagnostics: Diagnostics,
     /// Whether k̂ is not finite: the weights of very few draws exceed all others by far.
     pub few_draws_dominate: bool,
-    /// The parameters on the constrained scale.
-    pub parameters: Vec<ParameterSummary>,
+    /// What is given: the parameters with their errors, and where they come from.
+    pub answer: Answer,
     /// What a reader should know before the table.
     pub warnings: Vec<String>,
     /// What rows say that were held out.
@@ -39,8 +38,8 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// A fit with its verdict: the one that it has, if that rests on as many draws as the job asks for; else one on
-    /// its draws and on as many more as that takes.
+    /// A fit with its verdict: the one that it has, if that rests on chains or on as many draws as the job asks for;
+    /// else one on its draws and on as many more as that takes.
     ///
     /// # Errors
     /// Those of the model.
@@ -56,7 +55,8 @@ impl Analysis {
     ) -> Result<Self, Error> {
         let mut weighted = None;
         let n_judged = posterior.judgement().and(posterior.diagnostics()).map_or(0, |known| known.n_draws);
-        if n_judged < job.diagnostic_draws {
+        let is_by_chains = posterior.corrected().is_some() && n_judged > 0;
+        if n_judged < job.diagnostic_draws && !is_by_chains {
             let (n, seed) = (job.diagnostic_draws, job.plan.seed);
             let judged = posterior.judge_further_interruptibly(job.target(), n, seed, interrupt);
             weighted = Some(judged.map_err(Error::of_fit)?.1);
@@ -81,9 +81,10 @@ impl Analysis {
         let judgement = posterior.judgement().expect("it was judged").clone();
         let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
         let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
-        let test = job.held_out.as_ref().map(|rows| held_out::test(rows, &*job.model, &posterior, seed)).transpose()?;
+        let tested = |rows| held_out::test(rows, &*job.model, &posterior, weighted.as_ref(), seed);
+        let test = job.held_out.as_ref().map(tested).transpose()?;
         Ok(Self {
-            parameters: posterior.corrected().map_or_else(|| posterior.summary(n, seed), summary),
+            answer: posterior.summary(n, seed),
             warnings: job.notes.iter().cloned().chain(job.model.conflicts(&posterior)).collect(),
             seconds: posterior.seconds(),
             run_folder: None,
@@ -134,18 +135,6 @@ impl Analysis {
             }
         }
     }
-}
-
-/// The parameters as chains found them.
-fn summary(corrected: &Corrected) -> Vec<ParameterSummary> {
-    let row = |number: &CorrectedNumber| ParameterSummary {
-        name: number.name.clone(),
-        mean: number.mean.value,
-        sd: number.sd.value,
-        q5: number.q5.value,
-        q95: number.q95.value,
-    };
-    corrected.parameters.iter().map(row).collect()
 }
 
 /// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was

@@ -2,16 +2,17 @@
 
 use elinvar::Family;
 use elinvar::family::Kind;
-use elinvar::posterior::{Comparison, Diagnostics, Estimate, compare, log_density_at};
+use elinvar::posterior::{Comparison, Diagnostics, Estimate, GivenBy, compare, log_density_at};
 use elinvar::target::Covariance;
 use serde::Serialize;
 
 use crate::analysis::without_stand_ins;
 use crate::error::Error;
-use crate::job::{Job, check_memory};
+use crate::job::Job;
 use crate::kept::Kept;
 use crate::number::{duration, grouped, with_error};
-use crate::page::ladder;
+use crate::page::{given, ladder};
+use crate::size::check_memory;
 use crate::table::{self, Align, Column};
 
 /// Fits of one model, the best first.
@@ -51,6 +52,7 @@ impl Ranking {
             column(Align::Right, "k\u{302}", &Row::k),
             column(Align::Right, "gradients", &|row| grouped(row.gradients)),
             column(Align::Right, "time", &|row| duration(row.seconds)),
+            column(Align::Left, "given by", &|row| given::word(row.given_by).into()),
             column(Align::Left, "verdict", &Row::verdict),
         ]);
         format!(
@@ -83,6 +85,7 @@ impl Ranking {
                 },
                 seconds: row.seconds,
                 converged: row.converged,
+                given_by: row.given_by.name(),
                 verdict: row.verdict,
             }
         });
@@ -155,6 +158,7 @@ struct Row {
     hessians: u64,
     seconds: f64,
     converged: bool,
+    given_by: GivenBy,
     verdict: Option<&'static str>,
 }
 
@@ -176,6 +180,7 @@ impl Row {
             hessians: counts.hessian,
             seconds: posterior.seconds(),
             converged: posterior.converged(),
+            given_by: posterior.given_by(),
             verdict: posterior.verdict().map(|verdict| verdict.name()),
         }
     }
@@ -190,7 +195,8 @@ impl Row {
 
     fn verdict(&self) -> String {
         let words = self.verdict.map_or("not judged".into(), |verdict| verdict.replace('_', " "));
-        if self.converged { words } else { words + ", not converged" }
+        // Chains do not need a fit that has converged.
+        if self.converged || self.given_by == GivenBy::Chains { words } else { words + ", not converged" }
     }
 }
 
@@ -241,6 +247,7 @@ struct RunObject<'a> {
     evaluations: Evaluations,
     seconds: f64,
     converged: bool,
+    given_by: &'static str,
     verdict: Option<&'static str>,
 }
 

@@ -8,12 +8,13 @@ use serde::Serialize;
 
 use crate::analysis::without_stand_ins;
 use crate::error::Error;
-use crate::job::{Job, check_memory};
+use crate::job::Job;
 use crate::json::Head;
 use crate::kept::Kept;
 use crate::number::{decimals, fixed, grouped, with_error};
 use crate::page::ladder;
-use crate::page::{self, ending, evidence};
+use crate::page::{self, ending, evidence, given};
+use crate::size::check_memory;
 use crate::table::{self, Align, Column};
 use crate::words::{self, FileName};
 
@@ -52,6 +53,7 @@ struct Object<'a> {
     effective_sample_size: f64,
     verdict: &'static str,
     reason: &'a str,
+    given_by: &'static str,
     n_draws: usize,
     dropped: usize,
     wide: Option<WideDraws>,
@@ -92,6 +94,7 @@ impl SecondOpinion {
             effective_sample_size: d.effective_sample_size,
             verdict: self.judgement.verdict.name(),
             reason: &self.judgement.reason,
+            given_by: self.posterior.given_by().name(),
             n_draws: d.n_draws,
             dropped: d.dropped,
             wide: d.wide,
@@ -121,6 +124,7 @@ impl SecondOpinion {
             });
             line("", format!("{} nats when it was fitted{verdict}", ladder::estimate(elbo)));
         }
+        line("given by", given::word(posterior.given_by()).into());
         let (normaliser, gap) = (diagnostics.log_normaliser, diagnostics.gap());
         line(
             "log Z",

@@ -108,7 +108,27 @@ pub enum Error {
         /// The largest that will do.
         most: usize,
     },
+    /// A model of more parameters than there is room for.
+    #[error("{from} makes a model of {n_parameters} parameters: {problem}")]
+    Parameters {
+        /// What their number comes from.
+        from: String,
+        /// Their number.
+        n_parameters: usize,
+        /// What does not fit, and what to do.
+        problem: String,
+    },
 
+    /// Settings that were changed after the fit.
+    #[error(
+        "{}: the file is not as the fit has left it (its checksum does not fit), and so the model may be another; bring \
+         it back, or fit again by elinvar fit --config",
+        .path.display()
+    )]
+    ChangedSettings {
+        /// The file.
+        path: PathBuf,
+    },
     /// Other data than those of the settings.
     #[error(
         "{file}: the data are not those of the settings: their fingerprint is {found}, not {known}; restore the file, \

@@ -1,6 +1,9 @@
 //! Rows that were held out, and how well a fit predicts them.
 
 use elinvar::Posterior;
+use elinvar::posterior::{GivenBy, WeightedDraws, resample};
+use elinvar::random::{Purpose, Stream};
+use elinvar::target::DrawBuffer;
 use elinvar_data::{CalibrationBin, RegressionData, Score, accuracy, brier, calibration, calibration_error, log_loss};
 use serde::Serialize;
 
@@ -9,6 +12,8 @@ use crate::models::Model;
 
 /// Draws over which predictions are averaged.
 const DRAWS: usize = 1_000;
+/// Draws that are weighed where those of the verdict are not at hand.
+const POOL: usize = 10_000;
 /// Numbers that predictions of a network may take at once.
 const MOST_OUTPUTS: usize = 1 << 25;
 /// Bins of predicted probability.
@@ -86,15 +91,40 @@ impl Scores {
     }
 }
 
-/// Compares what the posterior predicts with what the rows say.
-pub(crate) fn test(rows: &RegressionData, model: &dyn Model, posterior: &Posterior, seed: u64) -> Result<Test, Error> {
+/// Compares what the posterior predicts with what the rows say: draws are those of the answer. `weighted` are the draws
+/// of the verdict, where they are at hand.
+pub(crate) fn test(
+    rows: &RegressionData,
+    model: &dyn Model,
+    posterior: &Posterior,
+    weighted: Option<&WeightedDraws>,
+    seed: u64,
+) -> Result<Test, Error> {
     let n_rows = rows.n_rows();
     let n_draws = DRAWS.min((MOST_OUTPUTS / n_rows.max(1)).max(10));
-    let draws = match posterior.corrected() {
-        Some(corrected) => corrected.draws(n_draws.min(corrected.n_states())),
-        None => posterior.sample(n_draws, seed),
+    let draws = match (posterior.corrected(), posterior.given_by()) {
+        (Some(corrected), _) => corrected.draws(n_draws.min(corrected.n_states())),
+        (None, GivenBy::Weights) => match weighted {
+            Some(weighted) => resampled(weighted, n_draws, seed),
+            None => {
+                let again = posterior.importance(model.target(), POOL, seed).map_err(Error::of_fit)?;
+                resampled(&again, n_draws, seed)
+            }
+        },
+        _ => posterior.sample(n_draws, seed),
     };
     let n_draws = draws.len();
     let scores = model.test(rows, &draws).map_err(Error::Model)?;
     Ok(Test { n_rows, n_draws, scores })
+}
+
+/// Draws chosen by their weights.
+fn resampled(weighted: &WeightedDraws, n: usize, seed: u64) -> DrawBuffer {
+    let mut stream = Stream::open(seed, Purpose::Sample, u64::MAX, 1);
+    let chosen = resample(&weighted.log_weights, n, &mut stream);
+    let mut draws = DrawBuffer::zeros(weighted.draws.view().dim(), chosen.len());
+    for (s, index) in chosen.iter().enumerate() {
+        draws.get_mut(s).copy_from_slice(weighted.draws.get(*index));
+    }
+    draws
 }

@@ -2,10 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::chains::Correction;
-use elinvar::family::{Approximation, Kind};
+use elinvar::family::Approximation;
 use elinvar::rule::{AdamLike, BiasCorrection, Printed, PrintedStep, Rule};
-use elinvar::run::components::MOST_COMPONENTS;
 use elinvar::run::{Kept, Step, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
@@ -16,13 +14,9 @@ use crate::error::Error;
 use crate::family::{AUTO, family};
 use crate::models::{Model, ModelName, UnderT, UsualFamily, check_owners};
 use crate::rows::{self, Loaded, Rows};
-use crate::settings::{Components, STUDENT_T, Settings};
+use crate::settings::{STUDENT_T, Settings};
+use crate::size;
 use crate::start;
-
-/// Draws times parameters that are held in memory at once: 2 GiB.
-const MOST_NUMBERS: usize = 1 << 28;
-/// Numbers that a fit keeps, most of them in its trace.
-const KEPT_NUMBERS: usize = 1 << 16;
 
 /// A fit that can be started.
 pub struct Job {
@@ -33,8 +27,6 @@ pub struct Job {
     pub(crate) family: Family,
     pub(crate) plan: Plan,
     pub(crate) diagnostic_draws: usize,
-    /// Whether chains correct the fit.
-    correct: bool,
     /// Where the fit begins, if not where a search leads.
     start: Option<Approximation>,
     /// Choices that were made and are worth a sentence.
@@ -61,12 +53,13 @@ impl Job {
         }
         check_owners(settings, name)?;
         let Loaded { rows, train, test } = rows::load(settings, name)?;
+        size::check_network(settings, name, &train)?;
         let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::Model)?;
         let model = UnderT::where_asked(model, &settings.model);
         let mut family = family(&asked, entry, model.layers().as_ref())?;
         let mut plan = settings.plan.clone();
         let notes = choose_bias_correction(&mut plan, model.target()).into_iter().collect();
-        check_size(settings, &family, model.target().dim(), rows.n_rows)?;
+        size::check(settings, name, &family, model.target().dim(), rows.n_rows)?;
         family.check().map_err(Error::Refused)?;
         let resolved_plan = plan.resolve(model.target()).map_err(Error::Refused)?;
         let start = match start::named(settings, model.target(), family)? {
@@ -78,19 +71,7 @@ impl Job {
         }
         let resolved = settings.resolved(name, &rows, &*model, &family, &resolved_plan);
         let diagnostic_draws = settings.diagnostic_draws();
-        let correct = settings.correct;
-        Ok(Self {
-            model,
-            rows,
-            held_out: test,
-            family,
-            plan,
-            diagnostic_draws,
-            correct,
-            start,
-            notes,
-            settings: resolved,
-        })
+        Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, start, notes, settings: resolved })
     }
 
     /// What is fitted.
@@ -127,13 +108,8 @@ impl Job {
             Some(start) => fit_from_journaled(target, start.clone(), plan, observe, kept),
             None => fit_journaled(target, self.family, plan, observe, kept),
         };
-        let mut posterior = fitted.map_err(Error::of_fit)?;
-        let interrupt = kept.interrupt.unwrap_or(&|| false);
-        if self.correct {
-            let settings = Correction { seed: plan.seed, max_seconds: plan.stop.max_seconds, ..Correction::default() };
-            posterior.correct_interruptibly(target, &settings, interrupt).map_err(Error::of_fit)?;
-        }
-        Analysis::new_interruptibly(self, posterior, interrupt)
+        let posterior = fitted.map_err(Error::of_fit)?;
+        Analysis::new_interruptibly(self, posterior, kept.interrupt.unwrap_or(&|| false))
     }
 }
 
@@ -156,45 +132,4 @@ fn choose_bias_correction(plan: &mut Plan, target: &dyn Target) -> Option<String
         }
         _ => None,
     }
-}
-
-fn check_size(settings: &Settings, family: &Family, dim: usize, n_rows: usize) -> Result<(), Error> {
-    let (given, plan, standard) = (&settings.family, &settings.plan, Plan::default());
-    if let Some(dims) = &given.dims {
-        let size = |group: &Vec<usize>| group.iter().fold(1usize, |size, length| size.saturating_mul(*length));
-        let total = dims.0.iter().fold(0usize, |total, group| total.saturating_add(size(group)));
-        if total != dim {
-            return Err(Error::Dims { dims: dims.to_string(), total, dim });
-        }
-    }
-    if let Some(value) = plan.minibatch.filter(|size| *size > n_rows) {
-        let what = format!("the table has {n_rows} rows");
-        return Err(Error::TooLarge { flag: "--minibatch", value, what, most: n_rows });
-    }
-    if let Some(value) = given.rank.filter(|rank| *rank > dim) {
-        let what = format!("the model has {dim} parameters");
-        return Err(Error::TooLarge { flag: "--rank", value, what, most: dim });
-    }
-    if let Some(Components::Number(components)) = given.components {
-        // Precision, factor, covariance, two gradients, curvature and room for a step.
-        check_memory("--components", components, 8 * family.covariance.n_entries(dim))?;
-    }
-    if plan.n_draws != standard.n_draws {
-        let grows = matches!(family.kind, Kind::MogAuto | Kind::Auto);
-        let most = if grows { MOST_COMPONENTS } else { family.n_components() };
-        check_memory("--draws-per-step", plan.n_draws, dim * most)?;
-    }
-    if plan.restarts != standard.restarts {
-        check_memory("--restarts", plan.restarts, KEPT_NUMBERS)?;
-    }
-    check_memory("--diagnostic-draws", settings.diagnostic_draws(), dim)
-}
-
-/// Refuses a count, given by a flag, of things of this many numbers that would not fit into memory.
-///
-/// # Errors
-/// [`Error::Memory`].
-pub fn check_memory(flag: &'static str, count: usize, width: usize) -> Result<(), Error> {
-    let most = MOST_NUMBERS / width.max(1);
-    if count > most { Err(Error::Memory { flag, count, most }) } else { Ok(()) }
 }

@@ -2,7 +2,7 @@
 
 use elinvar::Posterior;
 use elinvar::chains::{Corrected, CorrectedNumber, Doubt};
-use elinvar::posterior::{Estimate, ParameterSummary};
+use elinvar::posterior::{Estimate, GivenBy};
 use serde::Serialize;
 
 use crate::analysis::{Analysis, unbounded};
@@ -41,8 +41,14 @@ struct Object<'a> {
     warnings: &'a [String],
     evaluations: Evaluations,
     seconds: f64,
-    /// Where the parameters come from: `chains` or `approximation`.
+    /// Where the parameters come from: `chains`, `weights` or `approximation`.
     given_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective_draws: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_evidence: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_evidence_se: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     correction: Option<Correction<'a>>,
     parameters: Vec<Parameter<'a>>,
@@ -54,13 +60,16 @@ struct Object<'a> {
 /// A row of the table; errors where there are any.
 #[derive(Serialize)]
 struct Parameter<'a> {
-    #[serde(flatten)]
-    summary: &'a ParameterSummary,
+    name: &'a str,
+    mean: f64,
+    sd: f64,
+    q5: f64,
+    q95: f64,
     #[serde(flatten)]
     errors: Option<Errors>,
 }
 
-/// Standard errors of what chains found.
+/// Standard errors of what chains or importance weights gave.
 #[derive(Serialize)]
 struct Errors {
     mean_se: f64,
@@ -122,11 +131,16 @@ struct Evaluations {
 
 /// One line with the object.
 pub(crate) fn text(analysis: &Analysis) -> String {
-    let Analysis { posterior, judgement, diagnostics, parameters, warnings, test, seconds, run_folder, .. } = analysis;
+    let Analysis { posterior, judgement, diagnostics, answer, warnings, test, seconds, run_folder, .. } = analysis;
     let (counts, corrected) = (posterior.counts(), posterior.corrected());
-    let rows = parameters.iter().enumerate().map(|(k, summary)| {
-        let errors = corrected.map(|corrected| Errors::of(&corrected.parameters[k]));
-        Parameter { summary, errors }
+    let has_errors = answer.given_by != GivenBy::Approximation;
+    let rows = answer.parameters.iter().map(|number| Parameter {
+        name: &number.name,
+        mean: number.mean.value,
+        sd: number.sd.value,
+        q5: number.q5.value,
+        q95: number.q95.value,
+        errors: has_errors.then(|| Errors::of(number)),
     });
     let object = Object {
         head: Head::new(posterior, diagnostics.elbo),
@@ -140,7 +154,10 @@ pub(crate) fn text(analysis: &Analysis) -> String {
             hessian: counts.hessian,
         },
         seconds: *seconds,
-        given_by: if corrected.is_some() { "chains" } else { "approximation" },
+        given_by: answer.given_by.name(),
+        effective_draws: answer.effective_draws,
+        log_evidence: answer.log_evidence.map(|evidence| unbounded(evidence).value),
+        log_evidence_se: answer.log_evidence.map(|evidence| unbounded(evidence).mcse),
         correction: corrected.map(Correction::of),
         parameters: rows.collect(),
         test: test.as_ref(),

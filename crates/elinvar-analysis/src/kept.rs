@@ -6,7 +6,7 @@ use elinvar::Posterior;
 
 use crate::error::Error;
 use crate::job::Job;
-use crate::run_folder::{CONFIG, FIT};
+use crate::run_folder::{CONFIG, FIT, changed_files, check_settings};
 use crate::settings::{self, Settings};
 
 /// A run directory, or a fit file alone.
@@ -32,6 +32,11 @@ impl Kept {
         Ok(Self { posterior, settings, path: path.into() })
     }
 
+    /// Files beside the fit that are not as it has left them.
+    pub fn changed_files(&self) -> Vec<PathBuf> {
+        changed_files(&folder_of(&self.path))
+    }
+
     /// The model of the fit over its data, which must be there unchanged.
     ///
     /// # Errors
@@ -39,6 +44,7 @@ impl Kept {
     pub fn job(&self) -> Result<Job, Error> {
         let path = &self.path;
         let settings = self.settings.as_ref().ok_or_else(|| Error::NoModelBeside { path: path.clone() })?;
+        check_settings(&folder_of(path).join(CONFIG))?;
         let job = Job::new(settings)?;
         if job.target().about().names != self.posterior.names() {
             return Err(Error::OtherSettings { path: path.clone() });

@@ -8,14 +8,15 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use elinvar::file::{is_left_over, replace};
+use elinvar::file::{fingerprint, is_left_over, replace};
 use elinvar::posterior::{Agreement, Diagnostics, Estimate, Judgement, Rung};
 use elinvar::run::journal::Folder;
-use elinvar::run::{Counts, Step};
+use elinvar::run::{Counts, Step, StopReason};
 use serde::Serialize;
 
 use crate::analysis::Analysis;
 use crate::error::Error;
+use crate::fail_point;
 use crate::held_out::Test;
 use crate::job::Job;
 use crate::report::REPORT;
@@ -30,9 +31,11 @@ pub(crate) const CONFIG: &str = "config.toml";
 /// after its end.
 const CHECKPOINT: &str = "checkpoint";
 /// The files of a run directory: an incomplete one of these is ours to remove, any other file is not.
-const FILES: [&str; 5] = [TRACE, DIAGNOSTICS, CONFIG, REPORT, FIT];
+const FILES: [&str; 6] = [TRACE, DIAGNOSTICS, CONFIG, REPORT, CHECKSUMS, FIT];
 const TRACE: &str = "trace.csv";
 const DIAGNOSTICS: &str = "diagnostics.json";
+/// Name of the list of checksums: those of the files that have none of their own and are not made anew.
+const CHECKSUMS: &str = "checksums.txt";
 
 /// A run directory that no other process works on.
 pub struct RunFolder {
@@ -92,13 +95,16 @@ impl RunFolder {
         let new = path.ancestors().take_while(|folder| !is_there(folder));
         let made = Some(new.map(Path::to_path_buf).collect());
         fs::create_dir_all(path).map_err(unwritable)?;
+        fail_point::pass("folder made").map_err(unwritable)?;
         if taken.is_none() {
             taken = lock(path)?;
         }
         let run_folder = Self { path: path.into(), made, _lock: taken };
         let settings = run_folder.config(job)?;
-        let begun =
-            fs::create_dir_all(path.join(CHECKPOINT)).and_then(|()| replace(&path.join(CONFIG), settings.as_bytes()));
+        let begun = fs::create_dir_all(path.join(CHECKPOINT))
+            .and_then(|()| fail_point::pass("checkpoint made"))
+            .and_then(|()| replace(&path.join(CONFIG), settings.as_bytes()))
+            .and_then(|()| fail_point::pass("settings kept"));
         match begun {
             Ok(()) => Ok(run_folder),
             Err(e) => {
@@ -141,6 +147,9 @@ impl RunFolder {
     /// Those of reading a file of settings.
     pub fn settings(&self) -> Result<Settings, Error> {
         let pending = Some(self.pending()).filter(|path| path.is_file());
+        if self.is_finished() {
+            check_settings(&self.path.join(CONFIG))?;
+        }
         let mut settings = settings::read(&pending.unwrap_or_else(|| self.path.join(CONFIG)))?;
         settings.base = Some(self.path.clone());
         Ok(settings)
@@ -160,7 +169,7 @@ impl RunFolder {
         fs::create_dir_all(self.own_checkpoint()?).map_err(unwritable)?;
         // Those of the results stay as long as the results do.
         let place = if self.path.join(FIT).is_file() { self.pending() } else { self.path.join(CONFIG) };
-        replace(&place, self.config(job)?.as_bytes()).map_err(unwritable)
+        replace(&place, self.config(job)?.as_bytes()).and_then(|()| fail_point::pass("continued")).map_err(unwritable)
     }
 
     /// Where the state of the fit is kept; a state of another model, other data or another prior is refused there.
@@ -221,22 +230,51 @@ impl RunFolder {
         let page = elinvar_report::html(&analysis.content(job, command)?);
         // A restart and a rung of a ladder have plans of their own; this is the one that was asked for.
         let (config, trace) = (self.config(job)?, trace(posterior.trace()));
-        let texts = [(TRACE, trace.as_str()), (DIAGNOSTICS, &diagnostics), (CONFIG, &config), (REPORT, page.as_str())];
-        for (name, text) in texts {
-            replace(&self.path.join(name), text.as_bytes()).map_err(|e| self.unkept(&e.kind()))?;
+        let texts = [(TRACE, trace.as_str()), (DIAGNOSTICS, &diagnostics), (CONFIG, &config)];
+        let sums: String = texts.iter().map(|(name, text)| checksum_line(name, text.as_bytes())).collect();
+        for (name, text) in texts.into_iter().chain([(REPORT, page.as_str()), (CHECKSUMS, &sums)]) {
+            let written = replace(&self.path.join(name), text.as_bytes()).and_then(|()| fail_point::pass(name));
+            written.map_err(|e| self.unkept(&e.kind()))?;
         }
         posterior.save(self.path.join(FIT)).map_err(|e| self.unkept(&e))?;
+        fail_point::pass(FIT).map_err(|e| self.unkept(&e.kind()))?;
         // The results stand; what is left over is no reason to complain.
         let _ = fs::remove_file(self.pending());
+        fail_point::pass("settings moved").map_err(|e| self.unkept(&e.kind()))?;
         remove_parts(&self.path);
         let checkpoint = self.own_checkpoint()?;
         // A fit that has converged has nowhere to go; what somebody else has put there stays, and the folder with it.
-        if posterior.converged() {
-            let _ = Folder::new(&checkpoint).and_then(|kept| kept.clear());
-        }
+        let has_ended = posterior.converged() || posterior.stop_reason() == StopReason::LeftToChains;
+        let tidy = |kept: Folder| if has_ended { kept.clear() } else { kept.remove_left_overs() };
+        let _ = Folder::new(&checkpoint).and_then(tidy);
         remove_parts(&checkpoint);
         let _ = fs::remove_dir(checkpoint);
         Ok(())
+    }
+}
+
+fn checksum_line(name: &str, content: &[u8]) -> String {
+    format!("{}  {name}\n", fingerprint(content))
+}
+
+/// The files of the folder of a finished fit that are not as it has left them; none where it has left no checksums, as
+/// earlier versions did.
+pub(crate) fn changed_files(folder: &Path) -> Vec<PathBuf> {
+    let sums = fs::read_to_string(folder.join(CHECKSUMS)).unwrap_or_default();
+    let is_as_left = |name: &str, line: &str| {
+        fs::read(folder.join(name)).is_ok_and(|content| checksum_line(name, &content).trim_end() == line)
+    };
+    let names = [TRACE, DIAGNOSTICS, CONFIG];
+    let lines = sums.lines().filter_map(|line| Some((line, *names.iter().find(|name| line.ends_with(**name))?)));
+    lines.filter(|(line, name)| !is_as_left(name, line)).map(|(_, name)| folder.join(name)).collect()
+}
+
+/// Refuses the settings of a finished fit that were changed since: they describe another model, or another fit of it.
+pub(crate) fn check_settings(config: &Path) -> Result<(), Error> {
+    let folder = config.parent().unwrap_or(Path::new(""));
+    match changed_files(folder).into_iter().find(|path| path.ends_with(CONFIG)) {
+        Some(path) => Err(Error::ChangedSettings { path }),
+        None => Ok(()),
     }
 }
 

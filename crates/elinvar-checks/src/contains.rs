@@ -19,28 +19,46 @@ const MOST_RATIO: f64 = 20.0;
 /// Draws that a bound is estimated from.
 const DRAWS: usize = 100_000;
 
+/// The first seed of targets on which rules were chosen, and of those held back.
+const SEEDS: [u64; 2] = [1, 101];
+
 /// A target, with its name.
 struct Subject {
     name: String,
     target: Box<dyn Target>,
+    /// Whether no rule was chosen on it.
+    held_back: bool,
 }
 
 fn subjects() -> Vec<Subject> {
-    let regression = |rows, columns, precision, seed| Subject {
-        name: format!("logistic, {rows} rows, {columns} weights"),
-        target: Box::new(generated_logistic(rows, columns, precision, seed)),
+    let subject = |name: String, target: Box<dyn Target>| Subject { name, target, held_back: false };
+    let regression = |rows, columns, precision, seed| {
+        let name = format!("logistic, {rows} rows, {columns} weights");
+        subject(name, Box::new(generated_logistic(rows, columns, precision, seed)))
     };
-    let problem = |problem: crate::problems::Problem| Subject { name: problem.name, target: problem.target };
-    vec![
-        Subject { name: "Breast-Cancer, 11 weights".into(), target: Box::new(breast_cancer_model()) },
-        Subject { name: "Sonar, 61 weights".into(), target: sonar().target },
+    let problem = |problem: crate::problems::Problem| subject(problem.name, problem.target);
+    let chosen_on = vec![
+        subject("Breast-Cancer, 11 weights".into(), Box::new(breast_cancer_model())),
+        subject("Sonar, 61 weights".into(), sonar().target),
         regression(270, 13, 1.0, 31),
         regression(60, 13, 0.1, 32),
         regression(40, 4, 0.04, 33),
         problem(beta_binomial()),
         problem(banana(1.0, 0.3)),
         problem(mixed("log-gamma, d = 3", &[Law::LogGamma { a: 2.0 }, Law::Normal, Law::LogGamma { a: 0.8 }], 4.0)),
-    ]
+    ];
+    let held_back = [
+        regression(120, 6, 1.0, 141),
+        regression(200, 20, 0.5, 142),
+        regression(50, 8, 0.1, 143),
+        regression(400, 5, 1.0, 144),
+        regression(80, 12, 0.2, 145),
+        problem(banana(1.5, 0.2)),
+        problem(mixed("log-gamma, d = 2", &[Law::LogGamma { a: 1.2 }, Law::Normal], 3.0)),
+        problem(mixed("log-gamma, d = 5", &[Law::LogGamma { a: 3.0 }; 5], 2.0)),
+    ];
+    let held_back = held_back.into_iter().map(|subject| Subject { held_back: true, ..subject });
+    chosen_on.into_iter().chain(held_back).collect()
 }
 
 /// A family with the Gaussian that it contains.
@@ -110,7 +128,7 @@ fn table(subjects: &[Subject], families: &[Pair], seeds: usize, draws: usize) ->
         let target = subject.target.as_ref();
         for Pair { family, gaussian, judged } in families {
             let both = |i: usize| {
-                let seed = 1 + i as u64;
+                let seed = SEEDS[usize::from(subject.held_back)] + i as u64;
                 Ok::<_, String>((fit(target, *family, seed, draws)?, fit(target, *gaussian, seed, draws)?))
             };
             let fits = threads::for_each(seeds, both);
@@ -148,7 +166,7 @@ fn table(subjects: &[Subject], families: &[Pair], seeds: usize, draws: usize) ->
                 format!("{} – {}", values.clone().min().unwrap_or(0), values.max().unwrap_or(0))
             };
             table.push([
-                subject.name.clone(),
+                format!("{}{}", subject.name, if subject.held_back { ", held back" } else { "" }),
                 label(*family),
                 format!("{:.4} ± {mcse:.4}", worst(&excess)),
                 range(&|(own, _)| own.gradients),
@@ -171,6 +189,9 @@ if no fit takes more than 20 times the gradients of the Gaussian fit, starts inc
 at a limit. The rows of `rank_k`, which has a diagonal Σ and is held against the diagonal Gaussian, and of `mog` are judged by the
 divergence alone: neither is a Gaussian mixed over a law, a mixture of three components is not believed before 400 steps of 48
 draws, and two factors in 61 dimensions turn for long after they have gained what there is.
+
+The rules and constants of these fits were chosen on the first eight targets with seeds 1 to 5; targets that are *held back*, with
+seeds 101 to 105, were looked at afterwards.
 
 Written by `cargo xtask contains`.
 

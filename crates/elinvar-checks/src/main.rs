@@ -1,6 +1,7 @@
 //! Slow checks against known answers; each prints its table and can write it to `docs/`.
 
 mod affine;
+mod answers;
 mod arguments;
 mod attack;
 mod bits;
@@ -18,6 +19,7 @@ mod pairs;
 mod posteriordb;
 mod problems;
 mod recover;
+mod remarks;
 mod scaling;
 mod threads;
 mod truth;
@@ -44,6 +46,11 @@ const CHECKS: &[Check] = &[
         about: "corrections by chains against the truth: [--seeds N] [--only TEXT] [--large D] [--write FILE]",
         run: chains::run,
     },
+    Check {
+        name: "answers",
+        about: "what `auto` gives and what it costs, corrected and not: [DIR of posteriordb] [--seeds N] [--only TEXT]",
+        run: answers::run,
+    },
     Check { name: "affine", about: "whether a fit depends on the coordinates of its target", run: affine::run },
     Check {
         name: "evaluations",
@@ -65,6 +72,7 @@ const CHECKS: &[Check] = &[
         about: "whether families that contain the Gaussian end above it, and what they cost",
         run: contains::run,
     },
+    Check { name: "remarks", about: "which of two estimators works better, as printed", run: remarks::run },
     Check {
         name: "posteriordb",
         about: "default fits of twelve posteriors against reference draws: DIR [--write FILE] [--seeds N] [--family WORD]",

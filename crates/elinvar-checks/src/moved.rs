@@ -28,7 +28,10 @@ impl<'a> Moved<'a> {
 impl Target for Moved<'_> {
     fn about(&self) -> About {
         let offers = self.about.offers;
-        About { offers: Offers { gauss_newton: false, item_gradients: false, ..offers }, ..About::new(self.about.dim) }
+        About {
+            offers: Offers { gauss_newton: false, item_gradients: false, gaussian_expectation: false, ..offers },
+            ..About::new(self.about.dim)
+        }
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {

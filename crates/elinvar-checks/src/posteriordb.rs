@@ -13,7 +13,7 @@ use elinvar::target::Target;
 
 use measure::Fit;
 use problem::Problem;
-use reference::Reference;
+pub(crate) use reference::Reference;
 use table::Row;
 
 const USAGE: &str = "posteriordb DIR [--write FILE] [--seeds N] [--family WORD] [--only NAME]";
@@ -68,6 +68,12 @@ impl Arguments {
 /// A posterior of the collection as a target.
 pub(crate) fn target(collection: &Path, name: &str) -> Result<Box<dyn Target>, String> {
     Ok(Problem::new(name, &Reference::read(collection, name)?)?.target)
+}
+
+/// The same with what is known about it.
+pub(crate) fn with_reference(collection: &Path, name: &str) -> Result<(Box<dyn Target>, Reference), String> {
+    let reference = Reference::read(collection, name)?;
+    Ok((Problem::new(name, &reference)?.target, reference))
 }
 
 /// A family with the constants of the `elinvar` program.

@@ -1,6 +1,6 @@
 //! How far a fit is from the known answer.
 
-use elinvar::chains::Corrected;
+use elinvar::chains::{Corrected, CorrectedNumber};
 use elinvar::target::Target;
 use elinvar::{Error, Posterior};
 
@@ -34,8 +34,13 @@ impl Errors {
 
     /// The errors of what chains found.
     pub(crate) fn of_corrected(corrected: &Corrected, truth: &Moments) -> Self {
+        Self::of_numbers(&corrected.coordinates, truth)
+    }
+
+    /// The errors of numbers that were given.
+    pub(crate) fn of_numbers(numbers: &[CorrectedNumber], truth: &Moments) -> Self {
         let mut worst = Self { mean: 0.0, sd_ratio: 1.0 };
-        for ((number, mean), sd) in corrected.coordinates.iter().zip(&truth.mean).zip(&truth.sd) {
+        for ((number, mean), sd) in numbers.iter().zip(&truth.mean).zip(&truth.sd) {
             worst.add((number.mean.value - mean) / sd, number.sd.value / sd);
         }
         worst

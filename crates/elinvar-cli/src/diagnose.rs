@@ -5,12 +5,17 @@ use elinvar_analysis::Kept;
 use elinvar_analysis::SecondOpinion;
 
 use crate::Outcome;
+use crate::note::note_changes;
 use crate::print::print;
 use crate::run_args::DiagnoseArgs;
 
 /// Judges and prints.
 pub(crate) fn run(args: &DiagnoseArgs) -> Result<Outcome, Failure> {
-    let opinion = SecondOpinion::new(Kept::open(&args.run)?, args.draws, args.seed)?;
+    let kept = Kept::open(&args.run)?;
+    note_changes(&kept);
+    let opinion = SecondOpinion::new(kept, args.draws, args.seed)?;
     print(&if args.json { opinion.json() } else { opinion.page() })?;
-    Ok(Outcome::of(opinion.posterior.converged(), opinion.judgement.verdict))
+    // Chains do not need a fit that has converged.
+    let ended = opinion.posterior.converged() || opinion.posterior.corrected().is_some();
+    Ok(Outcome::of(ended, opinion.judgement.verdict))
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use elinvar::run::{Journal, Kept};
 use elinvar_analysis::settings::OutputSettings;
@@ -81,14 +82,18 @@ fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Analysi
     let checkpoints = run_folder.map(|folder| folder.checkpoints(job)).transpose()?.map(Checkpoints::new);
     let asked = Interrupt::new(quiet);
     let interrupt = move || asked.is_asked();
-    let kept = Kept { journal: checkpoints.as_ref().map(|kept| kept as &dyn Journal), interrupt: Some(&interrupt) };
-    let mut progress = Progress::new(quiet, &job.plan().stop);
+    // Steps and chains are shown on the same line.
+    let progress = Mutex::new(Progress::new(quiet, &job.plan().stop));
+    let shown = || progress.lock().unwrap_or_else(PoisonError::into_inner);
+    let watch = |round: &_| shown().show_chains(round);
+    let journal = checkpoints.as_ref().map(|kept| kept as &dyn Journal);
+    let kept = Kept { journal, interrupt: Some(&interrupt), watch: Some(&watch) };
     let mut observe = |step: &_| {
-        progress.show(step);
+        shown().show(step);
         ControlFlow::Continue(())
     };
     let fitted = job.fit(&mut observe, kept);
-    progress.clear();
+    shown().clear();
     Ok(fitted?)
 }
 

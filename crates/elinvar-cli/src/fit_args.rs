@@ -7,13 +7,13 @@ use elinvar::Plan;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use elinvar::model::Activation;
 use elinvar::random::Noise;
-use elinvar::rule::{MatrixUpdate, Rule};
+use elinvar::rule::{BiasCorrection, MatrixUpdate, Rule};
 use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
-    StartAt, activation, at_least_one, categorical, component_name, components, constant, count, covariance, curvature,
-    diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, matrix_update, missing, model_name,
-    momentum, noise, positive, precision, printed_option, prior, prior_shape, rule, sampling, scale, seed, shape,
-    shape_estimator, split_seed, standard_deviation, start_at, weights,
+    StartAt, activation, at_least_one, bias_correction, categorical, component_name, components, constant, count,
+    covariance, curvature, diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, matrix_update,
+    missing, model_name, momentum, noise, positive, precision, printed_option, prior, prior_shape, rule, sampling,
+    scale, seed, shape, shape_estimator, split_seed, standard_deviation, start_at, weights,
 };
 use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use elinvar_data::{Categorical, Missing};
@@ -117,6 +117,9 @@ pub(crate) struct FitArgs {
     /// 2.5 beside a given prior]
     #[arg(long, value_name = "S", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) sigma_scale: Option<f64>,
+    /// Known precision (1/variance) of the noise, for network [default: learned]
+    #[arg(long, value_name = "P", value_parser = precision, allow_hyphen_values = true, help_heading = "Model")]
+    pub(crate) noise_precision: Option<f64>,
     /// Units of each hidden layer, for network [default: 50]
     #[arg(
         long, value_name = "N,N,…", value_delimiter = ',', value_parser = at_least_one, allow_negative_numbers = true,
@@ -229,6 +232,11 @@ pub(crate) struct FitArgs {
     /// Share γ of the last step that natural_momentum takes [default: 0.5]
     #[arg(long, value_name = "G", value_parser = momentum, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) momentum: Option<f64>,
+    /// Running means of adam_like that are divided by their bias: both (s starts from the prior), data_only,
+    /// momentum_only (s starts from the start) or none [default: both; momentum_only where a parameter has no Gaussian
+    /// prior]
+    #[arg(long, value_name = "WORD", value_parser = bias_correction, help_heading = "Run")]
+    pub(crate) bias_correction: Option<BiasCorrection>,
     /// A fixed step size [default: found by the run]
     #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) step_size: Option<f64>,
@@ -279,10 +287,12 @@ pub(crate) struct FitArgs {
     )]
     pub(crate) diagnostic_draws: Option<usize>,
 
-    /// Correct means, standard deviations and quantiles by chains on the model, each with its error; the verdict is
-    /// then on them
-    #[arg(long, help_heading = "Run")]
+    /// Have chains on the model give the answer, whatever importance weights say and whichever family was named
+    #[arg(long, help_heading = "Run", conflicts_with = "uncorrected")]
     pub(crate) correct: bool,
+    /// Give the approximation as it is, without chains and without importance weights
+    #[arg(long, help_heading = "Run")]
+    pub(crate) uncorrected: bool,
 
     /// Keep the fit in this new folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]

@@ -3,6 +3,7 @@
 use crate::error::Failure;
 use elinvar::Plan;
 use elinvar::rule::{Printed, PrintedStep, Rule, StepSize};
+use elinvar::run::Correct;
 use elinvar_analysis::settings::value::with_option;
 use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, StartSettings, read};
 use elinvar_data::Scaling;
@@ -28,7 +29,6 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     over_plan(&mut settings.plan, args);
     over_start(&mut settings.start, args);
     set(&mut settings.diagnostic_draws, &args.diagnostic_draws);
-    settings.correct |= args.correct;
     let out = args.out.as_ref().map(|path| path.display().to_string());
     set(&mut settings.output.out, &out);
     settings.output.json |= args.json;
@@ -56,6 +56,13 @@ fn over_rule(plan: &mut Plan, args: &FitArgs) {
         | (Rule::Printed(Printed { step: PrintedStep::Momentum { gamma }, .. }), Some(given)) => *gamma = given,
         _ => {}
     }
+    match (&mut plan.rule, args.bias_correction) {
+        (Rule::AdamLike(rule), Some(given))
+        | (Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. }), Some(given)) => {
+            rule.bias_correction = given;
+        }
+        _ => {}
+    }
 }
 
 fn over_start(start: &mut StartSettings, args: &FitArgs) {
@@ -71,6 +78,11 @@ fn over_plan(plan: &mut Plan, args: &FitArgs) {
     plan.seed = args.seed.unwrap_or(plan.seed);
     plan.n_draws = args.draws_per_step.unwrap_or(plan.n_draws);
     plan.restarts = args.restarts.unwrap_or(plan.restarts);
+    if args.correct {
+        plan.correct = Correct::Always;
+    } else if args.uncorrected {
+        plan.correct = Correct::Never;
+    }
     plan.minibatch = args.minibatch.or(plan.minibatch);
     plan.curvature = args.curvature.unwrap_or(plan.curvature);
     plan.weights = args.weights.unwrap_or(plan.weights);
@@ -136,6 +148,7 @@ fn over_model(model: &mut ModelSettings, args: &FitArgs) {
     set(&mut model.prior, &args.prior);
     set(&mut model.prior_shape, &args.prior_shape);
     set(&mut model.sigma_scale, &args.sigma_scale);
+    set(&mut model.noise_precision, &args.noise_precision);
     set(&mut model.exposure, &args.exposure);
     set(&mut model.concentration, &args.concentration);
     set(&mut model.hidden, &args.hidden);
@@ -165,6 +178,8 @@ fn over_family(family: &mut FamilySettings, args: &FitArgs) {
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory as _, Parser as _};
+
+    use elinvar::rule::{AdamLike, BiasCorrection};
 
     use super::*;
     use crate::args::{Cli, Command};
@@ -201,6 +216,7 @@ mod tests {
             ("prior-precision", "2"),
             ("prior-sd", "2"),
             ("sigma-scale", "2"),
+            ("noise-precision", "2"),
             ("hidden", "3,4"),
             ("activation", "tanh"),
             ("likelihood", "binary"),
@@ -240,6 +256,7 @@ mod tests {
             ("no-search", ""),
             ("diagnostic-draws", "500"),
             ("correct", ""),
+            ("uncorrected", ""),
             ("out", "d"),
             ("json", ""),
             ("quiet", ""),
@@ -259,7 +276,7 @@ mod tests {
         let fit = command.find_subcommand("fit").unwrap();
         let flags = fit.get_arguments().filter_map(|arg| arg.get_long());
         // Those of one rule need the rule: `rules_have_flags_of_their_own`.
-        let of_rules = ["momentum", "printed"];
+        let of_rules = ["momentum", "bias-correction", "printed"];
         let known: Vec<&str> = values.iter().map(|(flag, _)| *flag).chain(["config", "help"]).chain(of_rules).collect();
         flags.for_each(|flag| assert!(known.contains(&flag), "--{flag} is not tested here"));
     }
@@ -268,6 +285,9 @@ mod tests {
     fn rules_have_flags_of_their_own() {
         let momentum = settings(&["--rule", "natural_momentum", "--momentum", "0.25"]).plan;
         assert_eq!(momentum.rule, Rule::NaturalMomentum { gamma: 0.25 });
+        let corrected = settings(&["--rule", "adam_like", "--bias-correction", "none"]).plan.rule;
+        let rule = AdamLike { bias_correction: BiasCorrection::None, ..AdamLike::default() };
+        assert_eq!(corrected, Rule::AdamLike(rule));
         let words =
             ["--rule", "printed", "--printed", "on_leaving=halve", "--step-size", "0.02", "--weights", "marginal"];
         let printed = settings(&words);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Failure;
 use elinvar::Posterior;
-use elinvar::posterior::resample_distinct;
+use elinvar::posterior::{GivenBy, resample_distinct};
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::{DrawBuffer, Support};
 use elinvar_analysis::Kept;
@@ -116,13 +116,24 @@ fn layout(kept: &Kept, args: &InitsArgs) -> Result<Layout, Failure> {
 /// One draw for each chain.
 fn starts(kept: &Kept, args: &InitsArgs) -> Result<DrawBuffer, Failure> {
     let posterior = &kept.posterior;
-    if args.resample == Resampling::None {
-        return Ok(posterior.sample(args.chains, args.seed));
-    }
-    let job = kept.job().map_err(|e| Failure::input(format!("--resample psis needs the model and its data: {e}")))?;
+    let job = match (args.resample, posterior.corrected(), posterior.given_by()) {
+        (None, Some(corrected), _) => return Ok(corrected.draws(args.chains)),
+        (Some(Resampling::Psis), ..) => {
+            let needs = |e| Failure::input(format!("--resample psis needs the model and its data: {e}"));
+            kept.job().map_err(needs)?
+        }
+        (None, None, GivenBy::Weights) => match kept.job() {
+            Ok(job) => job,
+            // Any start will do where the model is not at hand.
+            Err(_) => return Ok(posterior.sample(args.chains, args.seed)),
+        },
+        _ => return Ok(posterior.sample(args.chains, args.seed)),
+    };
     let pool = POOL.max(args.chains.saturating_mul(10));
     let weighted = posterior.importance(job.target(), pool, args.seed).map_err(Failure::of_fit)?;
-    warn_of_weights(&weighted.diagnostics);
+    if args.resample.is_some() {
+        warn_of_weights(&weighted.diagnostics);
+    }
     let mut stream = Stream::open(args.seed, Purpose::Sample, u64::MAX, 0);
     // Different ones: chains that start at the same point say nothing about each other.
     let chosen = resample_distinct(&weighted.log_weights, args.chains, &mut stream);

@@ -67,7 +67,12 @@ mod code {
 }
 
 fn main() -> ExitCode {
-    panic::set_hook(Box::new(|info| say(&fault_sentence(info))));
+    panic::set_hook(Box::new(|info| {
+        // A damaged file that another's reader stumbles over is answered by a sentence of its own.
+        if !elinvar_data::is_guarded() {
+            say(&fault_sentence(info));
+        }
+    }));
     // Unwinding, not exiting from the hook: temporary folders are removed on the way.
     panic::catch_unwind(run).unwrap_or(ExitCode::from(code::FAULT))
 }
@@ -117,6 +122,7 @@ fn fault_sentence(info: &PanicHookInfo<'_>) -> String {
     let message = text.unwrap_or("no message");
     let place = info.location().map_or(String::new(), |at| format!(", {}:{}", at.file(), at.line()));
     format!(
-        "elinvar made a mistake of its own and stopped; no file was changed. Please report the command and this: {message}{place}"
+        "elinvar made a mistake of its own and stopped; files are as they were, or whole, and a fit with --out can be \
+         resumed. Please report the command and this: {message}{place}"
     )
 }

@@ -1,13 +1,28 @@
 //! What is said beside a result, on stderr.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use elinvar::posterior::Diagnostics;
+use elinvar_analysis::Kept;
 use elinvar_analysis::number::grouped;
 
 /// One line; a closed stderr is no reason to fail.
 pub(crate) fn note(sentence: &str) {
     let _ = writeln!(std::io::stderr(), "note: {sentence}");
+}
+
+/// A line for somebody who is looking: nothing is wrong, and a script need not hear of it.
+pub(crate) fn remark(sentence: &str) {
+    if std::io::stderr().is_terminal() {
+        note(sentence);
+    }
+}
+
+/// Says which files beside a fit were changed since; a file that the command needs is refused by itself.
+pub(crate) fn note_changes(kept: &Kept) {
+    for path in kept.changed_files() {
+        note(&format!("{}: the file is not as the fit has left it: its checksum does not fit", path.display()));
+    }
 }
 
 /// Says so where importance weights cannot be relied on.

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use elinvar::chains::Round;
 use elinvar::run::{Step, Stop};
 use elinvar_analysis::number::{grouped, with_error};
 
@@ -67,11 +68,26 @@ impl Progress {
         let pace = (step.index - steps) as f64 / seconds;
         let left = time_left(step, &self.limits, self.reviews, seconds, rate, pace);
         let text = line(step, self.reviews.last.map(|(_, gain)| gain), rate, left);
+        self.print(left.map(|left| seconds / (seconds + left)), &text);
+    }
+
+    /// Shows a round of chains, which are few and far between: a line for each where lines are not overwritten, once
+    /// the fit has taken as long as a line is worth.
+    pub(crate) fn show_chains(&mut self, round: &Round) {
+        let period = if self.style == Style::Bar { Duration::from_millis(100) } else { Duration::from_secs(5) };
+        if self.style == Style::Silent || self.last.unwrap_or(self.started).elapsed() < period {
+            return;
+        }
+        self.last = Some(Instant::now());
+        self.print(Some(round.gradients as f64 / round.max_gradients as f64), &chains_line(round));
+    }
+
+    fn print(&self, part: Option<f64>, text: &str) {
         // What cannot be shown is not worth an error.
         let _ = match self.style {
             // Without wrapping, so that there is one line to overwrite.
             Style::Bar => {
-                let bar = left.map_or(String::new(), |left| bar(seconds / (seconds + left)));
+                let bar = part.map_or(String::new(), bar);
                 write!(io::stderr(), "{}\x1b[?7l{bar}{text}\x1b[?7h", Self::CLEAR_LINE)
             }
             _ => writeln!(io::stderr(), "{text}"),
@@ -133,6 +149,16 @@ fn line(step: &Step, remaining: Option<f64>, rate: f64, left: Option<f64>) -> St
         text += &format!("   ETA {}", clock(left));
     }
     text
+}
+
+fn chains_line(round: &Round) -> String {
+    format!(
+        "chains   {} of at most {} gradients   means to {:.3} sd, sds to {:.1} %",
+        grouped(round.gradients),
+        grouped(round.max_gradients),
+        round.mean_error,
+        100.0 * round.sd_error
+    )
 }
 
 /// Ten cells for a part of a whole.

@@ -9,6 +9,7 @@ use elinvar_report::{Content, FigureName, figure, html};
 
 use crate::args::ReportArgs;
 use crate::error::Failure;
+use crate::note::note_changes;
 use crate::print::print;
 use crate::{Outcome, figure_names};
 
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
         _ => None,
     };
     let kept = Kept::open(&args.run)?;
+    note_changes(&kept);
     let content = content_of(&kept)?;
     let (path, bytes) = match asked {
         Asked::List => {

@@ -12,7 +12,10 @@ pub(crate) const SAMPLE_EXAMPLES: &str = "\
 Examples:
   elinvar sample run1                                      1000 draws as CSV on the screen
   elinvar sample run1 --draws 10000 --out draws.parquet    into a file; its name tells the format
-  elinvar sample run1 --resample psis --out draws.csv      weighted towards the posterior itself, not only its approximation
+  elinvar sample run1 --uncorrected --out draws.csv        of the approximation, not of the answer
+
+Draws are those of the answer: states of the chains that gave it, draws chosen by importance weights where these gave it, otherwise
+draws of the approximation. What they are is said on stderr.
 
 The columns lp__, log_p__ and log_g__ come first, as in Stan's variational output: lp__ is 0, log_p__ is the log density of the
 model and log_g__ that of the approximation, both of the unconstrained coordinates; log_p__ - log_g__ is a log importance ratio.
@@ -98,17 +101,17 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "N", default_value = "1000", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) draws: usize,
     /// none (draws of the approximation) or psis (drawn again, with replacement, from four times as many by
-    /// Pareto-smoothed importance weights; needs the data of the fit)
-    #[arg(long, value_name = "WORD", default_value = "none", value_parser = RESAMPLINGS, hide_possible_values = true)]
-    pub(crate) resample: Resampling,
+    /// Pareto-smoothed importance weights; needs the data of the fit) [default: as the answer was given]
+    #[arg(long, value_name = "WORD", value_parser = RESAMPLINGS, hide_possible_values = true)]
+    pub(crate) resample: Option<Resampling>,
     /// Seed of the draws
     #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Do not look for the data: log_p__ is nan
     #[arg(long)]
     pub(crate) no_model: bool,
-    /// Draws of the approximation, also where the fit was corrected and the states of its chains would be given
-    #[arg(long)]
+    /// Draws of the approximation as it is, like --resample none
+    #[arg(long, conflicts_with = "resample")]
     pub(crate) uncorrected: bool,
     /// Write to this new file instead of the screen
     #[arg(long, value_name = "FILE")]
@@ -170,9 +173,9 @@ pub(crate) struct InitsArgs {
     #[arg(long, value_name = "N", default_value = "4", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) chains: usize,
     /// none (draws of the approximation) or psis (different ones of many, by Pareto-smoothed importance weights; needs
-    /// the data of the fit)
-    #[arg(long, value_name = "WORD", default_value = "none", value_parser = RESAMPLINGS, hide_possible_values = true)]
-    pub(crate) resample: Resampling,
+    /// the data of the fit) [default: as the answer was given]
+    #[arg(long, value_name = "WORD", value_parser = RESAMPLINGS, hide_possible_values = true)]
+    pub(crate) resample: Option<Resampling>,
     /// dense (a matrix, for metric=dense_e) or diag (a vector of variances, for metric=diag_e)
     #[arg(long, value_name = "WORD", default_value = "dense", value_parser = METRICS, hide_possible_values = true)]
     pub(crate) metric: Metric,

@@ -5,17 +5,18 @@ use std::io::{self, Write};
 use crate::error::Failure;
 use elinvar::Posterior;
 use elinvar::chains::Corrected;
-use elinvar::posterior::{log_density_at, resample};
+use elinvar::posterior::{GivenBy, log_density_at, resample};
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::DrawBuffer;
 use elinvar_analysis::DrawTable;
 use elinvar_analysis::Error;
+use elinvar_analysis::Job;
 use elinvar_analysis::Kept;
 use elinvar_analysis::check_memory;
 use elinvar_analysis::place::Place;
 
 use crate::Outcome;
-use crate::note::{note, warn_of_weights};
+use crate::note::{note, remark, warn_of_weights};
 use crate::print::print_with;
 use crate::run_args::{Format, Resampling, SampleArgs};
 
@@ -28,11 +29,12 @@ const SMALLEST_POOL: usize = 10_000;
 pub(crate) fn run(args: &SampleArgs) -> Result<Outcome, Failure> {
     let kept = Kept::open(&args.run)?;
     let format = args.format();
-    let held = if args.resample == Resampling::Psis { POOL } else { 1 };
+    let way = Way::of(&kept.posterior, args);
+    let held = if way == Way::Weights { POOL } else { 1 };
     check_memory("--draws", args.draws, held * kept.posterior.dim())?;
     check_format(format, args)?;
     let place = args.out.as_deref().map(Place::of).transpose()?;
-    let table = draw(&kept, args)?;
+    let table = draw(&kept, args, way)?;
     let write = |out: &mut dyn Write| write_as(format, &table, out);
     match (place, &args.out) {
         (Some(place), Some(path)) => place.write(write).map_err(|e| Error::unwritable(path, &e))?,
@@ -64,16 +66,53 @@ fn write_as(format: Format, table: &DrawTable<'_>, out: &mut dyn Write) -> io::R
     }
 }
 
-fn draw<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Failure> {
-    let posterior = &kept.posterior;
-    if args.resample == Resampling::Psis {
-        return resampled(kept, args);
+/// What draws are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Approximation,
+    Weights,
+    States,
+}
+
+impl Way {
+    /// What was asked for, or what the answer was given by.
+    fn of(posterior: &Posterior, args: &SampleArgs) -> Self {
+        match (args.resample, posterior.given_by()) {
+            _ if args.uncorrected => Way::Approximation,
+            (Some(Resampling::None), _) => Way::Approximation,
+            (Some(Resampling::Psis), _) => Way::Weights,
+            (None, GivenBy::Chains) => Way::States,
+            (None, GivenBy::Weights) => Way::Weights,
+            (None, _) => Way::Approximation,
+        }
     }
-    let (draws, log_q) = match posterior.corrected().filter(|_| !args.uncorrected) {
-        Some(corrected) => states(posterior, corrected, args.draws),
-        None => posterior.sample_with_log_density(args.draws, args.seed),
-    };
-    let log_p = match if args.no_model { None } else { Some(kept.job()) } {
+}
+
+fn draw<'a>(kept: &'a Kept, args: &SampleArgs, way: Way) -> Result<DrawTable<'a>, Failure> {
+    let posterior = &kept.posterior;
+    let job = if args.no_model { None } else { Some(kept.job()) };
+    match (way, posterior.corrected(), &job) {
+        (Way::Weights, _, Some(Ok(job))) => return resampled(kept, job, args),
+        (Way::Weights, _, Some(Err(failure))) if args.resample.is_some() => {
+            return Err(Failure::input(format!("--resample psis needs the model and its data: {failure}")));
+        }
+        (Way::States, Some(corrected), _) => return with_log_p(kept, job, states(posterior, corrected, args.draws)),
+        _ => {}
+    }
+    let table = with_log_p(kept, job, posterior.sample_with_log_density(args.draws, args.seed))?;
+    if way == Way::Weights {
+        remark("these are draws of the approximation: those of the answer, by importance weights, need the model");
+    }
+    Ok(table)
+}
+
+/// Draws with log p at each, where the model is at hand.
+fn with_log_p<'a>(
+    kept: &'a Kept,
+    job: Option<Result<Job, Error>>,
+    (draws, log_q): (DrawBuffer, Vec<f64>),
+) -> Result<DrawTable<'a>, Failure> {
+    let log_p = match job {
         None => None,
         Some(Ok(job)) => Some(log_density_at(job.target(), &draws).map_err(Failure::of_fit)?.0),
         Some(Err(failure)) => {
@@ -81,7 +120,7 @@ fn draw<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Failure>
             None
         }
     };
-    Ok(DrawTable { posterior, draws, log_p, log_q })
+    Ok(DrawTable { posterior: &kept.posterior, draws, log_p, log_q })
 }
 
 /// States of the chains of a corrected fit, with log q at each.
@@ -97,12 +136,18 @@ fn states(posterior: &Posterior, corrected: &Corrected, n: usize) -> (DrawBuffer
     (draws, log_q)
 }
 
-fn resampled<'a>(kept: &'a Kept, args: &SampleArgs) -> Result<DrawTable<'a>, Failure> {
+fn resampled<'a>(kept: &'a Kept, job: &Job, args: &SampleArgs) -> Result<DrawTable<'a>, Failure> {
     let posterior = &kept.posterior;
-    let job = kept.job().map_err(|e| Failure::input(format!("--resample psis needs the model and its data: {e}")))?;
     let pool = args.draws.saturating_mul(POOL).max(SMALLEST_POOL);
     let weighted = posterior.importance(job.target(), pool, args.seed).map_err(Failure::of_fit)?;
-    warn_of_weights(&weighted.diagnostics);
+    if args.resample.is_some() {
+        warn_of_weights(&weighted.diagnostics);
+    } else {
+        // The verdict has weighed what there is to say against them.
+        remark(
+            "these are draws of the answer, chosen by importance weights; --uncorrected draws from the approximation",
+        );
+    }
     let mut stream = Stream::open(args.seed, Purpose::Sample, u64::MAX, 0);
     let chosen = resample(&weighted.log_weights, args.draws, &mut stream);
     let mut draws = DrawBuffer::zeros(posterior.dim(), chosen.len());

@@ -1,4 +1,4 @@
-//! Ctrl-C and a polite request to end.
+//! Ctrl-C, a polite request to end, and a terminal that closes.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::code;
@@ -21,7 +21,8 @@ impl Interrupt {
     /// Listens from now on; answers the request unless `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
         let interrupt = Self::default();
-        for signal in [SIGINT, SIGTERM] {
+        let hang_up = (!ignores_hang_up()).then_some(SIGHUP);
+        for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up) {
             // The first request finds the flag down, raises it, and so arms the second. A system that does not let us
             // listen ends the program by itself, which leaves files whole as well.
             let _ = flag::register_conditional_shutdown(signal, code::INTERRUPTED.into(), Arc::clone(&interrupt.asked));
@@ -39,10 +40,20 @@ impl Interrupt {
         self.asked.load(Ordering::Relaxed)
     }
 
+    /// Says it once, as soon as it is known.
     fn answer(&self) {
         while !self.is_asked() {
             thread::sleep(Duration::from_millis(50));
         }
         let _ = writeln!(std::io::stderr(), "\nstopping after this step; Ctrl-C again leaves at once");
     }
+}
+
+/// Whether the program was begun by `nohup` or the like, to outlive its terminal; where that cannot be known, a hang-up
+/// is left to the system, which ends the program with its state kept.
+fn ignores_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    mask.is_none_or(|mask| mask & 1 << (SIGHUP - 1) != 0)
 }

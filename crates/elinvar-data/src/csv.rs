@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::csv::{ByteRecord, ReaderBuilder};
+use ::csv::{ByteRecord, Reader, ReaderBuilder};
 
 use crate::category::Levels;
 use crate::cell::{Fault, is_missing_sign, number, number_or_infinity};
@@ -10,6 +10,7 @@ use crate::draft::Draft;
 use crate::error::{Place, Unit};
 use crate::format::Format;
 use crate::open::count_newlines;
+use crate::room::reserve;
 use crate::sentence::excerpt;
 use crate::{Error, Reading, Table};
 
@@ -118,10 +119,7 @@ impl Attempt<'_> {
         let mut first_missing = None;
         loop {
             let offset = reader.position().byte() as usize;
-            let more = reader
-                .read_byte_record(&mut record)
-                .map_err(|error| Error::Unreadable { file: path.into(), source: error.into() })?;
-            if !more {
+            if !read_record(path, &mut reader, &mut record)? {
                 break;
             }
             let (start, line) = lines.start(offset);
@@ -133,9 +131,14 @@ impl Attempt<'_> {
                 check_header_line(path, line, &text[start..], delimiter)?;
                 let names = header_names(path, line, &record)?;
                 kept = self.reading.columns.positions(path, &names)?;
-                levels = kept.iter().map(|k| texts.contains(k).then(Levels::default)).collect();
+                let mut is_text = vec![false; names.len()];
+                texts.iter().for_each(|&k| is_text[k] = true);
+                levels = kept.iter().map(|&k| is_text[k].then(Levels::default)).collect();
                 table.set_columns(kept.iter().map(|&k| (names[k].clone(), k + 1)));
-                table.values.reserve(kept.len() * count_newlines(&text[start..], lines.newline) as usize);
+                // A cell takes a byte at least, if only its delimiter.
+                let n_lines = count_newlines(&text[start..], lines.newline) as usize;
+                let n_cells = kept.len().saturating_mul(n_lines).min(text.len() - start);
+                reserve(path, &mut table.values, n_cells)?;
                 header_line = line;
                 header = Some(names);
                 continue;
@@ -156,7 +159,7 @@ impl Attempt<'_> {
                     }
                     Err(Fault::NotFinite) if self.lenient => number_or_infinity(&record[k]).unwrap_or(f64::NAN),
                     Err(Fault::NotANumber) if self.reading.may_be_text(&header[k]) => {
-                        return Ok(Parsed::TextsIn(self.texts_in(&record, header, &kept, texts)));
+                        return self.texts_from(&mut reader, record, header, &kept).map(Parsed::TextsIn);
                     }
                     Err(fault) => {
                         let column = header[k].clone();
@@ -181,11 +184,34 @@ impl Attempt<'_> {
         }
     }
 
-    /// The columns in which this row has the first text.
-    fn texts_in(&self, record: &ByteRecord, header: &[String], kept: &[usize], known: &[usize]) -> Vec<usize> {
-        let is_text = |k: usize| number(&record[k]) == Err(Fault::NotANumber) && self.reading.may_be_text(&header[k]);
-        kept.iter().copied().filter(|k| !known.contains(k) && is_text(*k)).collect()
+    /// The columns that hold a text in this row or a later one, so that reading begins again once and not for each of
+    /// them.
+    fn texts_from(
+        &self,
+        reader: &mut Reader<&[u8]>,
+        mut record: ByteRecord,
+        header: &[String],
+        kept: &[usize],
+    ) -> Result<Vec<usize>, Error> {
+        let mut is_text = vec![false; header.len()];
+        let candidates: Vec<usize> = kept.iter().copied().filter(|&k| self.reading.may_be_text(&header[k])).collect();
+        loop {
+            // A row of another length is an error, which the next pass comes upon in its turn.
+            if record.len() == header.len() {
+                for &k in &candidates {
+                    is_text[k] |= number(&record[k]) == Err(Fault::NotANumber);
+                }
+            }
+            if !read_record(self.path, reader, &mut record)? {
+                return Ok((0..header.len()).filter(|&k| is_text[k]).collect());
+            }
+        }
     }
+}
+
+/// Reads the next record; `false` at the end.
+fn read_record(path: &Path, reader: &mut Reader<&[u8]>, record: &mut ByteRecord) -> Result<bool, Error> {
+    reader.read_byte_record(record).map_err(|error| Error::Unreadable { file: path.into(), source: error.into() })
 }
 
 /// The number of a level; a cell that is no number is a text.

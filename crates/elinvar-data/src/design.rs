@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::check::{check_beside_intercept, check_levels, check_names, check_size, outcome, single_outcome};
 use crate::fingerprint::fingerprint;
+use crate::room::zeros;
 use crate::{Columns, Error, Intercept, Outcome, Selection, Table};
 
 /// What a column of the design matrix is.
@@ -113,8 +114,8 @@ impl RegressionData {
             check_beside_intercept(&table, &kept)?;
         }
         let Design { sources, names, kinds } = design(&table, &kept, selection.intercept)?;
-        let Table { values, n_dropped, kept_rows, names: table_names, .. } = table;
-        let features = rows_of(&sources, values, table_names.len());
+        let Table { file, values, n_dropped, kept_rows, names: table_names, .. } = table;
+        let features = rows_of(&file, &sources, values, table_names.len())?;
         let all_names: Vec<&str> = names.iter().chain([&selection.target]).map(String::as_str).collect();
         let fingerprint = fingerprint(all_names.into_iter(), features.iter().chain(&y).copied());
         let target = selection.target.clone();
@@ -213,13 +214,16 @@ fn on_one_line(level: &str) -> String {
 }
 
 /// The design matrix, in the memory of `values` if it fits there.
-fn rows_of(sources: &[Source], mut values: Vec<f64>, n_cols: usize) -> Vec<f64> {
+fn rows_of(file: &Path, sources: &[Source], mut values: Vec<f64>, n_cols: usize) -> Result<Vec<f64>, Error> {
     let (n_rows, width) = (values.len() / n_cols, sources.len());
     if width > n_cols {
         let rows = values.chunks_exact(n_cols);
-        let mut features = Vec::with_capacity(n_rows * width);
-        rows.for_each(|row| features.extend(sources.iter().map(|source| source.value(row))));
-        return features;
+        // A category of many levels makes a wide matrix of a narrow table.
+        let mut features = zeros(file, n_rows, width)?;
+        for (row, out) in rows.zip(features.chunks_exact_mut(width)) {
+            out.iter_mut().zip(sources).for_each(|(value, source)| *value = source.value(row));
+        }
+        return Ok(features);
     }
     let mut row = vec![0.0; n_cols];
     for i in 0..n_rows {
@@ -229,7 +233,7 @@ fn rows_of(sources: &[Source], mut values: Vec<f64>, n_cols: usize) -> Vec<f64> 
     }
     values.truncate(n_rows * width);
     values.shrink_to_fit();
-    values
+    Ok(values)
 }
 
 #[cfg(test)]

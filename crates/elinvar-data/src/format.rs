@@ -8,7 +8,6 @@ use serde::{Serialize, Serializer};
 
 use crate::draft::Draft;
 use crate::open::{cannot_open, ending, open, own_text};
-use crate::sentence::rows;
 use crate::{Error, Reading, csv, libsvm, npy, npz};
 
 /// The kind of a file.
@@ -54,8 +53,15 @@ pub(crate) fn read(path: &Path, reading: &Reading, lenient: bool) -> Result<Draf
     let (mut file, first) = open(path)?;
     let ending = ending(path);
     if first.starts_with(b"\x93NUMPY") {
-        let size = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
-        return npy::read(path, Cursor::new(first).chain(file), size, reading);
+        return match file.metadata().ok().filter(|about| about.is_file()) {
+            Some(about) => npy::read(path, Cursor::new(first).chain(file), about.len(), reading),
+            // A pipe has no size of its own.
+            None => {
+                let mut bytes = first;
+                file.read_to_end(&mut bytes).map_err(|source| cannot_open(path, source))?;
+                npy::read(path, bytes.as_slice(), bytes.len() as u64, reading)
+            }
+        };
     }
     if first.starts_with(b"PK\x03\x04") || first.starts_with(b"PK\x05\x06") {
         if matches!(ending.as_str(), "xlsx" | "ods") {
@@ -95,20 +101,4 @@ fn read_parquet(path: &Path, _: std::fs::File, _: &Reading) -> Result<Draft, Err
 /// The error for content that cannot be used.
 pub(crate) fn content(path: &Path, problem: &str, remedy: &str) -> Error {
     Error::Content { file: path.into(), problem: problem.into(), remedy: remedy.into() }
-}
-
-/// `n_rows × n_cols` zeros.
-pub(crate) fn zeros(path: &Path, n_rows: usize, n_cols: usize) -> Result<Vec<f64>, Error> {
-    check_cells(path, n_rows, n_cols)?;
-    Ok(vec![0.0; n_rows * n_cols])
-}
-
-/// Refuses tables of more than 16 GiB.
-pub(crate) fn check_cells(path: &Path, n_rows: usize, n_cols: usize) -> Result<(), Error> {
-    const MOST_CELLS: usize = 1 << 31;
-    if n_rows.checked_mul(n_cols).is_some_and(|cells| cells <= MOST_CELLS) {
-        return Ok(());
-    }
-    let problem = format!("{} of {n_cols} columns are more than 2^31 numbers", rows(n_rows));
-    Err(content(path, &problem, "choose fewer columns"))
 }

@@ -43,6 +43,7 @@ mod embedded;
 mod error;
 mod fingerprint;
 mod format;
+mod guard;
 mod libsvm;
 mod listing;
 mod metrics;
@@ -55,6 +56,7 @@ mod parquet;
 mod partition;
 mod problems;
 mod reading;
+mod room;
 mod scaling;
 mod select;
 mod sentence;
@@ -68,6 +70,7 @@ pub use design::{DesignColumn, RegressionData};
 pub use embedded::breast_cancer;
 pub use error::{Error, Place, Unit};
 pub use format::Format;
+pub use guard::is_guarded;
 pub use metrics::{
     CalibrationBin, Link, Score, accuracy, brier, calibration, calibration_error, log_loss, mean_predictions, rmse,
 };

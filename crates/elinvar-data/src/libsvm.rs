@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::cell::{Fault, number_or_infinity};
 use crate::draft::Draft;
 use crate::error::Unit;
-use crate::format::{Format, check_cells, zeros};
+use crate::format::Format;
+use crate::room::{self, check_proportion, is_in_proportion, reserve, zeros};
 use crate::sentence::excerpt;
 use crate::{Columns, Error, Reading, Table};
 
@@ -14,6 +15,9 @@ const LINES_LOOKED_AT: usize = 10;
 
 /// Largest index: 2²². A table with more columns would not fit into memory anyway.
 const MOST_FEATURES: usize = 4_194_304;
+
+/// Numbers that take as much memory as the name of a column and what is noted about it.
+const NAME: usize = 16;
 
 /// A line without its comment, or nothing if the line is blank.
 fn content(line: &str) -> Option<&str> {
@@ -120,15 +124,21 @@ pub(crate) fn parse(path: &Path, text: &str, reading: &Reading) -> Result<Draft,
             "write one line for each row: label index:value …",
         ));
     }
+    // A column costs a name, too.
+    if !is_in_proportion(n_features * NAME, text.len() as u64, room::SPARSE) {
+        let problem =
+            format!("the index {n_features} is out of all proportion to the {} bytes of the file", text.len());
+        return Err(crate::format::content(path, &problem, "number the features from 1 without gaps"));
+    }
     if !matches!(reading.columns, Columns::Only(_)) {
-        check_cells(path, n_rows, n_features + 1)?;
+        check_proportion(path, (n_rows, n_features + 1), text.len() as u64, room::SPARSE)?;
     }
     let names: Vec<String> = (1..=n_features).map(|j| format!("x{j}")).chain(["y".to_string()]).collect();
     let kept = reading.columns.positions(path, &names)?;
     let mut table = Table::without_columns(path, Unit::Line);
     table.set_columns(kept.iter().map(|&k| (names[k].clone(), k + 1)));
     table.values = zeros(path, n_rows, kept.len())?;
-    table.lines.reserve(n_rows);
+    reserve(path, &mut table.lines, n_rows)?;
     let mut slots: Vec<Option<usize>> = vec![None; names.len()];
     kept.iter().enumerate().for_each(|(slot, &k)| slots[k] = Some(slot));
     let mut first_missing = None;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::draft::Draft;
 use crate::error::Unit;
-use crate::format::{Format, content, zeros};
+use crate::format::{Format, content};
+use crate::room::{row_numbers, zeros};
 use crate::{Error, Reading, Table};
 
 /// How the numbers of an array are stored.
@@ -59,6 +60,11 @@ pub(crate) fn read_header(from: &mut impl Read) -> Result<Header, String> {
         from.read_exact(&mut bytes).map_err(cut)?;
         u32::from_le_bytes(bytes) as usize
     };
+    // numpy itself reads no more than 10 000 bytes; only records need as many.
+    const LONGEST: usize = 1 << 16;
+    if length > LONGEST {
+        return Err(format!("the header claims {length} bytes"));
+    }
     let mut text = String::new();
     from.take(length as u64).read_to_string(&mut text).map_err(cut)?;
     parse_header(&text)
@@ -172,13 +178,13 @@ pub(crate) fn read_numbers(
 pub(crate) const REMEDY: &str = "save one or two dimensions of numbers by numpy.save(file, array.astype(float))";
 
 /// Reads an npy file of `size` bytes: columns `x1`, `x2`, ….
-pub(crate) fn read(path: &Path, mut from: impl Read, size: Option<u64>, reading: &Reading) -> Result<Draft, Error> {
+pub(crate) fn read(path: &Path, mut from: impl Read, size: u64, reading: &Reading) -> Result<Draft, Error> {
     let failed = |problem: String| content(path, &problem, REMEDY);
     let header = read_header(&mut from).map_err(failed)?;
     let Some((n_rows, n_cols)) = header.size() else {
         return Err(failed(format!("the array has {} dimensions", header.shape.len())));
     };
-    if header.n_bytes().is_none_or(|bytes| size.is_some_and(|size| size < bytes)) {
+    if header.n_bytes().is_none_or(|bytes| size < bytes) {
         return Err(failed(format!("the array of {n_rows} × {n_cols} numbers is cut off")));
     }
     if n_rows == 0 || n_cols == 0 {
@@ -191,7 +197,7 @@ pub(crate) fn read(path: &Path, mut from: impl Read, size: Option<u64>, reading:
     let mut table = Table::without_columns(path, Unit::Row);
     table.set_columns(kept.iter().map(|&k| (names[k].clone(), k + 1)));
     table.values = zeros(path, n_rows, kept.len())?;
-    table.lines = (0..n_rows as u64).collect();
+    table.lines = row_numbers(path, n_rows)?;
     read_numbers(&mut from, &header, &mut table.values, kept.len(), &slots).map_err(failed)?;
     Ok(Draft { table, format: Format::Npy, first_missing: None })
 }

@@ -1,14 +1,16 @@
 //! Reading named arrays as numpy saves them: a matrix gives the columns `x1`, `x2`, …, vectors give columns of their
 //! name.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
 use crate::draft::Draft;
 use crate::error::Unit;
-use crate::format::{Format, content, zeros};
+use crate::format::{Format, content};
 use crate::nearest::nearest;
 use crate::npy::{Header, REMEDY, read_header, read_numbers};
+use crate::room::{row_numbers, zeros};
 use crate::sentence::quoted;
 use crate::zip::{self, Part};
 use crate::{Error, Reading, Table};
@@ -49,7 +51,9 @@ fn arrays(path: &Path, file: &mut File) -> Result<Vec<Array>, Error> {
         if !is_whole {
             return Err(of_array(path, &name, "it is cut off"));
         }
-        if let Some((n_rows, n_cols)) = header.size() {
+        if let Some((n_rows, n_cols)) =
+            header.size().filter(|(n_rows, n_cols)| *n_cols > 0 && (*n_rows > 0 || *n_cols == 1))
+        {
             drop(reader);
             arrays.push(Array { name, part, header, n_rows, n_cols });
         }
@@ -107,8 +111,10 @@ pub(crate) fn read(path: &Path, mut file: File, reading: &Reading) -> Result<Dra
     if n_rows == 0 {
         return Err(of_array(path, &arrays[main].name, "it has no rows"));
     }
-    for (array, first) in &used {
-        if !array.is_matrix() && names.iter().enumerate().any(|(k, name)| k != *first && *name == array.name) {
+    let mut n_named: HashMap<&str, usize> = HashMap::with_capacity(names.len());
+    names.iter().for_each(|name| *n_named.entry(name).or_default() += 1);
+    for (array, _) in &used {
+        if !array.is_matrix() && n_named[array.name.as_str()] > 1 {
             let problem = "its name is that of a column of the matrix";
             return Err(content(path, &format!("array {}: {problem}", quoted(&array.name)), "rename the array"));
         }
@@ -119,7 +125,7 @@ pub(crate) fn read(path: &Path, mut file: File, reading: &Reading) -> Result<Dra
     let mut table = Table::without_columns(path, Unit::Row);
     table.set_columns(kept.iter().map(|&k| (names[k].clone(), k + 1)));
     table.values = zeros(path, n_rows, kept.len())?;
-    table.lines = (0..n_rows as u64).collect();
+    table.lines = row_numbers(path, n_rows)?;
     for (array, first) in used {
         let slots = &slots[first..first + array.n_cols];
         if slots.iter().all(Option::is_none) {

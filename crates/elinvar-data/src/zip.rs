@@ -18,6 +18,15 @@ pub(crate) struct Part {
     offset: u64,
 }
 
+impl Part {
+    /// Bytes after unpacking, at most.
+    fn most_bytes(&self) -> u64 {
+        /// What deflate makes of one byte: a copy of 258 bytes takes two bits.
+        const DEFLATED: u64 = 1032;
+        if self.method == 0 { self.packed_size } else { self.packed_size.saturating_mul(DEFLATED) }
+    }
+}
+
 /// A part while it is read.
 pub(crate) type PartReader<'a> = CrcReader<Box<dyn Read + 'a>>;
 
@@ -69,10 +78,17 @@ fn directory(file: &mut File) -> io::Result<(u64, u64)> {
 pub(crate) fn parts(file: &mut File) -> io::Result<Vec<Part>> {
     let (offset, length) = directory(file)?;
     let list = read_at(file, offset, length)?;
+    let file_size = file.seek(SeekFrom::End(0))?;
+    let mut packed_size = 0_u64;
     let mut parts = Vec::new();
     let mut rest = &list[..];
     while rest.starts_with(b"PK\x01\x02") {
         let (part, used) = part(rest).ok_or_else(damaged)?;
+        // Parts lie side by side: what all of them claim is in the file, and none unpacks to more than is possible.
+        packed_size = packed_size.saturating_add(part.packed_size);
+        if packed_size > file_size || part.size > part.most_bytes() {
+            return Err(damaged());
+        }
         parts.push(part);
         rest = rest.get(used..).ok_or_else(damaged)?;
     }
@@ -115,7 +131,8 @@ pub(crate) fn open<'a>(file: &'a mut File, part: &Part) -> io::Result<PartReader
         return Err(damaged());
     }
     let skipped = u16_at(&header, 26).zip(u16_at(&header, 28)).ok_or_else(damaged)?;
-    file.seek(SeekFrom::Start(part.offset + FIXED + u64::from(skipped.0) + u64::from(skipped.1)))?;
+    let start = part.offset.checked_add(FIXED + u64::from(skipped.0) + u64::from(skipped.1)).ok_or_else(damaged)?;
+    file.seek(SeekFrom::Start(start))?;
     let packed = BufReader::with_capacity(1 << 16, file).take(part.packed_size);
     match part.method {
         0 => Ok(CrcReader::new(Box::new(packed))),

@@ -55,6 +55,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     mog_logistic::EXPERIMENT,
     covtype::EXPERIMENT,
     bnn::EXPERIMENT,
+    bnn::printed::EXPERIMENT,
     matrix::EXPERIMENT,
     heavy_tails::EXPERIMENT,
 ];

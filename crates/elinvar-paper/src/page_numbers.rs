@@ -23,14 +23,23 @@ const STATED: &[(&str, &str, &[&str])] = &[
     ("### More components", "iterations of the authors' program", &["50 000"]),
     ("### A skew-Gaussian approximates", "draws and data of the authors' program", &["20", "2.2"]),
     ("### Mixtures on", "an equation, draws, iterations", &["16", "10⁶", "4 000", "1500"]),
-    ("### Mixtures on", "features, rows and split of Sonar", &["60", "50", "104", "100"]),
+    ("### Mixtures on", "features, rows and split of Sonar", &["60", "61", "50", "104", "100"]),
+    ("### Mixtures on", "a step size and a step of `a_run_that_leaves_its_domain_says_at_which_step`", &["300", "600"]),
     (
         "### Student-t and",
         "epochs, a₀, steps and bound of the runs, rows that are kept back",
-        &["5", "2.5", "20", "0.9", "10", "116 203"],
+        &["5", "2.5", "20", "0.9", "10", "116 203", "30000", "21"],
     ),
-    ("### A diagonal skew", "a year, rows of a batch", &["2016", "32"]),
-    ("## Section 5", "rows and coefficients, equations, steps, units", &["40", "6", "4", "29", "31", "3 000", "50"]),
+    (
+        "### A diagonal skew",
+        "a year, rows of a batch, the start of s, steps with more layers",
+        &["2016", "32", "0", "2", "100"],
+    ),
+    (
+        "## Section 5",
+        "rows and coefficients, equations, steps, units",
+        &["40", "6", "4", "29", "31", "3 000", "50", "150"],
+    ),
     ("## Heavy tails", "a section", &["6"]),
 ];
 
@@ -146,12 +155,12 @@ fn found_by(text: &str) -> Vec<f64> {
     all
 }
 
-/// The numbers of every experiment, with those of the authors' settings.
+/// The numbers of every experiment, with those of the authors' settings and of quick runs.
 fn experiments() -> BTreeMap<String, Vec<f64>> {
     let mut all = BTreeMap::new();
     for experiment in crate::EXPERIMENTS {
         let mut numbers = Vec::new();
-        for folder in ["paper", "paper/authors"] {
+        for folder in ["paper", "paper/authors", "paper/quick"] {
             let path = docs().join(folder).join(experiment.name).join("numbers.json");
             numbers.extend(fs::read_to_string(path).ok().iter().flat_map(|text| found_by(text)));
         }

@@ -25,8 +25,10 @@ pub struct Content {
     pub parameters: Vec<Parameter>,
     /// Draws of the approximation q.
     pub draws: Draws,
-    /// Draws that stand for the model's posterior: resampled by importance, or weighted.
+    /// Draws that stand for the model's posterior: states of chains, or weighted.
     pub corrected_draws: Option<Draws>,
+    /// What corrects draws and parameters.
+    pub correction: Correction,
     /// The steps of the run.
     pub trace: Vec<TraceRow>,
     /// Where in the trace another family begins; empty if there was one.
@@ -43,6 +45,29 @@ pub struct Content {
     pub command: String,
     /// The model in words: its parts, one pair of a name and a description each.
     pub model: Vec<(String, String)>,
+}
+
+/// What corrects an approximation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Correction {
+    /// Importance weights, as far as they can tell; the answer is the approximation.
+    #[default]
+    Hint,
+    /// Importance weights, which give the answer.
+    Weights,
+    /// Chains on the model, which give the answer.
+    Chains,
+}
+
+impl Correction {
+    /// What corrects, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Correction::Hint | Correction::Weights => "importance weights",
+            Correction::Chains => "chains on the model",
+        }
+    }
 }
 
 /// How far a fit can be trusted.
@@ -121,8 +146,10 @@ pub struct Parameter {
     pub summary: Summary,
     /// Monte Carlo standard error of the mean, where it comes from draws.
     pub mcse: Option<f64>,
-    /// The same under the importance weights.
+    /// The same as corrected by weights or chains.
     pub corrected: Option<Summary>,
+    /// Standard errors of these, where the corrected numbers are the answer.
+    pub errors: Option<Summary>,
     /// A bound that the parameter does not cross from above.
     pub lower: Option<f64>,
     /// A bound that the parameter does not cross from below.
@@ -130,7 +157,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// How far importance weights move the mean, in standard deviations of q.
+    /// How far the correction moves the mean, in standard deviations of q.
     pub fn shift(&self) -> Option<f64> {
         self.corrected.map(|p| (p.mean - self.summary.mean) / self.summary.sd).filter(|shift| shift.is_finite())
     }

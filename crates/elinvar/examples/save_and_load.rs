@@ -19,8 +19,9 @@ fn main() -> Result<(), Error> {
     posterior.save(&path)?;
 
     let loaded = Posterior::load(&path)?;
-    for row in loaded.summary(20_000, 1) {
-        println!("{:9}  {:6.3} ± {:.3}   [{:.3}, {:.3}]", row.name, row.mean, row.sd, row.q5, row.q95);
+    for row in loaded.summary(20_000, 1).parameters {
+        let [mean, sd, q5, q95] = [row.mean, row.sd, row.q5, row.q95].map(|estimate| estimate.value);
+        println!("{:9}  {mean:6.3} ± {sd:.3}   [{q5:.3}, {q95:.3}]", row.name);
     }
     assert_eq!(loaded.sample(3, 7), posterior.sample(3, 7));
     Ok(())

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::target::TargetError;
+use crate::target::fault::shown;
+use crate::target::{Fault, TargetError};
 
 /// The library's error; each variant carries the facts, its `Display` is a sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -53,13 +54,31 @@ pub enum Error {
         instead: String,
     },
     /// The target failed in a way that dropping the draw cannot mend.
-    #[error(transparent)]
-    Target(#[from] TargetError),
+    #[error("{source}{}", point.as_ref().map_or_else(String::new, |point| format!(", at z = {point}")))]
+    Target {
+        /// What the target said.
+        source: TargetError,
+        /// What it was asked for, or the first of several points, where that is known.
+        point: Option<String>,
+    },
+    /// The code of the target panicked.
+    #[error("the model panicked at z = {point}: {message}; this is a mistake in the code of the model")]
+    Panicked {
+        /// The text of the panic.
+        message: String,
+        /// What it was asked for, or the first of several points.
+        point: String,
+    },
+    /// Answers of the target contradict each other.
+    #[error("{0}")]
+    Fault(Fault),
     /// The target is not finite on most draws from the starting point.
     #[error(
-        "the log density is not finite at {bad} of the {total} first draws, for example at z = {example}; start elsewhere or narrower, or check the model"
+        "{what} is not finite at {bad} of the {total} first draws, for example at z = {example}; start elsewhere or narrower, or check the model"
     )]
     BadStart {
+        /// What is not finite at the example: the log density or its gradient.
+        what: &'static str,
         /// Number of draws where the density or its gradient is not finite.
         bad: usize,
         /// Number of draws.
@@ -100,11 +119,17 @@ pub enum Error {
     },
 }
 
+impl From<TargetError> for Error {
+    fn from(source: TargetError) -> Self {
+        Self::Target { source, point: None }
+    }
+}
+
 impl Error {
-    /// The error of a first batch of which `bad` of `total` draws could not be evaluated, for example at z.
-    pub(crate) fn bad_start(bad: usize, total: usize, z: &[f64]) -> Self {
-        let shown: Vec<String> = z.iter().take(6).map(|v| format!("{v:.4}")).collect();
-        let more = if z.len() > 6 { ", …" } else { "" };
-        Self::BadStart { bad, total, example: format!("({}{more})", shown.join(", ")) }
+    /// The error of a first batch of which `bad` of `total` draws could not be evaluated, for example at z, where the
+    /// log density is `log_p`.
+    pub(crate) fn bad_start(bad: usize, total: usize, z: &[f64], log_p: f64) -> Self {
+        let what = if log_p.is_finite() { "the gradient of the log density" } else { "the log density" };
+        Self::BadStart { what, bad, total, example: shown(z) }
     }
 }

@@ -4,7 +4,7 @@
 mod checksum;
 mod whole;
 
-pub(crate) use checksum::fingerprint;
+pub use checksum::fingerprint;
 pub use whole::{is_left_over, replace};
 
 use std::path::Path;

@@ -19,7 +19,8 @@ pub(crate) const MOST_DRAWS: usize = 1 << 20;
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to
-    /// spare; under `least_change`, when twice the gain and its error are below this for every ten coordinates.
+    /// spare; of a full `gaussian` by residual scores, when twice the gain and its error are below this for every ten
+    /// coordinates, or for all of them where expectations are exact.
     pub remaining_nats: f64,
     /// At most this many steps.
     pub max_steps: u64,
@@ -52,6 +53,20 @@ impl Stop {
         }
         Ok(())
     }
+}
+
+/// Whether chains on the target correct what a fit gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Correct {
+    /// Under `auto`, where importance weights do not confirm the approximation. A family that was named is judged by
+    /// importance weights, and what they give is its answer where they confirm it.
+    #[default]
+    WhereNeeded,
+    /// Whatever importance weights say, for every family.
+    Always,
+    /// Never, and importance weights judge but change nothing: the answer is the approximation.
+    Never,
 }
 
 /// The choices of a fit; two runs with the same target, start and plan give the same bits.
@@ -97,6 +112,9 @@ pub struct Plan {
     pub average: bool,
     /// Number of fits from starts of their own, of which the best is kept.
     pub restarts: usize,
+    /// Whether chains correct the answer; [`Correction`](crate::chains::Correction) has their limits, and those of
+    /// `stop` hold for both together.
+    pub correct: Correct,
     /// When to stop.
     pub stop: Stop,
     /// Seed of every random number of the run.
@@ -120,6 +138,7 @@ impl Default for Plan {
             max_kl: Some(1.0),
             average: true,
             restarts: 1,
+            correct: Correct::WhereNeeded,
             stop: Stop::default(),
             seed: 1,
         }
@@ -165,6 +184,7 @@ impl Plan {
             mixing_step_size: StepSize::Constant(step_size),
             max_kl: None,
             average: false,
+            correct: Correct::Never,
             stop: Stop { max_steps: steps, max_evaluations: u64::MAX >> 11, ..Stop::default() },
             ..Self::default()
         }
@@ -253,12 +273,12 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether a fit of `family` goes by least change: because the plan says so, or because it leaves curvature, rule
-    /// and step sizes to the library and the target has gradients but no Hessian.
+    /// Whether a fit of `family` goes by residual scores: because the plan says so with `least_change`, or because it
+    /// leaves curvature, rule and step sizes to the library.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the plan says so and it is not possible.
-    pub(crate) fn is_by_least_change(&self, target: &dyn Target, family: Family) -> Result<bool, Error> {
+    pub(crate) fn goes_by_residuals(&self, target: &dyn Target, family: Family) -> Result<bool, Error> {
         let offers = target.about().offers;
         let is_gaussian = family.kind == Kind::Gaussian && family.covariance == Covariance::Full;
         let is_free = self.rule == Plan::default().rule
@@ -267,7 +287,7 @@ impl Plan {
             && self.minibatch.is_none();
         if self.curvature != Curvature::LeastChange {
             let is_auto = self.curvature == Curvature::Auto && is_free;
-            return Ok(is_auto && is_gaussian && offers.gradient && !offers.hessian);
+            return Ok(is_auto && is_gaussian && offers.gradient);
         }
         let refuse = |wanted: String, instead: &str| Err(Error::Unsupported { wanted, instead: instead.into() });
         if !is_gaussian {
@@ -288,12 +308,14 @@ impl Plan {
         Ok(true)
     }
 
-    /// [`Plan::resolve`] for a run by least change.
+    /// [`Plan::resolve`] for a run by residual scores: by Hessians where there are any.
     ///
     /// # Errors
     /// As [`Plan::resolve`].
-    pub(crate) fn resolve_by_least_change(&self, target: &dyn Target) -> Result<Plan, Error> {
-        Plan { curvature: Curvature::LeastChange, ..self.clone() }.resolve(target)
+    pub(crate) fn resolve_by_residuals(&self, target: &dyn Target) -> Result<Plan, Error> {
+        let by_hessians = self.curvature == Curvature::Auto && target.about().offers.hessian;
+        let curvature = if by_hessians { Curvature::Hessian } else { Curvature::LeastChange };
+        Plan { curvature, ..self.clone() }.resolve(target)
     }
 
     /// The plan with every automatic choice made for this target, checked.

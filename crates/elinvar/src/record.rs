@@ -42,6 +42,13 @@ pub struct Counts {
     pub dropped: u64,
 }
 
+impl Counts {
+    /// Whether a fit can have counted so far, and can go on counting.
+    pub(crate) fn are_plausible(&self) -> bool {
+        [self.log_density, self.gradient, self.hessian, self.dropped].iter().all(|count| *count <= u64::MAX / 4)
+    }
+}
+
 impl std::ops::AddAssign for Counts {
     fn add_assign(&mut self, other: Counts) {
         self.log_density += other.log_density;
@@ -148,6 +155,8 @@ pub enum StopReason {
     Stagnated,
     /// The widths of the approximation left every plausible range.
     Diverged,
+    /// It was close enough for chains to start from, and to go on would have cost more than they do.
+    LeftToChains,
 }
 
 impl StopReason {
@@ -163,6 +172,7 @@ impl StopReason {
             StopReason::Stuck => "stuck",
             StopReason::Stagnated => "stagnated",
             StopReason::Diverged => "diverged",
+            StopReason::LeftToChains => "left_to_chains",
         }
     }
 
@@ -179,6 +189,7 @@ impl StopReason {
             StopReason::Stuck => "no step could be taken any more",
             StopReason::Stagnated => "the bound was no longer rising, and more draws did not help",
             StopReason::Diverged => "the approximation became wider or narrower without end",
+            StopReason::LeftToChains => "chains cost less than the steps that were left",
         }
     }
 }

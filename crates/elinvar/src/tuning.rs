@@ -64,11 +64,14 @@ pub(crate) mod pace {
 ///
 /// Measured, unless said otherwise, on logistic regressions with N = 5 d rows (d = 10, 50, 200, 500), banana, eight
 /// schools, and products of log-gamma and t densities, a few seeds each.
-pub(crate) mod least_change {
+pub(crate) mod residual {
     /// Pairs of mirrored draws of a step, at least.
     pub(crate) const FEWEST_PAIRS: usize = 8;
     /// Up to this many coordinates there is a pair for each from the first step on.
     pub(crate) const FEW_COORDINATES: usize = 32;
+    /// Up to this many coordinates a target's own expectations are asked for: an expectation is worth half as many
+    /// gradients as there are coordinates, a sum of Hessians over draws has no such price.
+    pub(crate) const COORDINATES_OF_EXPECTATIONS: usize = 128;
     /// Beyond them the first steps have a pair for so many coordinates: enough to place the mean.
     pub(crate) const FIRST_SHARE: usize = 8;
     /// Factors between which the draws of a step grow, if they do.
@@ -85,6 +88,16 @@ pub(crate) mod least_change {
     pub(crate) const HIGHEST_EIGENVALUE: f64 = 5.0;
     /// Draws by which a state must have been judged good, in steps one after the other, before it is believed.
     pub(crate) const DRAWS_TO_BELIEVE: usize = 64;
+    /// Noise as a share of the tolerance below which one look is enough, with Hessians half of these draws. Not tuned.
+    pub(crate) const NO_NOISE: f64 = 0.01;
+    /// Times its noise that a gradient must be for the next to say how the bound curves. Not tuned.
+    pub(crate) const CLEAR_SIGNAL: f64 = 4.0;
+    /// Least curving of the bound along a step, in terms of the Fisher metric, that is believed. Measured: a logistic
+    /// regression with two wide coefficients has 0.2.
+    pub(crate) const LEAST_CURVING: f64 = 0.1;
+    /// Pairs for each coordinate from which the covariance of the draws is made I, with Hessians: with fewer, their
+    /// lengths become all but equal, and tails are not seen. Measured: with one, eight schools ended 0.034 nats off.
+    pub(crate) const PAIRS_TO_MATCH: usize = 2;
     /// Lost pairs, as a share of the others, with which a state is still believed. Not tuned.
     pub(crate) const LOST_SHARE: f64 = 0.05;
     /// With as many draws as there may be, a step pays if what is left falls to this share of the least so far. Not
@@ -98,6 +111,14 @@ pub(crate) mod contained {
     pub(crate) const DRAWS: usize = 256;
     /// The same at the end of a fit, where the last review has left it open.
     pub(crate) const LAST_DRAWS: usize = 1_024;
+    /// And at most, where these leave it open too: the values are then as many as the gradients of a fit. On log-gamma
+    /// targets one difference has a standard deviation of half a nat.
+    pub(crate) const MOST_LAST_DRAWS: usize = 16_384;
+    /// Steps in which the Gaussian is driven to the tolerance. What it has reached then is kept, converged or not.
+    pub(crate) const STEPS: u64 = 80;
+    /// Times the gradients of the Gaussian fit from which a review is believed with one standard error to spare and
+    /// without another.
+    pub(crate) const DEAR: u64 = 4;
     /// Standard errors of the difference from which it is not open.
     pub(crate) const CLEAR_ERRORS: f64 = 3.0;
     /// Reviews in a row that must find nothing to be had above the Gaussian.
@@ -177,8 +198,28 @@ pub(crate) mod ladder {
     pub(crate) const COMFORT_OF_SDS: f64 = 0.6;
     /// Shape a of the Student-t rung: five degrees of freedom.
     pub(crate) const STUDENT_T_SHAPE: f64 = 2.5;
+    /// Gradients of a Gaussian from which chains may start. It need not have converged: on murphy_toy the last
+    /// hundredths of a nat took 300 000 to 900 000 gradients, and the chains after it 17 000.
+    pub(crate) const GAUSSIAN_GRADIENTS: u64 = 3_000;
     /// Each family with one mode may take the steps of the plan divided by this.
     pub(crate) const STEPS_DIVISOR: u64 = 4;
+}
+
+/// What is given: by weights, or by chains.
+pub(crate) mod answers {
+    use crate::target::About;
+
+    /// Draws from which it is seen whether importance weights are worth a closer look: one batch.
+    pub(crate) const FIRST_LOOK: usize = 1_024;
+    /// Coordinates beyond which chains are run only where they are asked for: their frame takes d² numbers and d³
+    /// operations, and nobody has measured them there.
+    pub(crate) const MOST_COORDINATES: usize = 2_000;
+
+    /// Draws of either end of a bridge, and of the approximation where it is not judged by weights: a batch where log p
+    /// alone is cheap. Where it costs a gradient, few: the standard error of log Z is then about a tenth of a nat.
+    pub(crate) fn bridge_draws(about: &About) -> usize {
+        if about.offers.values { FIRST_LOOK } else { 256 }
+    }
 }
 
 /// Fits from several starts. No measurement of these is on record.
@@ -355,8 +396,70 @@ pub(crate) mod chains {
     pub(crate) const UNDEFINED: f64 = 0.01;
     /// Standard deviations beyond which a mode is another place than that of the chains. Not tuned.
     pub(crate) const APART: f64 = 8.0;
+    /// Share of the states, the outermost along a component, and their number at least, that are looked at for being
+    /// steep, up to so many dimensions. Not tuned.
+    pub(crate) const EDGE: f64 = 0.01;
+    pub(crate) const EDGE_STATES: usize = 48;
+    pub(crate) const EDGE_DIMENSIONS: usize = 100;
+    /// Mean square of the gradient of another component there, which is 1 for N(0, I), from which chains cannot go on.
+    /// Not tuned.
+    pub(crate) const STEEP: f64 = 2.2;
+    /// Mean acceptance below which a chain is stuck. Not tuned.
+    pub(crate) const STUCK: f64 = 0.05;
+    /// How often bent coordinates may be looked for. Not tuned.
+    pub(crate) const SHAPES: usize = 6;
+    /// How far gradients may be from those of N(0, I) in coordinates with bends, for an answer in them to be believed.
+    /// Traced on few runs: 0.00 to 0.02 for bananas and funnels, 0.05 and more in false trusts of eight schools, centred,
+    /// and of Rosenbrock's ridge in three dimensions.
+    pub(crate) const ROUGH: f64 = 0.02;
+    /// Nats below the median of log p(u), and so many times √d more, from which a state says nothing of the covariance.
+    /// Not tuned.
+    pub(crate) const LOST_STATE: [f64; 2] = [15.0, 3.0];
     /// Share of the mass that another mode may have. Not tuned.
     pub(crate) const OTHER_MASS: f64 = 0.01;
+}
+
+/// Coordinates that bend.
+pub(crate) mod bends {
+    /// Bends at most, one inside the other. Not tuned.
+    pub(crate) const MOST: usize = 4;
+    /// Share by which a bend must lessen what is left of the gradients. Not tuned.
+    pub(crate) const GAIN: f64 = 0.15;
+    /// Directions that are tried in earnest. Not tuned.
+    pub(crate) const FITTED: usize = 3;
+    /// Axes and coordinates among the candidates. Not tuned.
+    pub(crate) const AXES: usize = 24;
+    /// Directions of large residuals among the candidates. Not tuned.
+    pub(crate) const DIRECTIONS: usize = 3;
+    /// Dimensions up to which such directions are looked for. Not tuned.
+    pub(crate) const MOST_DIMENSIONS: usize = 200;
+    /// Squared residual from which a point counts less. Not tuned.
+    pub(crate) const LARGE: f64 = 4.0;
+    /// How far beyond the states polynomials go on. Not tuned.
+    pub(crate) const BEYOND: f64 = 1.25;
+    /// Weight of the squared parameters, per state. Not tuned.
+    pub(crate) const RIDGE: f64 = 1e-4;
+    /// Gauss–Newton steps at most. Not tuned.
+    pub(crate) const STEPS: usize = 12;
+    /// States that a fit rests on at most. Not tuned.
+    pub(crate) const STATES: usize = 800;
+    /// Mean squared residual that a component must lose in the first step, to be bent at all. Not tuned.
+    pub(crate) const LEAST: f64 = 0.005;
+}
+
+/// Components that are stretched.
+pub(crate) mod stretches {
+    /// Where every axis is asked first, and the nats by which log p falls less than the Gaussian's there.
+    pub(crate) const FAR: f64 = 5.0;
+    pub(crate) const EXCESS: f64 = 1.5;
+    /// Mean squared residual that a component itself explains, and its share of all, from which an axis is asked.
+    pub(crate) const WRONG: f64 = 0.02;
+    pub(crate) const EXPLAINED: f64 = 0.3;
+    /// Nats below the top at which a law has ended.
+    pub(crate) const NOTHING: f64 = 60.0;
+    /// What is left of the gradients of a component may grow by this factor and this number.
+    pub(crate) const WORSE: f64 = 1.1;
+    pub(crate) const SLACK: f64 = 0.02;
 }
 
 /// Tails that chains have not entered.
@@ -375,8 +478,44 @@ pub(crate) mod tails {
     pub(crate) const LOG_SD: f64 = 0.14;
     /// Far points whose gradients point at further directions.
     pub(crate) const FAR_POINTS: usize = 16;
+    /// Nats by which log p falls less than the Gaussian's at the first distance, from which that alone is a tail. Not
+    /// tuned.
+    pub(crate) const RIDGE_EXCESS: f64 = 8.0;
+    /// Nats by which log p may be below the Gaussian's at a ridge that matters. Not tuned.
+    pub(crate) const LOW: f64 = -1.5;
+    /// Steps of climbing to a ridge, ridges that are climbed to at a time, and dimensions up to which. Not tuned.
+    pub(crate) const CLIMBS: usize = 8;
+    pub(crate) const MOST_RIDGES: usize = 64;
+    pub(crate) const MOST_DIMENSIONS: usize = 100;
     /// Directions that are taken from them.
     pub(crate) const DIRECTIONS: usize = 6;
     /// Square of the singular value of far gradients, each of length one, below which there is no common direction.
     pub(crate) const LEAST_DIRECTION: f64 = 0.5;
+}
+
+/// Derivatives of a target against differences.
+pub(crate) mod derivatives {
+    /// Draws that are looked at when a fit begins. Not tuned; a fault must show at two.
+    pub(crate) const POINTS_AT_START: usize = 2;
+    /// Draws that are looked at when a fit has ended. Not tuned.
+    pub(crate) const POINTS_AT_END: usize = 3;
+    /// The step, times √d, along a difference of two draws: 0.006 standard deviations in all. Not tuned.
+    pub(crate) const STEP: f64 = 4e-3;
+    /// How many times the next of several steps each is. Not tuned.
+    pub(crate) const RATIO: f64 = 8.0;
+    /// Units in the last place by which the sum that a log density is may be wrong. Not tuned.
+    pub(crate) const ROUNDING: f64 = 64.0;
+    /// Share of its terms by which a slope may be wrong for any other reason. Not tuned: derivatives that are wrong by
+    /// less do no harm, and one of a thousand coordinates that is 5 % off shows.
+    pub(crate) const RELATIVE: f64 = 1e-5;
+    /// Errors of a slope beyond which what it contradicts is wrong. Not tuned.
+    pub(crate) const CLEAR: f64 = 4.0;
+    /// Share by which a log density may differ from itself: sums in threads differ in their last bits. Not tuned.
+    pub(crate) const SAME: f64 = 1e-9;
+    /// Share by which a log density may differ from that beside a gradient, which may be computed in another way. Not
+    /// tuned.
+    pub(crate) const SAME_VALUE: f64 = 1e-6;
+    /// Coordinates above which a Hessian is not looked at: with all entries it would cost more than a fit may want.
+    /// Not tuned.
+    pub(crate) const MOST_COORDINATES_OF_A_HESSIAN: usize = 300;
 }

@@ -2,13 +2,14 @@
 
 use elinvar::Family;
 use elinvar::family::Approximation;
-use elinvar::model::{Architecture, DesignMatrix, NeuralNetwork};
+use elinvar::model::{Architecture, DesignMatrix, NetworkNoise, NeuralNetwork};
 use elinvar::run::start_at_guess;
 use elinvar::target::{DrawBuffer, Target};
 use elinvar_data::{ColumnTransform, Outcome, RegressionData, rmse};
 
 use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
 use crate::held_out::{Metric, Scores};
+use crate::number::significant;
 use crate::prior::Prior;
 use crate::settings::{Dims, Likelihood, ModelSettings};
 
@@ -23,8 +24,13 @@ pub(super) const ENTRY: Entry = Entry {
     },
     taken: None,
     own: &[OwnSetting {
-        flags: "--hidden, --activation or --likelihood",
-        is_given: |given| given.hidden.is_some() || given.activation.is_some() || given.likelihood.is_some(),
+        flags: "--hidden, --activation, --likelihood or --noise-precision",
+        is_given: |given| {
+            given.hidden.is_some()
+                || given.activation.is_some()
+                || given.likelihood.is_some()
+                || given.noise_precision.is_some()
+        },
     }],
     usual_family: UsualFamily::OwnStart,
     make,
@@ -38,6 +44,7 @@ struct Network {
     architecture: Architecture,
     likelihood: Likelihood,
     precision: f64,
+    noise_precision: Option<f64>,
 }
 
 fn make(
@@ -56,7 +63,7 @@ fn make(
     let n_cols = rows.n_cols();
     let (x, y) = (DesignMatrix::new(rows.features, n_cols, rows.names)?, rows.y);
     let layers = architecture.clone();
-    let target = match likelihood {
+    let mut target = match likelihood {
         Likelihood::Gaussian => NeuralNetwork::regression(x, y, layers, precision),
         Likelihood::Binary => NeuralNetwork::binary(x, classes(&y), layers, precision),
         Likelihood::Multiclass => {
@@ -64,7 +71,16 @@ fn make(
             NeuralNetwork::multiclass(x, y, n_classes, layers, precision)
         }
     }?;
-    Ok(Box::new(Network { target, architecture, likelihood, precision }))
+    if let Some(precision) = given.noise_precision {
+        if likelihood != Likelihood::Gaussian {
+            return Err(elinvar::Error::Unsupported {
+                wanted: "--noise-precision for a network of classes".into(),
+                instead: "leave it out; only a gaussian likelihood has noise".into(),
+            });
+        }
+        target = target.with_noise(NetworkNoise::Fixed { precision })?;
+    }
+    Ok(Box::new(Network { target, architecture, likelihood, precision, noise_precision: given.noise_precision }))
 }
 
 /// Classes −1 and 1 as 0 and 1.
@@ -89,6 +105,7 @@ impl Model for Network {
             hidden: Some(self.architecture.hidden.clone()),
             activation: Some(self.architecture.activation),
             likelihood: Some(self.likelihood),
+            noise_precision: self.noise_precision,
             ..ModelSettings::default()
         }
     }
@@ -103,9 +120,12 @@ impl Model for Network {
             _ => format!("hidden layers {}", self.hidden(", ")),
         };
         let outcome = match self.likelihood {
-            Likelihood::Gaussian => "a normal distribution with learned sigma",
-            Likelihood::Binary => "two classes",
-            Likelihood::Multiclass => "several classes",
+            Likelihood::Gaussian => match self.noise_precision {
+                None => "a normal distribution with learned sigma".into(),
+                Some(precision) => format!("a normal distribution with sigma {}", significant(precision.powf(-0.5))),
+            },
+            Likelihood::Binary => "two classes".to_string(),
+            Likelihood::Multiclass => "several classes".into(),
         };
         format!("neural network for {y}: {layers}; {outcome}")
     }

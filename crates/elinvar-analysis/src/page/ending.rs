@@ -34,6 +34,7 @@ impl Ending {
             StopReason::Converged => {
                 format!("converged after {steps}: less than {} nats are left to gain", significant(tolerance))
             }
+            reason @ StopReason::LeftToChains => format!("after {steps}: {}", reason.sentence()),
             // Elsewhere nothing more could be gained from where the fit was, or nobody knows.
             reason @ (StopReason::MaxSteps | StopReason::Stagnated) => {
                 format!("not converged after {steps}: {}{left}", reason.sentence())

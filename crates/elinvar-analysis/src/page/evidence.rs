@@ -1,6 +1,6 @@
 //! What a verdict rests on, in words: the reason, k̂, the rungs and the restarts.
 
-use elinvar::posterior::{Diagnostics, Estimate, Judgement, Verdict};
+use elinvar::posterior::{Diagnostics, Estimate, GivenBy, Judgement, Verdict};
 
 use crate::number::grouped;
 use crate::page::ladder;
@@ -53,9 +53,10 @@ pub(crate) fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> Str
 }
 
 /// What is said of a ladder that ended at its first rung.
-pub(crate) fn only_rung(judgement: &Judgement) -> &'static str {
-    match judgement.verdict {
-        Verdict::Trust => "a Gaussian is enough; no other family was tried",
+pub(crate) fn only_rung(judgement: &Judgement, given_by: GivenBy) -> &'static str {
+    match (judgement.verdict, given_by) {
+        (Verdict::Trust, GivenBy::Chains) => "a Gaussian, from which the chains start; no other family was tried",
+        (Verdict::Trust, _) => "a Gaussian is enough; no other family was tried",
         _ => "no other family was tried",
     }
 }
@@ -111,6 +112,7 @@ mod tests {
             effective_sample_size: 500.0,
             shifts: Vec::new(),
             wide: None,
+            fault: None,
             counts: Default::default(),
         };
         let plain = "0.80, above 0.67 for 1,000 draws: importance sampling from this fit is not reliable";

@@ -2,6 +2,7 @@
 
 pub(crate) mod ending;
 pub(crate) mod evidence;
+pub(crate) mod given;
 mod held_out;
 pub(crate) mod ladder;
 pub(crate) mod next;
@@ -14,18 +15,15 @@ use crate::words::{self, FileName};
 
 /// The whole page.
 pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
-    let Analysis {
-        posterior, judgement, diagnostics, few_draws_dominate, parameters, test, seconds, run_folder, ..
-    } = analysis;
+    let Analysis { posterior, judgement, diagnostics, few_draws_dominate, answer, test, seconds, run_folder, .. } =
+        analysis;
     let counts = posterior.counts();
     let mut page = words::title(job, posterior, FileName::Given)
         + "\n\n"
         + &evidence::verdict(judgement)
         + "\n"
         + &analysis.warnings.iter().map(|warning| evidence::folded(warning) + "\n").collect::<String>()
-        + &posterior
-            .corrected()
-            .map_or_else(|| parameters::table(parameters), |c| parameters::corrected(&c.parameters))
+        + &parameters::table(answer)
         + "\n";
     if let Some(test) = test {
         page += &(held_out::table(test) + "\n");
@@ -37,17 +35,9 @@ pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
     if let Some(numbers) = job.model.prior().numbers {
         line("prior", numbers);
     }
-    if let Some(corrected) = posterior.corrected() {
-        line(
-            "given by",
-            format!(
-                "{} chains of {} steps on the model, worth {} draws; the rest is about the approximation they began at",
-                corrected.chains,
-                grouped(corrected.steps as u64),
-                grouped(corrected.effective_states.round() as u64)
-            ),
-        );
-        line("", format!("{} gradients in {}", grouped(corrected.counts.gradient), duration(corrected.seconds)));
+    line("given by", given::by(posterior, answer, diagnostics));
+    if let Some(evidence) = answer.log_evidence {
+        line("log evidence", ladder::estimate(evidence) + " nats");
     }
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
     line("Pareto k\u{302}", evidence::pareto(diagnostics, *few_draws_dominate));
@@ -59,7 +49,7 @@ pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
         line("tail", format!("{degrees} degrees of freedom, learned"));
     }
     if let [_] = posterior.rungs() {
-        line("ladder", evidence::only_rung(judgement).into());
+        line("ladder", evidence::only_rung(judgement, answer.given_by).into());
     }
     if !posterior.agreement().restarts.is_empty() {
         line("restarts", evidence::restarts(&posterior.agreement().restarts, job.plan.restarts));

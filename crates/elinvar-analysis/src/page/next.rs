@@ -3,7 +3,7 @@
 use elinvar::Family;
 use elinvar::family::Kind;
 use elinvar::posterior::Verdict;
-use elinvar::run::StopReason;
+use elinvar::run::{Correct, StopReason};
 use elinvar::target::Covariance;
 
 use super::ending::{is_noise, remaining};
@@ -23,7 +23,13 @@ pub(crate) fn next(job: &Job, analysis: &Analysis) -> String {
                 constant"
             .into();
     }
-    if !analysis.posterior.converged() {
+    if let Some(corrected) = analysis.posterior.corrected()
+        && !corrected.is_trusted()
+    {
+        return "the same command with --family mog --components auto: a mixture may hold what chains do not settle"
+            .into();
+    }
+    if !analysis.posterior.converged() && analysis.posterior.corrected().is_none() {
         let left = remaining(&analysis.posterior);
         let stagnated = analysis.posterior.stop_reason() == StopReason::Stagnated;
         if let Some(rows) = job.plan.minibatch.filter(|_| stagnated || left.is_none_or(is_noise)) {
@@ -41,6 +47,10 @@ pub(crate) fn next(job: &Job, analysis: &Analysis) -> String {
         return larger_limit(analysis);
     }
     if analysis.judgement.verdict != Verdict::Trust {
+        let is_full = job.family.covariance == Covariance::Full;
+        if is_full && job.plan.correct == Correct::Never && job.plan.rule.printed().is_none() {
+            return "the same command without --uncorrected".into();
+        }
         return match (job.family.covariance, job.family.kind) {
             (Covariance::Diagonal, _) => "the same command with --covariance full".into(),
             (_, Kind::Mog { .. }) => "the same command with --components auto".into(),

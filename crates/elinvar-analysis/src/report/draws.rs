@@ -1,4 +1,4 @@
-//! Draws on the constrained scale, of q and corrected by importance weights.
+//! Draws on the constrained scale, of q and corrected by chains or importance weights.
 
 use elinvar::Posterior;
 use elinvar::posterior::WeightedDraws;
@@ -12,14 +12,19 @@ const MOST_NUMBERS: usize = 1 << 23;
 /// A weight so much smaller than the largest is not seen.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Draws of q, and those that stand for the model: weighted as the verdict weighs them. There are none of the second
-/// where no weight can be trusted at all, because a single draw has nearly all of it.
+/// Draws of q, and those that stand for the model: states of chains, or weighted as the verdict weighs them. There are
+/// none of the second where no weight can be trusted at all, because a single draw has nearly all of it.
 pub(super) fn both(posterior: &Posterior, weighted: &WeightedDraws) -> (Draws, Option<Draws>) {
     let most = (MOST_NUMBERS / posterior.transforms().n_constrained().max(1)).clamp(1_000, MOST_DRAWS);
     let n = weighted.draws.len();
     let stride = n.div_ceil(most).max(1);
     let of_q: Vec<(usize, f64)> = (0..n).step_by(stride).map(|s| (s, 1.0)).collect();
     let q = Draws { weights: Vec::new(), ..columns(posterior, &weighted.draws, &of_q) };
+    if let Some(corrected) = posterior.corrected() {
+        let states = corrected.draws(corrected.n_states().min(most));
+        let all: Vec<(usize, f64)> = (0..states.len()).map(|s| (s, 1.0)).collect();
+        return (q, Some(Draws { weights: Vec::new(), ..columns(posterior, &states, &all) }));
+    }
     let corrected = match &weighted.widened {
         Some(all) => columns(posterior, &all.draws, &chosen(&all.weights, 2 * most)),
         None => {

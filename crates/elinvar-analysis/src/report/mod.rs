@@ -7,8 +7,8 @@ mod trace;
 
 use elinvar::Family;
 use elinvar::family::Kind;
-use elinvar::posterior::{Verdict, WeightedDraws};
-use elinvar_report::{CalibrationBin, Content, Estimate, Headline, Metric, Rung, Test};
+use elinvar::posterior::{GivenBy, Verdict, WeightedDraws};
+use elinvar_report::{CalibrationBin, Content, Correction, Estimate, Headline, Metric, Rung, Test};
 
 use crate::analysis::{Analysis, is_endless, unbounded};
 use crate::error::Error;
@@ -41,9 +41,14 @@ pub(crate) fn content(
         reason: analysis.judgement.reason.clone(),
         next: Some(next(job, analysis)),
         headline: headline(job, analysis),
-        parameters: parameters::list(analysis, corrected_draws.as_ref()),
+        parameters: parameters::list(analysis, job.plan.seed),
         draws,
         corrected_draws,
+        correction: match analysis.answer.given_by {
+            GivenBy::Chains => Correction::Chains,
+            GivenBy::Weights => Correction::Weights,
+            _ => Correction::Hint,
+        },
         trace: trace::rows(posterior.trace()),
         stages: trace::stages(posterior.trace(), posterior.rungs()),
         tail: tail::of(weighted),

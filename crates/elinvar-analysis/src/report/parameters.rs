@@ -1,57 +1,53 @@
-//! The parameters: what q says, and what importance weights make of it.
+//! The parameters: what q says, and what importance weights or chains make of it.
 
 use elinvar::Posterior;
-use elinvar::posterior::{ParameterSummary, Shift};
+use elinvar::chains::CorrectedNumber;
+use elinvar::posterior::{Estimate, GivenBy, Shift};
 use elinvar::target::Transform;
-use elinvar_report::{Draws, Parameter, Summary};
+use elinvar_report::{Parameter, Summary};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, unbounded};
 
-pub(super) fn list(analysis: &Analysis, corrected: Option<&Draws>) -> Vec<Parameter> {
+pub(super) fn list(analysis: &Analysis, seed: u64) -> Vec<Parameter> {
     let bounds = bounds(&analysis.posterior);
-    let n = analysis.diagnostics.n_draws.max(1) as f64;
-    let parameter = |(i, summary): (usize, &ParameterSummary)| {
-        let ParameterSummary { name, mean, sd, q5, q95 } = summary;
-        let q = Summary { mean: *mean, sd: *sd, q5: *q5, q95: *q95 };
+    let n = analysis.diagnostics.n_draws.max(2);
+    let is_answer = analysis.answer.given_by != GivenBy::Approximation;
+    let approximation =
+        if is_answer { analysis.posterior.summary_of_approximation(n, seed) } else { analysis.answer.clone() };
+    let parameter = |(i, number): (usize, &CorrectedNumber)| {
+        let q = summary(number, |estimate| estimate.value);
         let (is_transformed, lower, upper) = bounds[i];
         // The shifts of all parameters come first, in their order.
-        let shift = analysis.diagnostics.shifts.get(i).filter(|shift| shift.name == *name);
+        let shift = analysis.diagnostics.shifts.get(i).filter(|shift| shift.name == number.name);
+        let given = is_answer.then(|| &analysis.answer.parameters[i]);
         Parameter {
-            name: name.clone(),
+            name: number.name.clone(),
             summary: q,
-            mcse: is_transformed.then_some(sd / n.sqrt()),
-            corrected: shift.zip(corrected).and_then(|(shift, draws)| moved(q, shift, i, draws)),
+            mcse: is_transformed.then_some(q.sd / (n as f64).sqrt()),
+            corrected: match given {
+                Some(given) => Some(summary(given, |estimate| estimate.value)),
+                None => shift.and_then(|shift| moved(q, shift)),
+            },
+            errors: given.map(|given| summary(given, |estimate| unbounded(estimate).mcse)),
             lower,
             upper,
         }
     };
-    analysis.parameters.iter().enumerate().map(parameter).collect()
+    approximation.parameters.iter().enumerate().map(parameter).collect()
 }
 
-/// What the verdict says of mean and standard deviation, and the quantiles of the weighted draws; `None` where one draw
-/// has so much weight that there may be no moments.
-fn moved(q: Summary, shift: &Shift, i: usize, draws: &Draws) -> Option<Summary> {
-    let (mean, sd) = (q.mean + shift.mean.value * q.sd, q.sd * shift.log_sd.value.exp());
-    let usable = shift.instead.is_none() && mean.is_finite() && sd.is_finite();
-    let mut ordered: Vec<(f64, f64)> =
-        draws.columns.get(i)?.iter().copied().zip(draws.weights.iter().copied()).collect();
-    ordered.sort_by(|a, b| a.0.total_cmp(&b.0));
-    usable.then(|| Summary { mean, sd, q5: quantile(&ordered, 0.05), q95: quantile(&ordered, 0.95) })
+/// One side of the four numbers of a row.
+fn summary(number: &CorrectedNumber, side: fn(Estimate) -> f64) -> Summary {
+    Summary { mean: side(number.mean), sd: side(number.sd), q5: side(number.q5), q95: side(number.q95) }
 }
 
-/// Where the cumulated weight, of half of each draw's own, reaches p: between two draws on the line between them.
-fn quantile(ordered: &[(f64, f64)], p: f64) -> f64 {
-    let mut before: Option<(f64, f64)> = None;
-    let mut sum = 0.0;
-    for (value, weight) in ordered {
-        let at = sum + 0.5 * weight;
-        sum += weight;
-        if at >= p {
-            return before.map_or(*value, |(low, from)| low + (value - low) * (p - from) / (at - from));
-        }
-        before = Some((*value, at));
-    }
-    before.map_or(f64::NAN, |(value, _)| value)
+/// What the verdict says of mean and standard deviation, and the interval moved with them; `None` where one draw has so
+/// much weight that there may be no moments.
+fn moved(q: Summary, shift: &Shift) -> Option<Summary> {
+    let (mean, factor) = (q.mean + shift.mean.value * q.sd, shift.log_sd.value.exp());
+    let at = |quantile: f64| mean + factor * (quantile - q.mean);
+    let usable = shift.instead.is_none() && mean.is_finite() && factor.is_finite();
+    usable.then(|| Summary { mean, sd: factor * q.sd, q5: at(q.q5), q95: at(q.q95) })
 }
 
 /// For every parameter whether it is not a coordinate of z, and what it does not cross.
@@ -73,11 +69,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_follow_the_weights() {
-        let equal: Vec<(f64, f64)> = (0..1000).map(|i| (f64::from(i), 1e-3)).collect();
-        assert!((quantile(&equal, 0.05) - 49.5).abs() < 1e-9, "{}", quantile(&equal, 0.05));
-        let two = [(0.0, 0.5), (1.0, 0.5)];
-        assert_eq!([quantile(&two, 0.1), quantile(&two, 0.5), quantile(&two, 0.9)], [0.0, 0.5, 1.0]);
-        assert!(quantile(&[], 0.5).is_nan());
+    fn an_interval_moves_with_its_mean_and_widens_with_its_sd() {
+        let q = Summary { mean: 1.0, sd: 2.0, q5: -2.0, q95: 4.0 };
+        let estimate = |value| Estimate { value, mcse: 0.1 };
+        let mut shift = Shift { name: "a".into(), mean: estimate(0.5), log_sd: estimate(2.0_f64.ln()), instead: None };
+        let to = moved(q, &shift).unwrap();
+        assert_eq!((to.mean, to.sd, to.q5, to.q95), (2.0, 4.0, -4.0, 8.0));
+        shift.instead = Some("log a".into());
+        assert!(moved(q, &shift).is_none());
     }
 }

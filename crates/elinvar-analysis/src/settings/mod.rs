@@ -30,7 +30,7 @@ type Word = &'static str;
 pub const EXAMPLE: &str = "breast_cancer";
 
 /// Draws for the diagnostics unless their number is given.
-const DIAGNOSTIC_DRAWS: usize = 10_000;
+pub(crate) const DIAGNOSTIC_DRAWS: usize = 10_000;
 
 /// The settings of a fit; what is `None` is left to its default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,9 +41,6 @@ pub struct Settings {
     /// Draws that the verdict rests on, at least.
     #[serde(deserialize_with = "key::diagnostic_draws")]
     pub diagnostic_draws: Option<usize>,
-    /// Whether chains on the model correct the fit.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub correct: bool,
     /// Which rows and columns of which table.
     pub data: DataSettings,
     /// The model and its prior.
@@ -147,6 +144,9 @@ pub struct ModelSettings {
     /// Scale of the half-Cauchy prior of sigma.
     #[serde(deserialize_with = "key::scale")]
     pub sigma_scale: Option<f64>,
+    /// Known precision 1/σ² of the noise of a network's target.
+    #[serde(deserialize_with = "key::precision")]
+    pub noise_precision: Option<f64>,
     /// Column with the exposure of each count.
     pub exposure: Option<String>,
     /// Known concentration of angles.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use elinvar::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use elinvar::random::Noise;
-use elinvar::rule::{Printed, PrintedStep, Rule};
+use elinvar::rule::{BiasCorrection, Printed, PrintedStep, Rule};
 use serde::{Serialize, Serializer};
 
 use super::value::{meaning, one_of, positive};
@@ -61,7 +61,7 @@ pub fn noise(text: &str) -> Result<Noise, String> {
 
 /// Where the draws of a mixture come from.
 pub fn sampling(text: &str) -> Result<Sampling, String> {
-    let kinds = [Sampling::Mixture, Sampling::Whole, Sampling::Stratified, Sampling::OwnDraws];
+    let kinds = [Sampling::Mixture, Sampling::Whole, Sampling::Implicit, Sampling::Stratified, Sampling::OwnDraws];
     meaning(text, "ways to draw", &kinds.map(|kind| (word_of(&SAMPLINGS, &kind), kind)))
 }
 
@@ -83,6 +83,17 @@ pub fn max_kl(text: &str) -> Result<Option<f64>, String> {
 pub fn momentum(text: &str) -> Result<f64, String> {
     let inside = text.parse().ok().filter(|gamma: &f64| (0.0..1.0).contains(gamma));
     inside.ok_or("give a number from 0 to 1, which is excluded: from 1 on momentum explodes".into())
+}
+
+/// Which running means of the Adam-like rule are divided by their bias.
+pub fn bias_correction(text: &str) -> Result<BiasCorrection, String> {
+    let kinds = [
+        ("both", BiasCorrection::Both),
+        ("data_only", BiasCorrection::DataOnly),
+        ("momentum_only", BiasCorrection::MomentumOnly),
+        ("none", BiasCorrection::None),
+    ];
+    meaning(text, "corrections", &kinds)
 }
 
 /// An option of the rule `printed`: its name and its word.

@@ -21,7 +21,6 @@ impl Settings {
         Self {
             elinvar: Some(env!("CARGO_PKG_VERSION").into()),
             diagnostic_draws: Some(self.diagnostic_draws()),
-            correct: self.correct,
             data: self.data.resolved(name, rows),
             model: ModelSettings { name: Some(name), ..model.settings() },
             family: FamilySettings::of(family),

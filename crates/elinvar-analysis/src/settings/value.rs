@@ -11,8 +11,8 @@ use elinvar::target::Covariance;
 use elinvar_data::{Categorical, Missing, Scaling, nearest};
 
 pub use super::plan_value::{
-    StartAt, curvature, max_kl, momentum, noise, printed_option, rule, sampling, shape_estimator, start_at, weights,
-    with_option,
+    StartAt, bias_correction, curvature, max_kl, momentum, noise, printed_option, rule, sampling, shape_estimator,
+    start_at, weights, with_option,
 };
 use super::{Components, Dims, EXAMPLE, Likelihood, ModelName, Shape};
 use crate::family::AUTO;

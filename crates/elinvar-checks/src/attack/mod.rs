@@ -160,19 +160,21 @@ fn introduction(problems: usize) -> String {
     format!(
         "# Answers under attack
 
-{problems} problems with known answers, made at random to deceive: a coordinate with a long tail, narrow and wide modes far away,
-spikes narrower than the draws, ridges, Rosenbrock's valley, bananas, funnels, ripples, products of heavy-tailed and of skewed
-laws, hierarchies in both forms, regressions; most of them in other units or rotated and stretched. A Gaussian is fitted by
-gradients alone with the default plan (200 000 gradients at most) and judged twice: by importance weights, which judge the Gaussian
-itself, and by chains (`Posterior::correct`), whose corrected means and standard deviations are judged. An answer is *right* if every
-mean is within {GOOD_MEAN} true standard deviations and every standard deviation within {:.0} %, on the scale of the problem; where
-there are no moments, none is right. *Evaluations* are the median of the gradients of fit and judgement together.
+{problems} problems with known answers, made at random to deceive: a coordinate with a long tail, narrow and wide modes
+far away, spikes narrower than the draws, ridges, Rosenbrock's valley, bananas, funnels, ripples, products of
+heavy-tailed and of skewed laws, hierarchies in both forms, regressions; most of them in other units or rotated and
+stretched. A Gaussian is fitted by gradients alone with the default plan (200 000 gradients at most) and judged twice:
+by importance weights, which judge the Gaussian itself, and by chains (`Posterior::correct`), whose corrected means and
+standard deviations are judged. An answer is *right* if every mean is within {GOOD_MEAN} true standard deviations and
+every standard deviation within {:.0} %, on the scale of the problem; where there are no moments, none is right.
+*Evaluations* are the median of the gradients of fit and judgement together. *Errors* are fits that ended with one; a
+false alarm about derivatives would be among them.
 
-Answers are formulas or quadrature; for logistic and Poisson regressions importance sampling with 40 000 draws of a t law around
-a fit with Hessians, in more than 10 dimensions the mean of six corrections with other seeds.
+Answers are formulas or quadrature; for logistic and Poisson regressions importance sampling with 40 000 draws of a t
+law around a fit with Hessians, in more than 10 dimensions the mean of six corrections with other seeds.
 
-Rules may be tuned on the problems with seeds from {}; those with seeds from {} are fresh: they are reported, and nothing is tuned
-on them. *Before* is the library as it was when these problems were first posed.
+Rules may be tuned on the problems with seeds from {}; those with seeds from {} are fresh: they are reported, and
+nothing is tuned on them. *Before* is the library as it was when these problems were first posed.
 
 Written by `cargo xtask attack`.
 
@@ -214,10 +216,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 
 const RANKS: &str = "## Simulation-based calibration
 
-Parameters are drawn from the prior and data from the model with them; the place of the parameters among the states of the chains
-is uniform if the states are draws of the posterior. The probability is that of places at least as far from uniform (Kolmogorov–Smirnov);
-of six numbers, one below 0.01 comes up by chance in one case of seventeen. Half of the places should be below the middle and a tenth in
-the outermost tenth. Whether a fit is trusted does not depend on the parameters that made its data, so that the places of
-trusted fits are uniform, too.
+Parameters are drawn from the prior and data from the model with them; the place of the parameters among the states of
+the chains is uniform if the states are draws of the posterior. The probability is that of places at least as far from
+uniform (Kolmogorov–Smirnov); of six numbers, one below 0.01 comes up by chance in one case of seventeen. Half of the
+places should be below the middle and a tenth in the outermost tenth. Whether a fit is trusted does not depend on the
+parameters that made its data, so that the places of trusted fits are uniform, too.
 
 ";

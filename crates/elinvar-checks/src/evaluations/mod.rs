@@ -72,8 +72,10 @@ const INTRODUCTION: &str = "# What a Gaussian costs
 (two for Gaussians and for logistic regressions with d > 100), the search for a start included. A target without Hessians is the same one with
 its Hessian hidden. *Nats to the best*: how far the ELBO is below that of the best Gaussian. For logistic regressions with N = 5 d rows
 it is ½|Cᵀg|² + ¼‖CᵀHC + I‖² with exact expectations over rows (V = CCᵀ, g = E∇log p, H = E∇²log p), otherwise a difference of two ELBOs
-on 400 000 draws, the best Gaussian being that of a long fit with Hessians and 256 draws per step: differences of 0.002 are noise, and a
-little below zero is possible. *Before* is the library without least change (the Stein estimator with windows and reviews).
+on 400 000 draws, the best Gaussian being the better of two long fits from 256 draws per step, by averages of steps and by residual
+scores: differences of 0.002 are noise, and a little below zero is possible. An exact expectation of a regression counts as the gradients
+that its work comes to, and as one Hessian. *Before* is the library without residual scores (contracted Hessians or the Stein estimator,
+with windows and reviews).
 
 Written by `cargo xtask evaluations [DIR]`, DIR being a folder with the data of posteriordb.
 

@@ -273,7 +273,7 @@ fn numbers() {
         (
             None,
             "fit --family mog --components 1000000000",
-            said("--components 1000000000 does not fit into memory; give at most 277309"),
+            said("--components 1000000000 does not fit into memory; give at most 362"),
         ),
         (None, "fit --family rank_k --rank 0", value("0", "--rank <K>", whole)),
         (None, "fit --family rank_k --rank 12", said("--rank 12: the model has 11 parameters; give at most 11")),
@@ -376,8 +376,9 @@ fn draws_that_cannot_be_written_leave_nothing() {
         assert_eq!((ended.code, ended.stderr), (Some(2), sentence));
         assert_eq!(story.files(), before);
     }
+    // Four times as many are weighed.
     let ended = story.run(&["sample", "run", "--draws", "100000000000"]);
-    let sentence = "error: --draws 100000000000 does not fit into memory; give at most 24403223\n";
+    let sentence = "error: --draws 100000000000 does not fit into memory; give at most 6100805\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), sentence));
 }
 

@@ -40,12 +40,12 @@ fn a_gaussian_that_is_trusted_is_left_alone() {
 }
 
 #[test]
-fn the_ladder_is_climbed_where_a_gaussian_does_not_do() {
+fn the_ladder_is_climbed_where_a_gaussian_does_not_do_and_nothing_is_corrected() {
     let story = Story::new();
     divided(&story);
-    let arguments = "fit logistic divided.csv --target y --prior-sd 5 --out run";
+    let arguments = "fit logistic divided.csv --target y --prior-sd 5 --uncorrected --out run";
     let arguments: Vec<&str> = arguments.split(' ').collect();
-    let plain = story.json_good_or_not(&[&arguments[..7], &["--family", "gaussian"]].concat());
+    let plain = story.json_good_or_not(&[&arguments[..8], &["--family", "gaussian"]].concat());
     assert_ne!(plain["verdict"], "trust", "{plain}");
     let page = story.ok(&arguments);
     assert!(page.contains("\nVerdict: trust. "), "{page}");
@@ -56,7 +56,7 @@ fn the_ladder_is_climbed_where_a_gaussian_does_not_do() {
     assert!(!table[1].ends_with("kept") && table[2..].iter().all(|line| line.matches('±').count() == 2), "{page}");
     assert!(page.contains(&format!(" steps of {} families: less than 0.01 nats", table.len() - 1)), "{page}");
 
-    let fit = story.json(&arguments[..7]);
+    let fit = story.json(&arguments[..8]);
     let keys = fit.as_object().unwrap().len();
     assert_eq!(keys, plain.as_object().unwrap().len());
     let number = |value: &Value| value.as_f64().unwrap();
@@ -80,6 +80,29 @@ fn the_ladder_is_climbed_where_a_gaussian_does_not_do() {
     let trace = story.read("run/trace.csv");
     assert!(trace.lines().skip(1).enumerate().all(|(i, line)| line.starts_with(&format!("{i},"))));
     assert!(story.ok(&["sample", "run", "--draws", "3"]).starts_with("lp__,log_p__,log_g__,intercept,a\n"));
+}
+
+#[test]
+fn chains_correct_what_a_gaussian_does_not_do() {
+    let story = Story::new();
+    divided(&story);
+    let arguments: Vec<&str> = "fit logistic divided.csv --target y --prior-sd 5 --out run".split(' ').collect();
+    let page = story.ok(&arguments);
+    assert!(page.contains("\nVerdict: trust. ") && page.contains("\ngiven by     32 chains of "), "{page}");
+    assert!(!page.contains("\nLadder") && page.contains("a Gaussian, from which the chains start"), "{page}");
+    let fit = story.json(&arguments[..7]);
+    assert_eq!((&fit["given_by"], &fit["family"]), (&"chains".into(), &"gaussian".into()));
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{fit}"));
+    assert!(number(&fit["log_evidence"]) > number(&fit["elbo"]), "{fit}");
+    // What the uncorrected ladder ends at, by another family: the same answer for many more gradients.
+    let ladder = story.json(&[&arguments[..7], &["--uncorrected"]].concat());
+    for (ours, theirs) in fit["parameters"].as_array().unwrap().iter().zip(ladder["parameters"].as_array().unwrap()) {
+        let away = (number(&ours["mean"]) - number(&theirs["mean"])).abs();
+        // Two answers within 0.1 sd each.
+        assert!(away < 0.2 * number(&ours["sd"]), "{ours} {theirs}");
+    }
+    let gradients = |fit: &Value| fit["evaluations"]["gradient"].as_u64().unwrap();
+    assert!(gradients(&fit) < gradients(&ladder), "{} and {}", gradients(&fit), gradients(&ladder));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod chromium;
 mod story;
 
+mod adversity;
 mod bad_input;
 mod bad_runs;
 mod browser;

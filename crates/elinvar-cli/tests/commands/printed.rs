@@ -88,4 +88,14 @@ fn the_adam_like_rule_fits_a_regression_by_a_network() {
     let words = "fit network t.csv --target y --hidden 3 --rule adam_like --max-steps 20 --diagnostic-draws 200";
     let fit = story.json_good_or_not(&words.split(' ').collect::<Vec<_>>());
     assert!(fit["warnings"].to_string().contains("bias_correction = momentum_only"), "{fit}");
+    // With known noise all parameters have a Gaussian prior, and the box starts as it is printed.
+    let known = format!("{words} --noise-precision 25");
+    let fit = story.json_good_or_not(&known.split(' ').collect::<Vec<_>>());
+    assert!(!fit["warnings"].to_string().contains("bias_correction"), "{fit}");
+    assert!(!fit["parameters"].to_string().contains("log_sigma"), "{fit}");
+    let rows: Vec<String> = (0..20).map(|i| format!("{i},{}", i % 2)).collect();
+    story.write("classes.csv", format!("x,y\n{}\n", rows.join("\n")));
+    let words = "fit network classes.csv --target y --likelihood binary --noise-precision 25";
+    let classes = story.run(&words.split(' ').collect::<Vec<_>>());
+    assert!(classes.code != Some(0) && classes.stderr.contains("--noise-precision for"), "{}", classes.stderr);
 }

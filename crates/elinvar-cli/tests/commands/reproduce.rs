@@ -6,13 +6,14 @@ use serde_json::Value;
 
 use crate::story::Story;
 
-const EXPERIMENTS: [&str; 8] = [
+const EXPERIMENTS: [&str; 9] = [
     "figure-toy-mixture",
     "figure-beta-binomial",
     "figure-skew-2d",
     "figure-mog-logistic",
     "figure-covtype",
     "figure-bnn",
+    "figure-bnn-printed",
     "figure-matrix",
     "figure-heavy-tails",
 ];
@@ -25,7 +26,7 @@ fn all_experiments_find_what_they_must_within_ten_minutes() {
     let ended = story.run(&["reproduce", "all", "--quick", "--quiet", "--out", "results"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
     assert!(clock.elapsed() < Duration::from_secs(600), "{:?}", clock.elapsed());
-    assert!(ended.stdout.ends_with("8 experiments: every number is as expected\n"), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with("9 experiments: every number is as expected\n"), "{}", ended.stdout);
     for name in EXPERIMENTS {
         let numbers: Value = serde_json::from_str(&story.read(&format!("results/{name}/numbers.json"))).unwrap();
         assert_eq!(numbers["mode"], "quick", "{name}");
@@ -66,7 +67,7 @@ fn what_cannot_be_run_is_refused_before_anything_is_written() {
     let needed = "figure-covtype: the full run needs covtype.parquet, which is not part of the program; name the folder that holds it \
                   with `--data`, or take `--quick`, which needs none";
     refused(&["figure-covtype"], needed);
-    // Before the first of eight has taken its minutes.
+    // Before the first of nine has taken its minutes.
     refused(&["all"], needed);
     refused(
         &["figure-covtype", "--data", "."],

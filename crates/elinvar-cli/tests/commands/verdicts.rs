@@ -60,7 +60,8 @@ fn means_alone_may_be_trusted() {
         text += &format!("{a},{b},{}\n", 1.0 + a - b + uniforms.normal());
     }
     story.write("data.csv", text);
-    let arguments = "fit linear data.csv --target y --no-intercept --family gaussian --covariance diagonal";
+    let arguments =
+        "fit linear data.csv --target y --no-intercept --family gaussian --covariance diagonal --uncorrected";
     let arguments: Vec<&str> = arguments.split(' ').collect();
     let ended = story.run(&arguments);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(4), ""), "{}", ended.stdout);

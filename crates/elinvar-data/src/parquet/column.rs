@@ -1,7 +1,6 @@
 //! The cells of one column in one group of rows, batch by batch.
 
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -10,7 +9,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::RowGroupMetaData;
 
 use super::kind::Kind;
-use super::pages::pages;
+use super::pages::Pages;
 use crate::category::Levels;
 use crate::cell::is_missing_sign;
 use crate::sentence::excerpt;
@@ -34,15 +33,27 @@ impl From<ParquetError> for Refused {
 pub(super) struct Column {
     reader: ColumnReader,
     kind: Kind,
+    /// Bytes of texts that may still come.
+    text_left: u64,
 }
 
 impl Column {
     /// The column that has this number among those that the file stores.
-    pub(super) fn open(file: &Arc<File>, group: &RowGroupMetaData, number: usize, kind: Kind) -> Result<Self, Refused> {
+    pub(super) fn open(
+        file: &Arc<File>,
+        group: &RowGroupMetaData,
+        number: usize,
+        kind: Kind,
+        file_size: u64,
+    ) -> Result<Self, Refused> {
         let lacking = || Refused::File("a group of rows lacks a column".into());
         let about = group.columns().get(number).ok_or_else(lacking)?;
-        let pages = pages(file, about, group.num_rows())?;
-        Ok(Self { reader: get_column_reader(about.column_descr_ptr(), pages), kind })
+        let pages = Pages::open(file, about, file_size)?;
+        Ok(Self {
+            reader: get_column_reader(about.column_descr_ptr(), Box::new(pages)),
+            kind,
+            text_left: most_text(file_size),
+        })
     }
 
     /// The next `n` cells as numbers: levels of texts as their codes, null as NaN.
@@ -62,13 +73,13 @@ impl Column {
             (Decimal(one), Of::Int64ColumnReader(column)) => fill(column, n, out, |_, &v| Ok(v as f64 / one))?,
             (Decimal(one), Of::Int32ColumnReader(column)) => fill(column, n, out, |_, &v| Ok(f64::from(v) / one))?,
             (Decimal(one), Of::ByteArrayColumnReader(column)) => {
-                fill(column, n, out, |_, v| Ok(whole(v.data())? / one))?;
+                few_at_once(n, |n| fill(column, n, out, |_, v| Ok(whole(v.data())? / one)))?;
             }
             (Decimal(one), Of::FixedLenByteArrayColumnReader(column)) => {
                 fill(column, n, out, |_, v| Ok(whole(v.data())? / one))?;
             }
             (Half, Of::FixedLenByteArrayColumnReader(column)) => fill(column, n, out, |_, v| half(v.data()))?,
-            (Text, Of::ByteArrayColumnReader(column)) => texts(column, n, levels, out)?,
+            (Text, Of::ByteArrayColumnReader(column)) => texts(column, n, levels, out, &mut self.text_left)?,
             _ => return Err(Refused::File("what is noted about a column does not suit how it is stored".into())),
         }
         Ok(())
@@ -83,10 +94,7 @@ fn fill<T: DataType>(
     mut to: impl FnMut(usize, &T::T) -> Result<f64, Refused>,
 ) -> Result<(), Refused> {
     let (mut values, mut levels) = (Vec::with_capacity(n), Vec::new());
-    // Some decoders of the crate, those of differences among them, take the lengths in a page on trust and panic where
-    // they are wrong. The column is not used again after that.
-    let read = catch_unwind(AssertUnwindSafe(|| column.read_records(n, Some(&mut levels), None, &mut values)));
-    let (n_read, n_values, _) = read.map_err(|_| Refused::File("a page is damaged".into()))??;
+    let (n_read, n_values, _) = column.read_records(n, Some(&mut levels), None, &mut values)?;
     if n_read < n || (levels.is_empty() && n_values < n) {
         return Err(Refused::File("it has fewer rows than it says".into()));
     }
@@ -105,19 +113,37 @@ fn fill<T: DataType>(
     Ok(())
 }
 
+/// Bytes of all texts of a column in a file of so many bytes, which may name a text often and hold it once.
+fn most_text(file_size: u64) -> u64 {
+    file_size.saturating_mul(1 << 10).saturating_add(1 << 24)
+}
+
+/// Reads `n` cells, few at once: a text may repeat the one before and add to it, so that all texts of a page are much
+/// longer than the page.
+fn few_at_once(n: usize, mut read: impl FnMut(usize) -> Result<(), Refused>) -> Result<(), Refused> {
+    const FEW: usize = 16;
+    (0..n).step_by(FEW).try_for_each(|start| read(FEW.min(n - start)))
+}
+
 fn texts(
     column: &mut ColumnReaderImpl<::parquet::data_type::ByteArrayType>,
     n: usize,
     mut levels: Option<&mut Levels>,
     out: &mut Vec<f64>,
+    left: &mut u64,
 ) -> Result<(), Refused> {
-    fill(column, n, out, |row, value| {
-        let text = value.as_utf8()?.trim();
-        match &mut levels {
-            _ if is_missing_sign(text.as_bytes()) => Ok(f64::NAN),
-            Some(levels) => Ok(levels.code(text)),
-            None => Err(Refused::Text(row, excerpt(text))),
-        }
+    few_at_once(n, |n| {
+        let first = out.len();
+        fill(column, n, out, |row, value| {
+            let too_long = || Refused::File("its texts are longer than it can hold".into());
+            *left = left.checked_sub(value.len() as u64).ok_or_else(too_long)?;
+            let text = value.as_utf8()?.trim();
+            match &mut levels {
+                _ if is_missing_sign(text.as_bytes()) => Ok(f64::NAN),
+                Some(levels) => Ok(levels.code(text)),
+                None => Err(Refused::Text(first + row, excerpt(text))),
+            }
+        })
     })
 }
 

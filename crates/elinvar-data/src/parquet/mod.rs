@@ -1,25 +1,32 @@
 //! Reading parquet in batches of rows, each written once into the row-major table.
 
 mod column;
+mod delta;
+mod header;
 mod kind;
 mod pages;
+mod thrift;
+mod unpack;
 mod writer;
 
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::parquet::file::metadata::ParquetMetaDataReader;
+use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use ::parquet::schema::types::SchemaDescriptor;
 
 use crate::category::Levels;
 use crate::draft::Draft;
 use crate::error::Unit;
-use crate::format::{Format, content, zeros};
+use crate::format::{Format, content};
+use crate::guard::guarded;
+use crate::room::{self, check_proportion, row_numbers, zeros};
 use crate::{Error, Reading, Table};
 
 use column::{Column, Refused};
 use kind::{Kind, kind};
+use pages::read_at;
 
 pub use writer::parquet_bytes;
 
@@ -39,8 +46,16 @@ struct Wanted {
 
 /// Reads a parquet file: numbers and truth values as numbers, texts as categories.
 pub(crate) fn read(path: &Path, file: File, reading: &Reading) -> Result<Draft, Error> {
+    // The crate takes much on trust, lengths in pages among it, and panics where it is wrong. Nothing of what is used
+    // in here is used again after that.
+    let read = guarded(|| read_unguarded(path, file, reading));
+    read.unwrap_or_else(|| Err(unreadable(path, &"it is damaged")))
+}
+
+fn read_unguarded(path: &Path, file: File, reading: &Reading) -> Result<Draft, Error> {
     let file = Arc::new(file);
-    let about = ParquetMetaDataReader::new().parse_and_finish(&*file).map_err(|error| unreadable(path, &error))?;
+    let file_size = file.metadata().map_or(0, |about| about.len());
+    let about = footer(path, &file, file_size)?;
     let schema = about.file_metadata().schema_descr();
     let names: Vec<String> = schema.root_schema().get_fields().iter().map(|field| field.name().into()).collect();
     let n_rows = usize::try_from(about.file_metadata().num_rows()).unwrap_or(0);
@@ -49,11 +64,13 @@ pub(crate) fn read(path: &Path, file: File, reading: &Reading) -> Result<Draft, 
     }
     let kept = reading.columns.positions(path, &names)?;
     let wanted = wanted(path, schema, &kept)?;
+    check_chunks(path, &about, &wanted, file_size)?;
+    check_proportion(path, (n_rows, kept.len()), file_size, room::PACKED)?;
 
     let mut table = Table::without_columns(path, Unit::Row);
     table.set_columns(kept.iter().map(|&k| (names[k].clone(), k + 1)));
     table.values = zeros(path, n_rows, kept.len())?;
-    table.lines = (0..n_rows as u64).collect();
+    table.lines = row_numbers(path, n_rows)?;
     let mut levels: Vec<Option<Levels>> =
         table.names.iter().map(|name| reading.may_be_text(name).then(Levels::default)).collect();
     let refuse = |refused: Refused, first_row: usize, k: usize| match refused {
@@ -67,7 +84,7 @@ pub(crate) fn read(path: &Path, file: File, reading: &Reading) -> Result<Draft, 
     let mut first_row = 0;
     for group in about.row_groups() {
         let open = |w: &Wanted| {
-            Column::open(&file, group, w.stored, w.kind).map_err(|refused| refuse(refused, first_row, w.k))
+            Column::open(&file, group, w.stored, w.kind, file_size).map_err(|refused| refuse(refused, first_row, w.k))
         };
         let mut columns = wanted.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let end = first_row.saturating_add(usize::try_from(group.num_rows()).unwrap_or(0));
@@ -94,6 +111,36 @@ pub(crate) fn read(path: &Path, file: File, reading: &Reading) -> Result<Draft, 
         }
     }
     Ok(Draft { table, format: Format::Parquet, first_missing: Some("null or NaN".into()) })
+}
+
+/// What the end of a file says about its columns.
+fn footer(path: &Path, file: &File, file_size: u64) -> Result<ParquetMetaData, Error> {
+    const TAIL: u64 = 8;
+    let failed = |error: std::io::Error| unreadable(path, &error);
+    let cut = || unreadable(path, &"its end is missing or damaged");
+    let tail_at = file_size.checked_sub(TAIL).ok_or_else(cut)?;
+    let tail = read_at(file, tail_at, TAIL as usize).map_err(failed)?;
+    let length = tail.strip_suffix(b"PAR1").and_then(|length| Some(u32::from_le_bytes(length.try_into().ok()?)));
+    let length = length.ok_or_else(cut)?;
+    let start = tail_at.checked_sub(u64::from(length)).ok_or_else(cut)?;
+    let bytes = read_at(file, start, length as usize).map_err(failed)?;
+    if !thrift::is_footer(&bytes) {
+        return Err(cut());
+    }
+    ParquetMetaDataReader::decode_metadata(&bytes).map_err(|error| unreadable(path, &error))
+}
+
+/// Refuses columns that share bytes of the file: each would be read anew.
+fn check_chunks(path: &Path, about: &ParquetMetaData, wanted: &[Wanted], file_size: u64) -> Result<(), Error> {
+    let mut n_bytes = 0_u64;
+    for group in about.row_groups() {
+        for chunk in wanted.iter().filter_map(|w| group.columns().get(w.stored)) {
+            let length = pages::range(chunk, file_size).map(|(start, end)| end - start);
+            let length = length.ok_or_else(|| unreadable(path, &"a column lies outside the file"))?;
+            n_bytes = n_bytes.saturating_add(length);
+        }
+    }
+    if n_bytes > file_size { Err(unreadable(path, &"its columns overlap")) } else { Ok(()) }
 }
 
 /// The columns at these places, in the order of the file, so that of several problems the leftmost is named.

@@ -77,7 +77,8 @@ fn lines_that_are_not_libsvm() {
     );
     assert_eq!(
         reading("a.libsvm", format!("{}1 4000000:1\n", "0\n".repeat(600)), &Reading::default()),
-        "a.libsvm: 601 rows of 4000001 columns are more than 2^31 numbers; choose fewer columns"
+        "a.libsvm: the index 4000000 is out of all proportion to the 1212 bytes of the file; \
+         number the features from 1 without gaps"
     );
 }
 

@@ -90,3 +90,41 @@ fn damaged_parquet() {
         read_damaged("a.parquet", &fs::read(file).unwrap());
     }
 }
+
+/// A few bytes that claim a table of gigabytes.
+#[test]
+fn claims_are_bounded_by_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        Table::read_with(&path, &Reading::default()).unwrap_err().to_string()
+    };
+    let long = said("a.libsvm", b"1 4194304:1\n0 1:1\n");
+    assert!(long.contains("the index 4194304 is out of all proportion to the 18 bytes"), "{long}");
+    let wide = said("b.libsvm", &[b"1 4000:1\n".as_slice(), &b"0\n".repeat(500)].concat());
+    assert!(wide.contains("501 rows of 4001 columns cannot stand in 1009 bytes"), "{wide}");
+    // Many columns, and many lines without cells.
+    let names: String = (0..50_000).map(|k| format!(",c{k}")).collect();
+    let csv = format!("a{names}\n{}1\n", "\n".repeat(1_000_000));
+    assert!(said("a.csv", csv.as_bytes()).contains("the row has 1 field and the header has 50001"));
+    assert!(said("a.npy", &npy("(4000000000, 500)", &[1.0])).contains("is cut off"));
+}
+
+/// A column of texts is found out once, not once for each column.
+#[test]
+fn late_texts_take_two_passes() {
+    let n = 1_500;
+    let mut text: String = (0..n).map(|k| format!("c{k},")).collect();
+    text += "y\n";
+    for row in 0..n {
+        let cells: String = (0..n).map(|k| if k == row { "x," } else { "1," }).collect();
+        text += &format!("{cells}{row}\n");
+    }
+    let how = Reading { categorical: Categorical::Indicators, ..Reading::default() };
+    let begun = std::time::Instant::now();
+    let table = Table::from_csv_with("t.csv", text.as_bytes(), &how).unwrap();
+    assert_eq!(table.levels(7).unwrap(), ["1", "x"]);
+    // Five megabytes, which take 0.2 seconds here; a pass for each column took minutes.
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}

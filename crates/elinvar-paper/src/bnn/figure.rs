@@ -16,7 +16,7 @@ fn look(method: Method) -> (Colour, Dash) {
     }
 }
 
-fn title(table: &str) -> String {
+pub(super) fn title(table: &str) -> String {
     let mut words = if table == "wine_red" { "red wine".to_owned() } else { table.replace('_', " ") };
     words[..1].make_ascii_uppercase();
     words

@@ -114,10 +114,21 @@ pub(super) fn fit(split: &Split, method: Method, beta: f64, course: Course, seed
     let model = NeuralNetwork::regression(x, y, Architecture::default(), 1.0)?;
     let family = if method.skew { Family::skew() } else { Family::gaussian() }.diagonal();
     let start = start_at_guess(&model, family, seed)?;
+    watched(&model, split, &start, &method.plan(beta, seed), course)
+}
+
+/// Runs a plan from `start` over the course and looks at the predictions of the rows held out.
+pub(super) fn watched(
+    model: &NeuralNetwork,
+    split: &Split,
+    start: &Approximation,
+    plan: &Plan,
+    course: Course,
+) -> Result<Fitted, Error> {
     let mut looks = Vec::new();
     let settings = Watch { growth: course.growth, reviews: false, steps: course.steps };
-    let seconds_per_step = watch(&model, &start, &method.plan(beta, seed), settings, &mut |seen, moment| {
-        let (rmse, log_likelihood) = predict(&model, split, &seen.state)?;
+    let seconds_per_step = watch(model, start, plan, settings, &mut |seen, moment| {
+        let (rmse, log_likelihood) = predict(model, split, &seen.state)?;
         let (steps, evaluations) = (moment.steps as f64, moment.counts.gradient as f64);
         looks.push(Look { steps, evaluations, rmse, log_likelihood });
         Ok(ControlFlow::Continue(()))

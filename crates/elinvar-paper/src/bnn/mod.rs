@@ -2,6 +2,7 @@
 
 mod figure;
 mod method;
+pub(crate) mod printed;
 mod published;
 mod race;
 mod tables;

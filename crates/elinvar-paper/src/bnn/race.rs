@@ -59,20 +59,30 @@ pub(super) fn mean_over_log_steps(looks: &[Look], loss: Loss, from: f64) -> f64 
     looks.windows(2).map(trapezium).sum::<f64>() / (last.steps / first.steps).ln()
 }
 
+/// Of the last look of each split.
+pub(super) fn last(splits: &[Vec<Look>], of: impl Fn(&Look) -> f64) -> Vec<f64> {
+    splits.iter().filter_map(|looks| looks.last()).map(of).collect()
+}
+
+/// Steps, mean and standard error over the splits at each look.
+pub(super) fn curve(splits: &[Vec<Look>], of: impl Fn(&Look) -> f64) -> Vec<(f64, f64, f64)> {
+    let at = |i: usize| {
+        let values: Vec<f64> = splits.iter().map(|looks| of(&looks[i])).collect();
+        let (mean, error) = mean_and_error(&values);
+        (splits[0][i].steps, mean, error)
+    };
+    (0..splits.first().map_or(0, Vec::len)).map(at).collect()
+}
+
 impl Ran {
     /// Of the last look of each split.
     pub(super) fn last(&self, of: impl Fn(&Look) -> f64) -> Vec<f64> {
-        self.splits.iter().filter_map(|looks| looks.last()).map(of).collect()
+        last(&self.splits, of)
     }
 
     /// Steps, mean and standard error over the splits at each look.
     pub(super) fn curve(&self, of: impl Fn(&Look) -> f64) -> Vec<(f64, f64, f64)> {
-        let at = |i: usize| {
-            let values: Vec<f64> = self.splits.iter().map(|looks| of(&looks[i])).collect();
-            let (mean, error) = mean_and_error(&values);
-            (self.splits[0][i].steps, mean, error)
-        };
-        (0..self.splits.first().map_or(0, Vec::len)).map(at).collect()
+        curve(&self.splits, of)
     }
 
     /// Evaluations of the gradient in a step.

@@ -15,7 +15,7 @@ pub(super) fn word(loss: Loss) -> &'static str {
     }
 }
 
-fn with_error(values: &[f64], digits: usize) -> String {
+pub(super) fn with_error(values: &[f64], digits: usize) -> String {
     let (mean, error) = mean_and_error(values);
     format!("{mean:.digits$} ± {error:.digits$}").replace('-', "−")
 }

@@ -13,7 +13,7 @@ pub(super) const STEP_SIZES: [f64; 7] = [0.0016, 0.004, 0.01, 0.025, 0.06, 0.15,
 /// The splits whose training rows are fitted and predicted.
 pub(super) const N_SPLITS: usize = 2;
 /// Added to the seed: the runs of the race have others.
-const SEED: u64 = 100;
+pub(super) const SEED: u64 = 100;
 
 /// A step size and what it led to.
 #[derive(Clone, Copy, Debug)]

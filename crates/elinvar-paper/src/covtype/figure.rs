@@ -9,6 +9,9 @@ use crate::Figure;
 
 fn colour(ran: &Ran) -> Colour {
     match (ran.entry.family.name(), ran.entry.method) {
+        (_, Method::Printed { .. }) if ran.entry.is_fixed_t() => Colour::Grey,
+        ("student_t", Method::Printed { .. }) => Colour::Green,
+        (_, Method::Printed { .. }) => Colour::Purple,
         ("student_t", Method::Natural) => Colour::Blue,
         ("student_t", _) => Colour::Sky,
         (_, Method::Natural) => Colour::Vermilion,
@@ -40,7 +43,11 @@ fn losses(runs: &[Ran], reference: f64, label: &str, along: impl Fn(&Look) -> f6
         .add(Rule::horizontal(reference, "Gaussian of all data"));
     for ran in runs {
         let points = ran.curve().into_iter().skip(1).map(|(look, low, high)| (along(&look), look.loss, low, high));
-        let dash = if ran.entry.method == Method::Natural { Dash::Solid } else { Dash::Dashed };
+        let dash = match ran.entry.method {
+            Method::Natural => Dash::Solid,
+            Method::Printed { .. } => Dash::Dotted,
+            Method::Adam { .. } => Dash::Dashed,
+        };
         panel = panel.add(Line::with_band(points).colour(colour(ran)).dash(dash).key(ran.entry.name()));
     }
     panel
@@ -50,7 +57,8 @@ fn costs(runs: &[Ran], bare: &Bare) -> Panel {
     let mut names: Vec<&str> = vec!["read", "XZ+XᵀR", "+XᵀX", "gathered"];
     let mut heights = vec![bare.read, bare.gradient, bare.hessian, bare.gathered];
     for (family, name) in [("student_t", ["t", "t, BB"]), ("skew", ["skew", "skew, BB"])] {
-        for ran in runs.iter().filter(|ran| ran.entry.family.name() == family) {
+        let is_drawn = |ran: &&Ran| !matches!(ran.entry.method, Method::Printed { .. });
+        for ran in runs.iter().filter(|ran| ran.entry.family.name() == family).filter(is_drawn) {
             names.push(name[usize::from(ran.entry.method != Method::Natural)]);
             heights.push(ran.seconds_per_epoch);
         }

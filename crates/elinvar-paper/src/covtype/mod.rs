@@ -80,13 +80,21 @@ fn run_alone(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Find
     let loss = mean(&data.losses(gaussian.approximation(), usize::MAX, n_draws));
     let reference = Reference { loss, seconds: gaussian.seconds(), n_draws };
     progress(&format!("the Gaussian of all data: log-loss {:.5} nats", reference.loss));
-    let mut runs = Vec::new();
+    let (mut runs, mut printed, mut tries) = (Vec::new(), Vec::new(), Vec::new());
     for family in [Family::student_t_learned(), Family::skew()] {
         for method in [Method::Natural, best_adam(&data, family, &course)?] {
             let ran = race::run(&data, Entry { family, method }, &course)?;
             progress(&format!("{}: log-loss {:.5} nats", ran.entry.name(), ran.final_loss()));
             runs.push(ran);
         }
+    }
+    for family in [Family::student_t_learned(), Family::student_t(race::SHAPE), Family::skew()] {
+        let method = best_printed(&data, family, &course, settings.quick, &mut tries)?;
+        let ran = race::run(&data, Entry { family, method }, &course)?;
+        let left: Vec<String> =
+            ran.left.iter().map(|(step, what)| format!("; {what} left its domain at step {step}")).collect();
+        progress(&format!("{}, {method:?}: log-loss {:.5} nats{}", ran.entry.name(), ran.final_loss(), left.concat()));
+        printed.push(ran);
     }
     let bare = products::measure(data.model.design(), course.n_draws, course.minibatch, 3);
     let costs = costs(&data, &course)?;
@@ -98,16 +106,22 @@ fn run_alone(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Find
     findings.put("bare seconds of the products of a gradient", bare.gradient);
     findings.put("bare seconds of the products of a gradient and a Hessian", bare.hessian);
     findings.put("bare seconds of the products over mini-batches", bare.gathered);
-    runs.iter().for_each(|ran| record(&mut findings, &data, &reference, &bare, ran));
+    runs.iter().chain(&printed).for_each(|ran| record(&mut findings, &data, &reference, &bare, ran));
     for (size, seconds) in &costs {
         let ratio = seconds / bare.gathered;
         findings.put(format!("seconds per epoch over the bare products of mini-batches of {size} rows"), ratio);
     }
-    runs.chunks_exact(2).for_each(|pair| compare(&mut findings, &course, &pair[0], &pair[1]));
+    for pair in runs.chunks_exact(2) {
+        compare(&mut findings, &course, &pair[0], &pair[1]);
+        let own = printed.iter().filter(|ran| ran.entry.family.name() == pair[0].entry.family.name());
+        own.for_each(|ran| compare_printed(&mut findings, &course, &pair[0], &pair[1], ran));
+    }
+    runs.extend(printed);
     if let Some(peak) = peak_memory() {
         findings.put("peak memory, MB", peak);
     }
     findings.tables = tables(&findings, &runs, &costs);
+    findings.tables.push(table_of_tries(&tries));
     findings.figures.push(figure::draw(&runs, reference_on_the_way(&data, &gaussian, &course), &bare, settings.quick));
     findings.page = page(&findings, settings, &course);
     Ok(findings)
@@ -150,9 +164,70 @@ fn best_adam(data: &Data, family: Family, course: &Course) -> Result<Method, Err
     })
 }
 
+/// A step size of the printed update and what it led to, by a seed that the race does not use.
+struct Try {
+    name: String,
+    beta: f64,
+    loss: f64,
+    left: Option<(u64, String)>,
+}
+
+/// The step size of the printed update with the lowest log-loss at the end of the course, of those that stay in their
+/// domain; if none does, the smallest.
+fn best_printed(
+    data: &Data,
+    family: Family,
+    course: &Course,
+    quick: bool,
+    tries: &mut Vec<Try>,
+) -> Result<Method, Error> {
+    let alone = Course { seed: course.seed + 100, repetitions: 1, test: (2_000, 20), ..*course };
+    let mut best = (f64::INFINITY, Method::Printed { beta: 0.001 });
+    let keeps = |method: &Method| !quick || matches!(method, Method::Printed { beta } if [0.1, 0.01].contains(beta));
+    for method in Method::printed().filter(keeps) {
+        let ran = race::run(data, Entry { family, method }, &alone)?;
+        let loss = ran.final_loss();
+        if ran.left.is_empty() && loss < best.0 {
+            best = (loss, method);
+        }
+        if let Method::Printed { beta } = method {
+            tries.push(Try { name: ran.entry.name(), beta, loss, left: ran.left.first().cloned() });
+        }
+    }
+    Ok(best.1)
+}
+
+fn table_of_tries(tries: &[Try]) -> Table {
+    let header =
+        ["run", "β", "last log-loss of 2 000 rows, nats", "left the domain at step", "what would have been outside"];
+    let mut table = Table::new("printed-step-sizes", header);
+    for Try { name, beta, loss, left } in tries {
+        let (step, what) =
+            left.as_ref().map_or(("–".into(), "–".into()), |(step, what)| (step.to_string(), what.clone()));
+        table.push([name.clone(), beta.to_string(), format!("{loss:.4}"), step, what]);
+    }
+    table
+}
+
 fn record(findings: &mut Findings, data: &Data, reference: &Reference, bare: &Bare, ran: &Ran) {
     let name = ran.entry.name();
     let loss_of = |q| mean(&data.losses(q, usize::MAX, reference.n_draws));
+    findings.put(format!("repetitions that left the domain of {name}"), ran.left.len() as f64);
+    if let Method::Printed { beta } = ran.entry.method {
+        findings.put(format!("step size of {name}"), beta);
+        let steps: Vec<f64> = ran.left.iter().map(|(step, _)| *step as f64).collect();
+        if !steps.is_empty() {
+            findings.put_mean(format!("step at which {name} left the domain"), &steps);
+            findings.put(
+                format!("first step at which {name} left the domain"),
+                steps.iter().copied().fold(f64::INFINITY, f64::min),
+            );
+            findings
+                .put(format!("last step at which {name} left the domain"), steps.iter().copied().fold(0.0, f64::max));
+            // What is left is not the end of a run.
+            return;
+        }
+    }
     let losses: Vec<f64> = ran.last.iter().map(loss_of).collect();
     let differences: Vec<f64> = losses.iter().map(|loss| loss - reference.loss).collect();
     findings.put_mean(format!("test log-loss of {name}"), &losses);
@@ -160,7 +235,7 @@ fn record(findings: &mut Findings, data: &Data, reference: &Reference, bare: &Ba
     findings.put(format!("seconds per epoch of {name}"), ran.seconds_per_epoch);
     findings.put(format!("share of shortened steps of {name}"), ran.shortened);
     match ran.entry.method {
-        Method::Natural => {
+        Method::Natural | Method::Printed { .. } => {
             let ratio = ran.seconds_per_epoch / bare.gathered;
             findings.put(format!("seconds per epoch over the bare products of mini-batches of {name}"), ratio);
             let ratio = ran.seconds_per_epoch / bare.hessian;
@@ -196,6 +271,19 @@ fn compare(findings: &mut Findings, course: &Course, natural: &Ran, adam: &Ran) 
     findings.put(format!("last log-loss of {family}, BBVI minus natural"), adam.final_loss() - natural.final_loss());
 }
 
+/// How much longer the black box takes than the printed update, likewise; nothing where that does not come near.
+fn compare_printed(findings: &mut Findings, course: &Course, natural: &Ran, adam: &Ran, printed: &Ran) {
+    let name = printed.entry.name();
+    let goal = natural.final_loss() + NEAR;
+    findings
+        .put(format!("whether {name} came within 0.002 nats"), f64::from(u8::from(printed.reaches(goal).is_some())));
+    if let Some((epochs, _)) = printed.reaches(goal) {
+        let adam_epochs = adam.reaches(goal).map_or(course.epochs, |(epochs, _)| epochs);
+        findings.put(format!("epochs of {name}, to within 0.002 nats"), epochs);
+        findings.put(format!("epochs of BBVI over {name}"), adam_epochs / epochs);
+    }
+}
+
 /// The most memory the process has held, in megabytes, where the system says so.
 fn peak_memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -212,6 +300,11 @@ fn tables(findings: &Findings, runs: &[Ran], costs: &[(usize, f64)]) -> Vec<Tabl
     );
     for ran in runs {
         let name = ran.entry.name();
+        if !ran.left.is_empty() {
+            let steps: Vec<String> = ran.left.iter().map(|(step, what)| format!("{what} at step {step}")).collect();
+            table.push([name, format!("left its domain: {}", steps.join(", ")), "–".into(), "–".into(), "–".into()]);
+            continue;
+        }
         table.push([
             name.clone(),
             format!("{:.5}", get(format!("test log-loss of {name}"))),
@@ -242,17 +335,23 @@ fn page(findings: &Findings, settings: &Settings, course: &Course) -> String {
     let which = if settings.quick { "a generated stand-in of covtype" } else { "covtype" };
     format!(
         "Logistic regression on {which}, {} rows to fit, mini-batches of {}, {} draws a step, one thread. The Student-t has the t prior \
-         that shares w with it, the skew-Gaussian the normal prior; both have δ = 0.002. All runs begin at N(0, I). BBVI is Adam on \
+         that shares w with it, the skew-Gaussian the normal prior; both have δ = 0.002. The size of the mini-batches and a = {} of the t \
+         prior are our choices: the paper's text has neither. All runs begin at N(0, I). *Natural gradient* is elinvar's: steps of \
+         0.5(1 + t/20)^−0.9, each bounded by 10 nats. *As printed*: the boxes (19)–(24) and nothing else, constant β, independent draws, the w \
+         of each draw (option I), no bound; a step that would leave the domain ends the run. BBVI is Adam on \
          reparameterisation gradients, with the best of eight settings over the whole course (0.001, 0.003, 0.01, 0.03; constant or \
-         falling). Means of {} seeds.\n\n{}\n\
+         falling). Means of {} seeds.\n\n{}\nThe step sizes of the printed boxes, with another seed; of those that stay in their domain \
+         the one with the lowest log-loss is taken:\n\n{}\n\
          Reading all rows once takes {:.3} s, the products of a gradient {:.3} s, with those of a Hessian {:.3} s, the same over rows \
          chosen at random as mini-batches are {:.3} s (for every mini-batch the minimum of three). The process held at most {:.0} MB. \
          What a step costs whatever its rows (choosing them, and the algebra of the approximation) weighs less in larger batches:\n\n{}\n",
         get("rows to fit"),
         course.minibatch,
         course.n_draws,
+        race::SHAPE,
         course.repetitions,
         findings.tables[0].markdown(),
+        findings.tables[3].markdown(),
         get("bare seconds of reading the rows"),
         get("bare seconds of the products of a gradient"),
         get("bare seconds of the products of a gradient and a Hessian"),

@@ -16,18 +16,25 @@ use crate::findings::mean_and_range;
 use crate::watch::{Watch, watch};
 
 /// a of the t prior and, at first, of the Student-t approximation: five degrees of freedom.
-const SHAPE: f64 = 2.5;
+pub(super) const SHAPE: f64 = 2.5;
 
 /// Who takes part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Method {
-    /// Natural gradients with Hessians.
+    /// Natural gradients with Hessians, in elinvar's form.
     Natural,
+    /// The update as printed: independent draws, constant β, option I, no bound.
+    Printed { beta: f64 },
     /// Ordinary gradients by Adam.
     Adam { rate: f64, decays: bool },
 }
 
 impl Method {
+    /// Every step size of the printed update that is tried.
+    pub(super) fn printed() -> impl Iterator<Item = Self> {
+        [0.3, 0.1, 0.03, 0.01, 0.003, 0.001].into_iter().map(|beta| Self::Printed { beta })
+    }
+
     /// Every setting of Adam that is tried.
     pub(super) fn adams() -> impl Iterator<Item = Self> {
         let with = |decays| [0.001, 0.003, 0.01, 0.03].map(|rate| Self::Adam { rate, decays });
@@ -43,9 +50,16 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Whether it is a Student-t that does not learn a.
+    pub(super) fn is_fixed_t(&self) -> bool {
+        self.family == Family::student_t(SHAPE)
+    }
+
     pub(super) fn name(&self) -> String {
         match self.method {
             Method::Natural => format!("{}, natural gradient", self.family),
+            Method::Printed { .. } if self.is_fixed_t() => format!("{}, as printed, a fixed", self.family.name()),
+            Method::Printed { .. } => format!("{}, as printed", self.family),
             Method::Adam { .. } => format!("{}, BBVI", self.family),
         }
     }
@@ -83,6 +97,8 @@ pub(super) struct Ran {
     pub(super) seconds_per_epoch: f64,
     /// The share of steps that were shorter than asked for, the mean over repetitions.
     pub(super) shortened: f64,
+    /// Steps that would have left the domain, which ended their repetitions, and what would have been outside.
+    pub(super) left: Vec<(u64, String)>,
 }
 
 /// N(0, I) with small α: the same for all.
@@ -105,6 +121,9 @@ fn plan(method: Method, course: &Course, seed: u64) -> Plan {
         ..Plan::default()
     };
     match method {
+        Method::Printed { beta } => {
+            Plan { minibatch: Some(course.minibatch), seed, ..Plan::printed(course.n_draws, beta, u64::MAX >> 11) }
+        }
         Method::Natural => {
             let step_size = StepSize::Power { initial: 0.5, delay: 20.0, exponent: 0.9 };
             Plan { step_size, mixing_step_size: step_size, max_kl: Some(10.0), ..plan }
@@ -127,20 +146,33 @@ pub(super) fn run(data: &Data, entry: Entry, course: &Course) -> Result<Ran, Err
     let under_t = WithPrior::new(&data.model, Prior::student_t(PRIOR_PRECISION, SHAPE, data.model.about().dim));
     let target: &dyn Target = if matches!(entry.family.kind, Kind::StudentT { .. }) { &under_t } else { &data.model };
     let per_epoch = data.model.design().n_rows() as f64 / course.minibatch as f64;
-    let mut ran = Ran { entry, looks: Vec::new(), last: Vec::new(), seconds_per_epoch: f64::INFINITY, shortened: 0.0 };
+    let mut ran = Ran {
+        entry,
+        looks: Vec::new(),
+        last: Vec::new(),
+        seconds_per_epoch: f64::INFINITY,
+        shortened: 0.0,
+        left: Vec::new(),
+    };
     let settings = Watch { growth: 1.35, reviews: false, steps: (course.epochs * per_epoch).ceil() as u64 };
     for seed in course.seed..course.seed + course.repetitions {
         let start = start(entry.family, seed)?;
         let (mut looks, mut last) = (Vec::new(), start.clone());
-        let steps = watch(target, &start, &plan(entry.method, course, seed), settings, &mut |seen, moment| {
+        let ended = watch(target, &start, &plan(entry.method, course, seed), settings, &mut |seen, moment| {
             let losses = data.losses(&seen.state, course.test.0, course.test.1);
             let loss = losses.iter().sum::<f64>() / losses.len() as f64;
             looks.push(Look { epochs: moment.steps as f64 / per_epoch, seconds: 0.0, loss });
             last = seen.state.clone();
             Ok(ControlFlow::Continue(()))
-        })?;
-        ran.seconds_per_epoch = ran.seconds_per_epoch.min(per_epoch * steps.fastest);
-        ran.shortened += steps.shortened / course.repetitions as f64;
+        });
+        match ended {
+            Ok(steps) => {
+                ran.seconds_per_epoch = ran.seconds_per_epoch.min(per_epoch * steps.fastest);
+                ran.shortened += steps.shortened / course.repetitions as f64;
+            }
+            Err(elinvar::Error::LeftDomain { step, what, .. }) => ran.left.push((step + 1, what)),
+            Err(error) => return Err(error.into()),
+        }
         ran.looks.push(looks);
         ran.last.push(last);
     }
@@ -156,11 +188,15 @@ impl Ran {
             let (mean, low, high) = mean_and_range(&losses);
             (Look { loss: mean, ..self.looks[0][i] }, low, high)
         };
-        (0..self.looks.first().map_or(0, Vec::len)).map(at).collect()
+        // A repetition that left its domain has fewer.
+        (0..self.looks.iter().map(Vec::len).min().unwrap_or(0)).map(at).collect()
     }
 
     /// Where the mean log-loss first is at most `loss` and stays there: epochs and seconds.
     pub(super) fn reaches(&self, loss: f64) -> Option<(f64, f64)> {
+        if !self.left.is_empty() {
+            return None;
+        }
         let curve = self.curve();
         let first = curve.iter().rposition(|(look, _, _)| look.loss > loss).map_or(0, |i| i + 1);
         curve.get(first).map(|(look, _, _)| (look.epochs, look.seconds))

@@ -20,7 +20,7 @@ fn look(name: &str) -> (Colour, Dash) {
     }
 }
 
-pub(super) fn draw(curves: &[Curves], best_diagonal: f64, layers: &[Fitted; 2]) -> Figure {
+pub(super) fn draw(curves: &[Curves], best_diagonal: f64, layers: &[Fitted]) -> Figure {
     let figure = draw::Figure::new("Matrix-variate Gaussian: the update as printed and elinvar's, and a network")
         .columns(2)
         .panel_size(460.0, 320.0)
@@ -73,9 +73,9 @@ fn bands(fitted: &Fitted) -> Vec<(f64, f64, f64, f64)> {
     (0..n).map(at).collect()
 }
 
-fn network(layers: &[Fitted; 2]) -> Panel {
+fn network(layers: &[Fitted]) -> Panel {
     let mut panel = Panel::new("a network on Yacht").x(Axis::log("steps")).y(Axis::linear("ELBO, nats"));
-    for (fitted, colour) in layers.iter().zip([Colour::Blue, Colour::Green]) {
+    for (fitted, colour) in layers.iter().zip([Colour::Blue, Colour::Green, Colour::Vermilion, Colour::Purple]) {
         panel = panel.add(Line::with_band(bands(fitted)).colour(colour).label(fitted.name));
     }
     panel

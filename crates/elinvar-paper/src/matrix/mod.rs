@@ -1,6 +1,7 @@
 //! Matrix-variate Gaussians: on a regression with a known posterior, and on the layers of a network.
 
 mod figure;
+mod kfac;
 mod network;
 mod race;
 mod regression;
@@ -42,9 +43,9 @@ fn run(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Findings, 
     let ratio = best_diagonal / last(JOINT);
     findings.put("kl of the best diagonal over that of the matrix", ratio);
     let grid = grid(settings)?;
-    let layers = network::run(settings, progress)?;
+    let (layers, tries) = network::run(settings, progress)?;
     network::record(&mut findings, &layers);
-    findings.tables = vec![ends(&curves), network::table(&layers), grid, traces(&curves)];
+    findings.tables = vec![ends(&curves), network::table(&layers), grid, tries, traces(&curves)];
     findings.figures.push(figure::draw(&curves, best_diagonal, &layers));
     findings.page = page(&findings, repetitions);
     Ok(findings)
@@ -122,8 +123,11 @@ fn page(findings: &Findings, repetitions: u64) -> String {
          those of the posterior and stop there (mathematics §6.3). With β₂ = β₁ the first gradients, large because W is far away, go into the \
          precisions; W freezes on its way, and there is no way back.\n\n\
          **Over step sizes**, one run each:\n\n{}\n\
-         **Layers of a network.** One matrix-variate Gaussian per layer against one variance per weight, both by elinvar's update, on the first {} of the \
-         twenty splits of Yacht (mean ± sd of the splits).\n\n{}",
+         **Layers of a network.** One matrix-variate Gaussian per layer against one variance per weight, both by elinvar's update; against the \
+         box as printed (10 draws, all rows, constant β₁ and β₂, by the outer product of the gradient); and against the factors of K-FAC as the \
+         precisions of the layers, N(A ⊗ G) with running means of the second moments of inputs and of gradients under the model's own \
+         responses, the prior as damping, and Newton steps of the means by them with the same β_t; on the first {} of the twenty splits of \
+         Yacht, the noise learned (mean ± sd of the splits).\n\n{}\nThe step sizes of the box, on another split:\n\n{}",
         get("kl of the best diagonal"),
         get("kl of the start"),
         get("kl of the start, independent features"),
@@ -131,5 +135,6 @@ fn page(findings: &Findings, repetitions: u64) -> String {
         findings.tables[2].markdown(),
         repetitions,
         findings.tables[1].markdown(),
+        findings.tables[3].markdown(),
     )
 }

@@ -24,7 +24,7 @@ pub(super) struct MatrixRegression {
 }
 
 /// The lower Cholesky factor of a positive definite n × n matrix, column by column.
-fn factor(n: usize, a: &[f64]) -> Vec<f64> {
+pub(super) fn factor(n: usize, a: &[f64]) -> Vec<f64> {
     let mut l = vec![0.0; n * n];
     for j in 0..n {
         for i in j..n {
@@ -37,7 +37,7 @@ fn factor(n: usize, a: &[f64]) -> Vec<f64> {
 }
 
 /// Replaces the columns of `b` by A⁻¹b.
-fn solve(n: usize, l: &[f64], b: &mut [f64]) {
+pub(super) fn solve(n: usize, l: &[f64], b: &mut [f64]) {
     for column in b.chunks_exact_mut(n) {
         for i in 0..n {
             let sum: f64 = (0..i).map(|k| l[k * n + i] * column[k]).sum();

@@ -3,11 +3,21 @@
 use elinvar_figure::{Axis, Colour, Dash, Figure, Line, Panel, Points, Width};
 
 use super::race::{Look, Mean};
+use super::runner::Arm;
 use super::{Fitted, Race};
 use crate::findings::mean_and_range;
 
 /// What stands on a horizontal axis, and how it is read off a look.
 type Across = (&'static str, fn(&Look) -> f64);
+
+fn look_of(arm: Arm) -> (Colour, Dash) {
+    match arm {
+        Arm::Elinvar => (Colour::Blue, Dash::Solid),
+        Arm::Printed => (Colour::Green, Dash::Solid),
+        Arm::WithHessian => (Colour::Vermilion, Dash::Dashed),
+        Arm::Reparameterised => (Colour::Orange, Dash::Dotted),
+    }
+}
 
 /// Divergence against iterations, evaluations and seconds, one row for each number of components.
 pub(super) fn curves(name: &str, races: &[Race]) -> crate::Figure {
@@ -34,9 +44,10 @@ pub(super) fn curves(name: &str, races: &[Race]) -> crate::Figure {
                     curve.iter().map(|mean| (across(&mean.look), mean.look.kl, mean.low.max(1e-4), mean.high)),
                 )
             };
-            panel = panel
-                .add(line(&race.black_box).colour(Colour::Vermilion).dash(Dash::Dashed).label("black box"))
-                .add(line(&race.natural).colour(Colour::Blue).label("natural"));
+            for raced in race.arms.iter().rev() {
+                let (colour, dash) = look_of(raced.arm);
+                panel = panel.add(line(&raced.curve).colour(colour).dash(dash).key(raced.arm.name()));
+            }
             figure = figure.panel(panel);
         }
     }

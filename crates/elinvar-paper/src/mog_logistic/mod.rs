@@ -2,20 +2,25 @@
 //! buys.
 
 mod figure;
+mod idle;
 mod race;
+mod runner;
+mod tables;
 
-use elinvar::estimate::Curvature;
 use elinvar::model::LogisticRegression;
 use elinvar::{Family, Plan, Posterior};
 
 use crate::bound::bound;
-use crate::{Error, Experiment, Findings, Settings, Table, data, findings, threads};
-use race::{Course, Look, Mean, Ran, Runner};
+use crate::findings::mean_and_sd;
+use crate::{Error, Experiment, Findings, Settings, data, threads};
+use race::{Course, Look, Mean, Ran, Try};
+use runner::{ARMS, Arm, Runner};
+use tables::Tables;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "figure-mog-logistic",
     title: "Mixtures of Gaussians on logistic regressions",
-    about: "K = 1, 3, 5, 10 on Breast-Cancer and Sonar: natural gradients against black-box gradients, by iterations, evaluations and seconds.",
+    about: "K = 1, 3, 5, 10 on Breast-Cancer and Sonar: update (16) as printed and elinvar's against black-box gradients, by iterations, evaluations and seconds.",
     has_paper_settings: false,
     needs: None,
     run,
@@ -38,9 +43,15 @@ struct Size {
     course: Course,
     kl_draws: usize,
     tunes: bool,
+    idle: idle::Size,
 }
 
 impl Size {
+    /// The draws of a mean divergence are shared by its seeds.
+    fn draws_of_a_seed(&self) -> usize {
+        self.kl_draws.div_ceil(self.seeds as usize)
+    }
+
     fn of(settings: &Settings) -> Self {
         match settings.quick {
             true => Self {
@@ -48,12 +59,14 @@ impl Size {
                 course: Course { steps: 600, look_draws: 2_000, growth: 1.5 },
                 kl_draws: 50_000,
                 tunes: false,
+                idle: idle::Size { components: &[3], changes: 2, seeds: 1, steps: 600 },
             },
             false => Self {
                 seeds: 5,
                 course: Course { steps: 1_500, look_draws: 4_000, growth: 1.35 },
                 kl_draws: 1_000_000,
                 tunes: true,
+                idle: idle::Size { components: &[3, 10], changes: 5, seeds: 2, steps: 1_500 },
             },
         }
     }
@@ -77,44 +90,51 @@ struct Fitted {
     seconds: Vec<f64>,
 }
 
+/// What became of one arm.
+struct Raced {
+    arm: Arm,
+    runner: Runner,
+    curve: Vec<Mean>,
+    /// The last divergence of each seed, of those that stayed in their domain.
+    kls: Vec<f64>,
+    /// The share of steps that were shorter than asked for.
+    shortened: f64,
+    /// The steps at which seeds left their domain.
+    left: Vec<u64>,
+}
+
+impl Raced {
+    /// The mean of the last divergences.
+    fn end(&self) -> f64 {
+        mean_and_sd(&self.kls).0
+    }
+}
+
 /// The curves of one number of components.
 struct Race {
     components: usize,
-    natural: Vec<Mean>,
-    black_box: Vec<Mean>,
+    arms: Vec<Raced>,
     default: Vec<Ran>,
-    /// The share of the steps of the black box that were shorter than asked for.
-    shortened: f64,
-    runners: [Runner; 2],
-}
-
-/// Where one runner stood when it first came within a divergence, and where the other did.
-struct Factors {
-    kl: f64,
-    natural: Option<Look>,
-    black_box: Option<Look>,
+    tries: Vec<Try>,
 }
 
 impl Race {
-    /// The settings that were best in the tuning of the full run, for runs that do not tune.
-    fn known(name: &str, components: usize) -> [Runner; 2] {
-        let (beta, rate, decays) = match (name, components) {
-            ("Sonar", _) => (0.1, 0.1, true),
-            (_, 1) => (0.3, 0.3, false),
-            _ => (0.3, 0.1, true),
-        };
-        [Runner::Natural { beta, decays: true }, Runner::BlackBox { rate, decays, curvature: Curvature::Hessian }]
+    fn of(&self, arm: Arm) -> &Raced {
+        self.arms.iter().find(|raced| raced.arm == arm).expect("every arm is in every race")
     }
 
-    /// Both at the final divergence of the black box, within the tolerance.
-    fn factors(&self) -> Factors {
-        let kl = self.black_box.last().map_or(f64::NAN, |mean| mean.look.kl) + race::TOLERANCE;
-        Factors {
-            kl,
-            natural: race::first_within(&self.natural, kl),
-            black_box: race::first_within(&self.black_box, kl),
-        }
+    /// A black box at its final divergence, within the tolerance, and another arm there.
+    fn at_the_end_of(&self, black_box: Arm, natural: Arm) -> Factors {
+        let end = self.of(black_box).curve.last().map_or(f64::NAN, |mean| mean.look.kl);
+        let at = |arm: Arm| race::first_within(&self.of(arm).curve, end + race::TOLERANCE);
+        Factors { natural: at(natural), black_box: at(black_box) }
     }
+}
+
+/// Where two arms stood when they first came within a divergence.
+struct Factors {
+    natural: Option<Look>,
+    black_box: Option<Look>,
 }
 
 impl Factors {
@@ -130,55 +150,35 @@ impl Factors {
 fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error> {
     let size = Size::of(settings);
     let mut findings = Findings::default();
-    let mut fits_table = Table::new("default-plan", ["data", "K", "KL, mean", "sd over seeds", "gradients", "seconds"]);
-    let mut race_table = Table::new(
-        "race",
-        [
-            "data",
-            "K",
-            "natural",
-            "black box",
-            "its final KL",
-            "natural's final KL",
-            "at KL",
-            "factor in iterations",
-            "factor in evaluations",
-            "factor in seconds",
-        ],
-    );
-    let mut curves_table =
-        Table::new("curves", ["data", "K", "run", "iterations", "evaluations", "seconds", "KL", "lowest", "highest"]);
+    let mut tables = Tables::default();
     let mut panels = Vec::new();
+    let mut idle = None;
     for problem in problems(settings)? {
         let (log_evidence, fitted) = fit_all(&problem, &size, settings.seed, &mut findings, say)?;
         for fit in &fitted {
-            let (kl, sd) = findings::mean_and_sd(&fit.kls);
-            let mean = |values: &[f64]| findings::mean_and_sd(values).0;
-            fits_table.push([
-                problem.name.into(),
-                fit.components.to_string(),
-                format!("{kl:.5}"),
-                format!("{:.5}", sd.unwrap_or(0.0)),
-                format!("{:.0}", mean(&fit.evaluations)),
-                format!("{:.2}", mean(&fit.seconds)),
-            ]);
+            tables.fitted(problem.name, fit);
             findings.put_mean(format!("kl, {}, K = {}", problem.name, fit.components), &fit.kls);
         }
-        let rise =
-            fitted.windows(2).map(|pair| findings::mean_and_sd(&pair[1].kls).0 - findings::mean_and_sd(&pair[0].kls).0);
+        let rise = fitted.windows(2).map(|pair| mean_and_sd(&pair[1].kls).0 - mean_and_sd(&pair[0].kls).0);
         findings.put(format!("largest rise of kl with K, {}", problem.name), rise.fold(f64::NEG_INFINITY, f64::max));
         let mut races = Vec::new();
         for components in problem.raced {
             let race = race(&problem, *components, &size, settings.seed, log_evidence, say)?;
-            report(&problem, &race, &mut findings, &mut race_table, &mut curves_table, say);
+            report(problem.name, &race, &mut findings, say);
+            tables.raced(problem.name, &race);
             races.push(race);
         }
         findings.figures.push(figure::curves(problem.name, &races));
         panels.push((problem.name, fitted));
+        if problem.name == "Sonar" {
+            let (target, seed) = (&problem.target, settings.seed);
+            idle = Some(idle::explain(target, &size.idle, seed, log_evidence, &mut findings, say)?);
+        }
     }
     findings.figures.push(figure::against_components(&panels));
-    findings.page = page(&fits_table, &race_table, &size);
-    findings.tables = vec![fits_table, race_table, curves_table];
+    tables.idle = idle;
+    findings.page = tables.page(&size);
+    findings.tables = tables.into_all();
     Ok(findings)
 }
 
@@ -207,11 +207,11 @@ fn fit_all(
     let mut fitted = Vec::new();
     for (components, fits) in &fits {
         let kls = threads::for_each(fits.len(), |i| {
-            let bound = bound(fits[i].approximation(), &problem.target, size.kl_draws, 7)?;
+            let bound = bound(fits[i].approximation(), &problem.target, size.draws_of_a_seed(), 7)?;
             Ok::<_, elinvar::Error>(evidence.log_normaliser - bound.elbo)
         });
         let kls: Vec<f64> = kls.into_iter().collect::<Result<_, _>>()?;
-        say(&format!("{}, K = {components}, default plan: KL {:.4}", problem.name, findings::mean_and_sd(&kls).0));
+        say(&format!("{}, K = {components}, default plan: KL {:.4}", problem.name, mean_and_sd(&kls).0));
         fitted.push(Fitted {
             components: *components,
             kls,
@@ -231,11 +231,13 @@ fn race(
     say: &mut dyn FnMut(&str),
 ) -> Result<Race, Error> {
     let target = &problem.target;
-    let mut runners = Race::known(problem.name, components);
+    let (mut runners, mut tries) = (ARMS.map(|arm| arm.known(problem.name, components)), Vec::new());
     if size.tunes {
         // With a seed that the race does not use.
-        runners = race::tune(target, components, 101, size.course, log_evidence)?;
-        say(&format!("{}, K = {components}: tuned to {} and {}", problem.name, runners[0], runners[1]));
+        (runners, tries) = race::tune(target, components, 101, size.course, log_evidence)?;
+        let words: Vec<String> =
+            ARMS.iter().zip(runners).map(|(arm, runner)| format!("{}, {runner}", arm.name())).collect();
+        say(&format!("{}, K = {components}: tuned to {}", problem.name, words.join("; ")));
     }
     // One after the other: their seconds are compared.
     let of = |runner| -> Result<Vec<Ran>, Error> {
@@ -244,84 +246,59 @@ fn race(
             .map(|seed| race::run(target, components, runner, seed, size.course, log_evidence))
             .collect::<Result<_, _>>()?)
     };
-    let black_box = of(runners[1])?;
-    Ok(Race {
-        components,
-        natural: race::mean_of(&of(runners[0])?),
-        black_box: race::mean_of(&black_box),
-        default: of(Runner::Default)?,
-        shortened: black_box.iter().map(|ran| ran.shortened).sum::<f64>() / black_box.len() as f64,
-        runners,
-    })
+    let mut arms = Vec::new();
+    for (arm, runner) in ARMS.into_iter().zip(runners) {
+        let runs = of(runner)?;
+        let stayed: Vec<&Ran> = runs.iter().filter(|ran| ran.left.is_none()).collect();
+        let kls = threads::for_each(stayed.len(), |i| {
+            Ok::<_, elinvar::Error>(log_evidence - bound(&stayed[i].last, target, size.draws_of_a_seed(), 7)?.elbo)
+        });
+        arms.push(Raced {
+            arm,
+            runner,
+            curve: race::mean_of(&runs),
+            kls: kls.into_iter().collect::<Result<_, _>>()?,
+            shortened: runs.iter().map(|ran| ran.shortened).sum::<f64>() / runs.len() as f64,
+            left: runs.iter().filter_map(|ran| ran.left).collect(),
+        });
+    }
+    Ok(Race { components, arms, default: of(Runner::Default)?, tries })
 }
 
-fn report(
-    problem: &Problem,
-    race: &Race,
-    findings: &mut Findings,
-    races: &mut Table,
-    curves: &mut Table,
-    say: &mut dyn FnMut(&str),
-) {
-    let (name, k) = (problem.name, race.components);
-    let factors = race.factors();
-    let end = |curve: &[Mean]| curve.last().map_or(f64::NAN, |mean| mean.look.kl);
-    let (iterations, evaluations, seconds) =
-        (factors.ratio(|look| look.steps), factors.ratio(|look| look.evaluations), factors.ratio(|look| look.seconds));
-    findings.put(format!("final kl of natural, {name}, K = {k}"), end(&race.natural));
-    findings.put(format!("final kl of black box, {name}, K = {k}"), end(&race.black_box));
-    findings.put(format!("factor in evaluations, {name}, K = {k}"), evaluations);
-    findings.put(format!("factor in iterations, {name}, K = {k}"), iterations);
-    findings.put(format!("factor in seconds, {name}, K = {k}"), seconds);
-    findings.put(format!("share of shortened steps of black box, {name}, K = {k}"), race.shortened);
-    say(&format!("{name}, K = {k}: {evaluations:.1} times fewer evaluations, {seconds:.1} times fewer seconds"));
-    races.push([
-        name.into(),
-        k.to_string(),
-        race.runners[0].to_string(),
-        race.runners[1].to_string(),
-        format!("{:.4}", end(&race.black_box)),
-        format!("{:.4}", end(&race.natural)),
-        format!("{:.4}", factors.kl),
-        format!("{iterations:.1}"),
-        format!("{evaluations:.1}"),
-        format!("{seconds:.1}"),
-    ]);
-    let mut add = |run: &str, look: &Look, low: f64, high: f64| {
-        let numbers = [look.steps, look.evaluations, look.seconds, look.kl, low, high].map(|v| format!("{v:.6}"));
-        let [steps, evaluations, seconds, kl, low, high] = numbers;
-        curves.push([name.into(), k.to_string(), run.into(), steps, evaluations, seconds, kl, low, high]);
-    };
-    for (run, curve) in [("natural", &race.natural), ("black box", &race.black_box)] {
-        curve.iter().for_each(|mean| add(run, &mean.look, mean.low, mean.high));
-    }
-    for (i, ran) in race.default.iter().enumerate() {
-        ran.looks.iter().for_each(|look| add(&format!("default plan, repetition {}", i + 1), look, look.kl, look.kl));
-    }
-}
-
-fn page(fits: &Table, races: &Table, size: &Size) -> String {
-    let Size { seeds, course, kl_draws, tunes } = size;
-    let tuned = match tunes {
-        true => {
-            "Both are tuned for each row with another seed: the natural step from {0.3, 0.1, 0.03}, falling; the learning rate from \
-             {0.3, 0.1, 0.03}, falling or constant with the Hessian in the gradient of the scale matrices, or falling with pathwise gradients \
-             alone: three settings against nine, each method with the one that first comes within 0.01 nats of the best end of the black box."
+/// Puts the numbers of a race down.
+fn report(name: &str, race: &Race, findings: &mut Findings, say: &mut dyn FnMut(&str)) {
+    let place = format!("{name}, K = {}", race.components);
+    for raced in &race.arms {
+        let arm = raced.arm.name();
+        if !raced.kls.is_empty() {
+            findings.put_mean(format!("final kl of {arm}, {place}"), &raced.kls);
         }
-        false => "Step sizes are those that were best in the full run.",
-    };
-    format!(
-        "## What a component buys\n\n`Plan::default()`, {seeds} seeds, KL by {kl_draws} draws for each of them; log evidence by importance sampling from the \
-         fit with most components.\n\n{}\n## Natural gradients against the black box\n\nBoth begin at means from N(0, I) with unit \
-         covariances and equal weights and take about twenty draws per iteration, those of all components together, {} iterations, \
-         full batches. *Black box*: Adam on means, Cholesky factors with log diagonals and soft-max logits, by the same estimators of the \
-         same gradients. {tuned} An evaluation is a gradient at one draw; where the Hessian is used there is one with each. Divergences on the \
-         way are by {} draws. The factors are what the black box takes, divided by what natural gradients take, until the mean over the seeds is \
-         within 0.01 nats of the final divergence of the black box; seconds are iterations times the median time of an iteration. *Default plan*: no tuning, its own \
-         numbers of draws, its reviews counted, and a stop where it believes to be within 0.01 nats of the optimum.\n\n{}",
-        fits.markdown(),
-        course.steps,
-        course.look_draws,
-        races.markdown()
-    )
+        findings.put(format!("share of shortened steps of {arm}, {place}"), raced.shortened);
+        findings.put(format!("runs that left the domain, {arm}, {place}"), raced.left.len() as f64);
+        for kl in tables::ACCURACIES {
+            if let Some(look) = race::first_within(&raced.curve, kl) {
+                findings.put(format!("evaluations to {kl} nats of {arm}, {place}"), look.evaluations);
+            }
+        }
+        say(&format!("{place}, {arm}, {}: KL {:.4}, {} left the domain", raced.runner, raced.end(), raced.left.len()));
+    }
+    for each in race.tries.iter().filter(|each| each.left.is_some()) {
+        if let (Runner::Tuned { size, .. }, Some(step)) = (each.runner, each.left) {
+            findings.put(format!("step at which β = {size} left the domain in tuning, {place}"), step as f64);
+        }
+    }
+    for black_box in [Arm::WithHessian, Arm::Reparameterised] {
+        for natural in [Arm::Elinvar, Arm::Printed] {
+            let factors = race.at_the_end_of(black_box, natural);
+            let pair = format!("{} over {}, {place}", black_box.name(), natural.name());
+            let of: [(&str, fn(&Look) -> f64); 3] = [
+                ("evaluations", |look| look.evaluations),
+                ("iterations", |look| look.steps),
+                ("seconds", |look| look.seconds),
+            ];
+            for (word, of) in of {
+                findings.put(format!("factor in {word}, {pair}"), factors.ratio(of));
+            }
+        }
+    }
 }

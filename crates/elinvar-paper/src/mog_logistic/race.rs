@@ -1,92 +1,20 @@
-//! Natural against ordinary gradients from the same start with the same number of draws.
+//! Runs from the same start with the same number of draws, and how soon they are where.
 
 use std::ops::ControlFlow;
 
-use elinvar::estimate::Curvature;
-use elinvar::random::Noise;
-use elinvar::rule::{EuclideanAdam, Rule, StepSize};
+use elinvar::Error;
+use elinvar::family::Approximation;
 use elinvar::target::Target;
-use elinvar::{Error, Plan};
 
+use super::runner::{ARMS, Arm, Runner};
 use crate::authors::scattered_start;
 use crate::bound::bound;
-use crate::watch::{Watch, watch};
-
-/// Draws of an iteration, those of all components together, as near as K allows.
-const DRAWS: usize = 20;
+use crate::threads;
+use crate::watch::{Steps, Watch, watch};
 
 /// How far from the final divergence of the black box counts as having reached it, in nats: a curve that is flat at its
 /// end should not be charged for its end.
 pub(super) const TOLERANCE: f64 = 0.01;
-
-/// A runner with its settings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Runner {
-    /// Natural-gradient steps of size β.
-    Natural { beta: f64, decays: bool },
-    /// Adam on the chart of the family: means, Cholesky factors with log diagonal, soft-max logits.
-    BlackBox { rate: f64, decays: bool, curvature: Curvature },
-    /// The default plan, its draws and reviews included.
-    Default,
-}
-
-impl Runner {
-    /// Every setting of natural gradients that is tried.
-    pub(super) fn natural() -> Vec<Self> {
-        [0.3, 0.1, 0.03].map(|beta| Self::Natural { beta, decays: true }).to_vec()
-    }
-
-    /// Every setting of the black box that is tried: three times as many, and with the Hessian if it likes.
-    pub(super) fn black_box() -> Vec<Self> {
-        let pathwise = Curvature::Stein { control_variate: false };
-        let kinds = [(true, Curvature::Hessian), (false, Curvature::Hessian), (true, pathwise)];
-        let with = |(decays, curvature)| [0.3, 0.1, 0.03].map(|rate| Self::BlackBox { rate, decays, curvature });
-        kinds.into_iter().flat_map(with).collect()
-    }
-
-    fn plan(self, components: usize, seed: u64) -> Plan {
-        let (size, decays) = match self {
-            Self::Natural { beta, decays } => (beta, decays),
-            Self::BlackBox { rate, decays, .. } => (rate, decays),
-            Self::Default => return Plan { seed, ..Plan::default() },
-        };
-        let step_size = match decays {
-            true => StepSize::Power { initial: size, delay: 100.0, exponent: 0.6 },
-            false => StepSize::Constant(size),
-        };
-        let n_draws = (DRAWS as f64 / components as f64).round().max(1.0) as usize;
-        let (rule, curvature, max_kl) = match self {
-            Self::BlackBox { curvature, .. } => (Rule::EuclideanAdam(EuclideanAdam::default()), curvature, None),
-            _ => (Rule::Retraction, Curvature::Hessian, Some(1.0)),
-        };
-        Plan {
-            n_draws,
-            max_draws: n_draws,
-            noise: Noise::Independent,
-            curvature,
-            rule,
-            step_size,
-            mixing_step_size: step_size,
-            max_kl,
-            seed,
-            ..Plan::default()
-        }
-    }
-}
-
-impl std::fmt::Display for Runner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let falling = |decays: &bool| if *decays { ", falling" } else { "" };
-        match self {
-            Self::Natural { beta, decays } => write!(f, "natural, β = {beta}{}", falling(decays)),
-            Self::BlackBox { rate, decays, curvature } => {
-                let with = if *curvature == Curvature::Hessian { "Hessian" } else { "pathwise" };
-                write!(f, "black box, rate {rate}{}, {with}", falling(decays))
-            }
-            Self::Default => write!(f, "default plan"),
-        }
-    }
-}
 
 /// A look at a run.
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +30,12 @@ pub(super) struct Look {
 #[derive(Clone, Debug)]
 pub(super) struct Ran {
     pub(super) looks: Vec<Look>,
+    /// Where it ended.
+    pub(super) last: Approximation,
     /// The share of its steps that were shorter than asked for.
     pub(super) shortened: f64,
+    /// The step that would have left the domain, and so ended the run.
+    pub(super) left: Option<u64>,
 }
 
 /// How long runs are and how closely they are looked at.
@@ -127,54 +59,73 @@ pub(super) fn run(
     log_evidence: f64,
 ) -> Result<Ran, Error> {
     let start = scattered_start(target.dim(), components, 1.0, 1.0, seed)?;
-    let mut looks = Vec::new();
+    let (mut looks, mut last) = (Vec::new(), start.clone());
     let reviews = runner == Runner::Default;
     let settings = Watch { growth: course.growth, reviews, steps: course.steps };
-    let steps = watch(target, &start, &runner.plan(components, seed), settings, &mut |seen, moment| {
+    let plan = runner.plan(components, seed, course.steps);
+    let ended = watch(target, &start, &plan, settings, &mut |seen, moment| {
         let state = if reviews { &seen.best } else { &seen.state };
         let kl = log_evidence - bound(state, target, course.look_draws, 99)?.elbo;
         let (steps, evaluations) = (moment.steps as f64, moment.counts.gradient as f64);
         looks.push(Look { steps, evaluations, seconds: moment.seconds, kl });
+        last.clone_from(state);
         Ok(ControlFlow::Continue(()))
-    })?;
+    });
+    let (steps, left) = match ended {
+        Ok(steps) => (steps, None),
+        Err(Error::LeftDomain { step, .. }) => {
+            let median = looks.last().map_or(0.0, |look| look.seconds / look.steps.max(1.0));
+            (Steps { median, ..Steps::default() }, Some(step + 1))
+        }
+        Err(error) => return Err(error),
+    };
     if !reviews {
         // All steps cost the same, and what others do on this machine is not part of it.
         looks.iter_mut().for_each(|look| look.seconds = look.steps * steps.median);
     }
-    Ok(Ran { looks, shortened: steps.shortened })
+    Ok(Ran { looks, last, shortened: steps.shortened, left })
 }
 
-/// For natural gradients and the black box the setting that comes first, in evaluations, within 0.01 nats of the best
-/// that the black box reaches by the end with any of its settings; where none of them comes so close, the setting that
-/// ends closest.
+/// A setting on the way of the tuning.
+pub(super) struct Try {
+    pub(super) runner: Runner,
+    pub(super) kl: f64,
+    pub(super) left: Option<u64>,
+}
+
+/// For each arm the setting that comes first, in evaluations, within 0.01 nats of the best that a black box reaches by
+/// the end with any of its settings; where none of them comes so close, the setting that ends closest. A run that left
+/// its domain is no choice while there is another.
 pub(super) fn tune(
     target: &dyn Target,
     components: usize,
     seed: u64,
     course: Course,
     log_evidence: f64,
-) -> Result<[Runner; 2], Error> {
-    let (natural, black_box) = (Runner::natural(), Runner::black_box());
-    let all: Vec<Runner> = natural.iter().chain(&black_box).copied().collect();
-    let curves = crate::threads::for_each(all.len(), |i| {
-        let ran = run(target, components, all[i], seed, course, log_evidence)?;
-        Ok::<_, Error>(mean_of(&[ran]))
-    });
-    let curves: Vec<Vec<Mean>> = curves.into_iter().collect::<Result<_, _>>()?;
-    let end = |i: usize| curves[i].last().map_or(f64::INFINITY, |mean| mean.look.kl);
-    let goal = (natural.len()..all.len()).map(end).fold(f64::INFINITY, f64::min) + TOLERANCE;
+) -> Result<([Runner; ARMS.len()], Vec<Try>), Error> {
+    let all: Vec<(Arm, Runner)> =
+        ARMS.iter().flat_map(|arm| arm.settings().into_iter().map(move |runner| (*arm, runner))).collect();
+    // A choice needs fewer looks than a curve.
+    let course = Course { look_draws: course.look_draws / 2, growth: course.growth * course.growth, ..course };
+    let runs = threads::for_each(all.len(), |i| run(target, components, all[i].1, seed, course, log_evidence));
+    let runs: Vec<Ran> = runs.into_iter().collect::<Result<_, _>>()?;
+    let end = |i: usize| runs[i].looks.last().map_or(f64::INFINITY, |look| look.kl);
+    let black_boxes = (0..all.len()).filter(|i| all[*i].0.is_black_box());
+    let goal = black_boxes.map(end).fold(f64::INFINITY, f64::min) + TOLERANCE;
     let score = |i: &usize| {
-        let reached = first_within(&curves[*i], goal).map(|look| look.evaluations);
-        (reached.unwrap_or(f64::INFINITY), end(*i))
+        let reached = first_within(&mean_of(std::slice::from_ref(&runs[*i])), goal).map(|look| look.evaluations);
+        [f64::from(u8::from(runs[*i].left.is_some())), reached.unwrap_or(f64::INFINITY), end(*i)]
     };
-    let best = |range: std::ops::Range<usize>| {
-        let by_score = |a: &usize, b: &usize| {
-            let ((a_at, a_end), (b_at, b_end)) = (score(a), score(b));
-            a_at.total_cmp(&b_at).then(a_end.total_cmp(&b_end))
-        };
-        all[range.min_by(by_score).unwrap_or(0)]
+    let by_score = |a: &usize, b: &usize| {
+        let (a, b) = (score(a), score(b));
+        a.iter().zip(&b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
     };
-    Ok([best(0..natural.len()), best(natural.len()..all.len())])
+    let best = |arm: Arm| {
+        let own = (0..all.len()).filter(|i| all[*i].0 == arm);
+        own.min_by(by_score).map_or(arm.known("", components), |i| all[i].1)
+    };
+    let tries = (0..all.len()).map(|i| Try { runner: all[i].1, kl: end(i), left: runs[i].left });
+    Ok((ARMS.map(best), tries.collect()))
 }
 
 /// Looks of several seeds at the same steps: their mean divergence with the smallest and the largest, and the median
@@ -235,7 +186,9 @@ mod tests {
 
     #[test]
     fn the_first_look_within_a_divergence_is_interpolated() {
-        let ran = Ran { looks: vec![look(0.0, 9.0), look(10.0, 4.0), look(100.0, 1.0)], shortened: 0.0 };
+        let last = scattered_start(1, 1, 1.0, 1.0, 1).unwrap();
+        let looks = vec![look(0.0, 9.0), look(10.0, 4.0), look(100.0, 1.0)];
+        let ran = Ran { looks, last, shortened: 0.0, left: None };
         let curve = mean_of(&[ran.clone(), ran]);
         let found = first_within(&curve, 2.0).unwrap();
         assert!((found.steps - 10.0 * 10f64.sqrt()).abs() < 1e-9, "{found:?}");
@@ -250,9 +203,22 @@ mod tests {
     fn natural_gradients_beat_the_black_box_on_a_small_regression() {
         let target = crate::data::breast_cancer().unwrap();
         let course = Course { steps: 60, look_draws: 1_000, growth: 1e6 };
-        let end = |runner| run(&target, 1, runner, 1, course, -34.243).unwrap().looks.last().unwrap().kl;
-        let natural = end(Runner::Natural { beta: 0.3, decays: true });
-        let black_box = end(Runner::BlackBox { rate: 0.1, decays: true, curvature: Curvature::Hessian });
-        assert!(natural < 0.3 && natural < black_box, "{natural} {black_box}");
+        let end = |arm: Arm| {
+            let ran = run(&target, 1, arm.known("Breast-Cancer", 1), 1, course, -34.243).unwrap();
+            ran.looks.last().unwrap().kl
+        };
+        let [elinvar, printed, with_hessian, reparameterised] = ARMS.map(end);
+        assert!(elinvar < 0.3 && elinvar < with_hessian, "{elinvar} {with_hessian}");
+        assert!(printed < 0.3 && printed < reparameterised, "{printed} {reparameterised}");
+    }
+
+    #[test]
+    fn a_run_that_leaves_its_domain_says_at_which_step() {
+        let target = crate::data::breast_cancer().unwrap();
+        let course = Course { steps: 300, look_draws: 200, growth: 1e6 };
+        let far = Runner::Tuned { arm: Arm::Printed, size: 0.3, decays: false };
+        let ran = run(&target, 10, far, 101, course, -34.243).unwrap();
+        let step = ran.left.expect("steps of 0.3 by two draws a component");
+        assert!((1..300).contains(&step) && ran.looks.len() == 2, "{step} {}", ran.looks.len());
     }
 }

@@ -1,7 +1,7 @@
 //! Means and 90 % intervals of all parameters, below each other.
 
 use super::marginal::shortened;
-use crate::content::{Parameter, Summary};
+use crate::content::{Correction, Parameter, Summary};
 use elinvar_figure::frame::{Frame, Margins};
 use elinvar_figure::scale::{Scale, extent};
 use elinvar_figure::svg::{Anchor, Drawing, Marks};
@@ -12,7 +12,7 @@ const ROW: f64 = 19.0;
 const MOST: usize = 80;
 
 /// `None` if there is no parameter.
-pub(crate) fn draw(parameters: &[Parameter]) -> Option<Drawing> {
+pub(crate) fn draw(parameters: &[Parameter], correction: Correction) -> Option<Drawing> {
     let shown = &parameters[..parameters.len().min(MOST)];
     if shown.is_empty() {
         return None;
@@ -26,7 +26,7 @@ pub(crate) fn draw(parameters: &[Parameter]) -> Option<Drawing> {
         Scale::linear(range(shown), (0.0, 1.0)),
         Scale::linear((shown.len() as f64, 0.0), (0.0, 1.0)),
     );
-    let mut marks = super::legend::of_draws(shown.iter().any(|p| p.corrected.is_some())).marks;
+    let mut marks = super::legend::of_draws(shown.iter().any(|p| p.corrected.is_some()).then_some(correction)).marks;
     if frame.x.domain.0 < 0.0 && frame.x.domain.1 > 0.0 {
         let zero = frame.x.at(0.0);
         marks.line("reference", (zero, frame.top), (zero, frame.bottom()));

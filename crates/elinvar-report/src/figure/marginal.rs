@@ -116,7 +116,7 @@ fn description(parameter: &Parameter) -> String {
     let [mean, sd, q5, q95] = [q.mean, q.sd, q.q5, q.q95].map(|v| number::fixed(v, decimals));
     let weights = parameter.corrected.map_or(String::new(), |p| {
         let [mean, sd] = [p.mean, p.sd].map(|v| number::fixed(v, decimals));
-        format!(" Importance weights make it mean {mean}, sd {sd}.")
+        format!(" Corrected: mean {mean}, sd {sd}.")
     });
     format!("{}: mean {mean}, sd {sd}, 90 % between {q5} and {q95}.{weights}", parameter.name)
 }

@@ -65,12 +65,12 @@ pub(crate) fn drawing(content: &Content, name: &FigureName) -> Option<Drawing> {
         FigureName::Tail => tail::draw(content.tail.as_ref()?, content.headline.pareto_k_threshold),
         FigureName::Ladder => ladder::draw(&content.rungs),
         FigureName::Calibration => calibration::draw(&content.test.as_ref()?.calibration),
-        FigureName::Intervals => intervals::draw(&content.parameters),
+        FigureName::Intervals => intervals::draw(&content.parameters, content.correction),
     }
 }
 
 fn several(title: &str, panels: Vec<Drawing>, columns: usize, content: &Content) -> Option<Drawing> {
-    let legend = legend::of_draws(content.corrected_draws.is_some());
+    let legend = legend::of_draws(content.corrected_draws.as_ref().map(|_| content.correction));
     (!panels.is_empty()).then(|| Drawing::grid(title, &panels, columns, Some(legend)))
 }
 

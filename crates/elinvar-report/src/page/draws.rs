@@ -49,8 +49,8 @@ pub(super) fn marginals(content: &Content) -> Option<Section> {
     };
     let lead = match corrected {
         true => format!(
-            "Where the line leaves the filled area, the approximation differs from the model as far as importance weights \
-             can tell.{which}"
+            "Where the line leaves the filled area, the approximation differs from the model as far as {} can tell.{which}",
+            content.correction.words()
         ),
         false => format!("Densities of draws of the approximation.{which}"),
     };
@@ -59,7 +59,7 @@ pub(super) fn marginals(content: &Content) -> Option<Section> {
         title: "Marginals",
         short: "Marginals",
         lead,
-        body: key(corrected) + &grid(shown) + &further,
+        body: key(content) + &grid(shown) + &further,
     })
 }
 
@@ -78,6 +78,6 @@ pub(super) fn pairs(content: &Content) -> Option<Section> {
         title: "Pairs of the least Gaussian parameters",
         short: "Pairs",
         lead: format!("Each outline holds 50 % or 90 % of the draws.{dots}"),
-        body: key(corrected) + &format!("<div class=\"{class}\">{panels}</div>"),
+        body: key(content) + &format!("<div class=\"{class}\">{panels}</div>"),
     })
 }

@@ -1,5 +1,6 @@
 //! Parts of the page.
 
+use crate::content::Content;
 use elinvar_figure::escape;
 use elinvar_figure::svg::Drawing;
 
@@ -42,10 +43,12 @@ pub(super) fn figure(drawing: &Drawing, id: &str, class: &str, caption: &str) ->
 }
 
 /// The key to the two kinds of draws.
-pub(super) fn key(is_corrected: bool) -> String {
-    let corrected = "<span class=\"key\"><span class=\"swatch p\"></span>corrected by importance weights</span>";
+pub(super) fn key(content: &Content) -> String {
+    let corrected = content.corrected_draws.as_ref().map_or(String::new(), |_| {
+        let by = content.correction.words();
+        format!("<span class=\"key\"><span class=\"swatch p\"></span>corrected by {by}</span>")
+    });
     format!(
-        "<p class=\"keys\"><span class=\"key\"><span class=\"swatch q\"></span>approximation q</span>{}</p>\n",
-        if is_corrected { corrected } else { "" }
+        "<p class=\"keys\"><span class=\"key\"><span class=\"swatch q\"></span>approximation q</span>{corrected}</p>\n"
     )
 }

@@ -1,10 +1,8 @@
 //! The table of parameters: plain without a script, sortable and searchable with one.
 
-use std::fmt::Write;
-
 use super::draws;
 use super::section::Section;
-use crate::content::{Content, Parameter};
+use crate::content::{Content, Correction, Parameter, Summary};
 use crate::figure::intervals;
 use elinvar_figure::scale::Scale;
 use elinvar_figure::svg::{Drawing, Marks};
@@ -26,6 +24,8 @@ pub(super) fn section(content: &Content) -> Option<Section> {
     let columns = Columns {
         mcse: mcse_decimals.map(|decimals| decimals.min(UNIFORM_DECIMALS)),
         corrected: shown.iter().any(|p| p.corrected.is_some()),
+        is_answer: content.correction != Correction::Hint,
+        by: content.correction.words(),
     };
     let most = shown.iter().map(|p| number::decimals(p.summary.sd)).max().unwrap_or(0);
     let scale = Scale::linear(intervals::range(shown), (4.0, PICTURE.0 - 4.0));
@@ -68,60 +68,92 @@ struct Columns {
     /// Decimals of the column, if there is one.
     mcse: Option<usize>,
     corrected: bool,
+    /// Whether the corrected numbers are the answer: they come first, with their errors.
+    is_answer: bool,
+    by: &'static str,
 }
 
 impl Columns {
     fn header(self) -> String {
-        let q_columns = if self.mcse.is_some() { 5 } else { 4 };
-        let mut groups =
-            format!("<td></td><th scope=\"colgroup\" colspan=\"{q_columns}\" class=\"group q\">approximation q</th>");
         let column = |name: &str, title: &str| {
             format!("<th scope=\"col\" class=\"n\" data-kind=\"number\" title=\"{title}\">{name}</th>")
         };
-        let mut names = String::from("<th scope=\"col\" data-kind=\"text\">parameter</th>");
-        names += &column("mean", "mean");
+        let group = |class: &str, columns: usize, words: &str| {
+            format!("<th scope=\"colgroup\" colspan=\"{columns}\" class=\"group {class}\">{words}</th>")
+        };
+        let mut of_q = column("mean", "mean");
         if self.mcse.is_some() {
-            names += &column("mcse", "Monte Carlo standard error of the mean");
+            of_q += &column("mcse", "Monte Carlo standard error of the mean");
         }
-        names += &column("sd", "standard deviation");
-        names += &column("q5", "5 % quantile");
-        names += &column("q95", "95 % quantile");
-        if self.corrected {
-            groups += "<th scope=\"colgroup\" colspan=\"3\" class=\"group p\">corrected by importance weights</th>";
-            names += &column("mean", "mean after importance weights");
-            names += &column("sd", "standard deviation after importance weights");
-            names += &column("shift", "change of the mean in sds of q; sorted by its size");
-        }
-        groups += "<td></td>";
-        names += "<th scope=\"col\" class=\"picture\">mean and 90 % interval</th>";
-        format!("<thead><tr class=\"groups\">{groups}</tr><tr>{names}</tr></thead>")
+        of_q += &column("sd", "standard deviation");
+        of_q += &column("q5", "5 % quantile");
+        of_q += &column("q95", "95 % quantile");
+        let of_q = (group("q", if self.mcse.is_some() { 5 } else { 4 }, "approximation q"), of_q);
+        let shift = column("shift", "change of the mean in sds of q; sorted by its size");
+        let of_p = if self.is_answer {
+            let numbers =
+                [("mean", "mean"), ("sd", "standard deviation"), ("q5", "5 % quantile"), ("q95", "95 % quantile")];
+            let both =
+                numbers.map(|(name, title)| column(name, title) + &column("±", &format!("standard error: {title}")));
+            (group("p", 9, &format!("answer by {}", self.by)), both.concat() + &shift)
+        } else {
+            let mean = column("mean", &format!("mean after {}", self.by));
+            let sd = column("sd", &format!("standard deviation after {}", self.by));
+            (group("p", 3, &format!("corrected by {}", self.by)), mean + &sd + &shift)
+        };
+        let (groups, names) = match (self.corrected, self.is_answer) {
+            (true, true) => (of_p.0 + &of_q.0, of_p.1 + &of_q.1),
+            (true, false) => (of_q.0 + &of_p.0, of_q.1 + &of_p.1),
+            (false, _) => of_q,
+        };
+        format!(
+            "<thead><tr class=\"groups\"><td></td>{groups}<td></td></tr><tr><th scope=\"col\" \
+             data-kind=\"text\">parameter</th>{names}<th scope=\"col\" class=\"picture\">mean and 90 % \
+             interval</th></tr></thead>"
+        )
     }
 
     fn row(self, index: usize, parameter: &Parameter, decimals: usize, scale: &Scale, has_panel: bool) -> String {
-        let q = parameter.summary;
         let name = escape::text(&parameter.name);
         let label = if has_panel { format!("<a href=\"#m{index}\">{name}</a>") } else { name };
-        let mut row = format!("<tr><th scope=\"row\">{label}</th>");
-        let mut cell = |value: Option<f64>, decimals: usize, key: Option<f64>| {
-            let text = value.map_or("–".into(), |v| number::fixed(v, decimals));
-            let key = key.filter(|v| v.is_finite()).map_or(String::new(), |v| format!(" data-v=\"{v}\""));
-            let _ = write!(row, "<td class=\"n\"{key}>{text}</td>");
-        };
-        cell(Some(q.mean), decimals, Some(q.mean));
-        if let Some(decimals) = self.mcse {
-            cell(parameter.mcse, decimals, parameter.mcse);
-        }
-        for value in [q.sd, q.q5, q.q95] {
-            cell(Some(value), decimals, Some(value));
-        }
-        if self.corrected {
-            let p = parameter.corrected;
-            cell(p.map(|p| p.mean), decimals, p.map(|p| p.mean));
-            cell(p.map(|p| p.sd), decimals, p.map(|p| p.sd));
-            cell(parameter.shift(), 2, parameter.shift().map(f64::abs));
-        }
-        row + &format!("<td class=\"picture\">{}</td></tr>\n", picture(parameter, scale))
+        let (of_q, of_p) = (self.of_q(parameter, decimals), self.of_p(parameter, decimals));
+        let cells = if self.is_answer { of_p + &of_q } else { of_q + &of_p };
+        format!(
+            "<tr><th scope=\"row\">{label}</th>{cells}<td class=\"picture\">{}</td></tr>\n",
+            picture(parameter, scale)
+        )
     }
+
+    fn of_q(self, parameter: &Parameter, decimals: usize) -> String {
+        let q = parameter.summary;
+        let mut cells = cell(Some(q.mean), decimals, Some(q.mean));
+        if let Some(decimals) = self.mcse {
+            cells += &cell(parameter.mcse, decimals, parameter.mcse);
+        }
+        cells + &[q.sd, q.q5, q.q95].map(|value| cell(Some(value), decimals, Some(value))).concat()
+    }
+
+    fn of_p(self, parameter: &Parameter, decimals: usize) -> String {
+        if !self.corrected {
+            return String::new();
+        }
+        let shift = cell(parameter.shift(), 2, parameter.shift().map(f64::abs));
+        let p = parameter.corrected;
+        let plain = |value: Option<f64>| cell(value, decimals, value);
+        if !self.is_answer {
+            return plain(p.map(|p| p.mean)) + &plain(p.map(|p| p.sd)) + &shift;
+        }
+        let errors = parameter.errors;
+        let both = |of: fn(Summary) -> f64| plain(p.map(of)) + &cell(errors.map(of), decimals, errors.map(of));
+        both(|s| s.mean) + &both(|s| s.sd) + &both(|s| s.q5) + &both(|s| s.q95) + &shift
+    }
+}
+
+/// A number, or a dash, and what it is sorted by.
+fn cell(value: Option<f64>, decimals: usize, key: Option<f64>) -> String {
+    let text = value.map_or("–".into(), |v| number::fixed(v, decimals));
+    let key = key.filter(|v| v.is_finite()).map_or(String::new(), |v| format!(" data-v=\"{v}\""));
+    format!("<td class=\"n\"{key}>{text}</td>")
 }
 
 /// The interval as a small picture; the cells beside it say the same to those who cannot see it.

@@ -85,7 +85,12 @@ fn shift(content: &Content) -> Option<String> {
     let shifts = content.parameters.iter().filter_map(|p| p.shift().map(|shift| (p, shift)));
     let (parameter, shift) = shifts.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let value = format!("{} sd", number::fixed(shift.abs(), 2));
-    Some(tile("Largest shift", &value, &format!("of a mean, {}, by importance weights", parameter.name), ""))
+    Some(tile(
+        "Largest shift",
+        &value,
+        &format!("of a mean, {}, by {}", parameter.name, content.correction.words()),
+        "",
+    ))
 }
 
 fn cost(headline: &Headline) -> Option<String> {

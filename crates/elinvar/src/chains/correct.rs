@@ -2,22 +2,25 @@
 
 use std::time::Instant;
 
-use super::matching::matched;
-use super::printed::Reading;
-use super::stein::Moments;
+use super::bend::Mirror;
+use super::bending::{Cloud, bends};
+use super::matching::{matched, matched_at};
+use super::seen::{Seen, edge, faults, left_behind};
+use super::stretching::stretched;
 use super::tails::Tails;
-use super::{Corrected, Correction, Doubt, Ensemble, Frame, History, Part};
+use super::{Coordinates, Corrected, Correction, Doubt, Ensemble, Frame, History, Layer, Part, Round};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::record::ModeRecord;
-use crate::special::normal::normal_cdf;
 use crate::target::Transforms;
-use crate::tuning::chains as tuning;
+use crate::tuning::{bends as bending, chains as tuning};
 
 /// Numbers that the states of an answer have at most, so that a file of them stays small.
 const MOST_NUMBERS: usize = 1 << 18;
 /// States that are kept at most.
 const MOST_STATES: usize = 4096;
+/// States from which bends are fitted.
+const LEAST_STATES: usize = 48;
 
 /// What is asked: a Gaussian to begin with, the places that searches found, and names.
 pub(crate) struct Question<'a> {
@@ -27,6 +30,8 @@ pub(crate) struct Question<'a> {
     pub(crate) names: &'a [String],
     pub(crate) parameter_names: &'a [String],
     pub(crate) transforms: &'a Transforms,
+    /// Is told of every round.
+    pub(crate) watch: &'a dyn Fn(&Round),
 }
 
 /// What an answer that is to be trusted claims.
@@ -56,46 +61,50 @@ pub(crate) fn correct(
         .ok_or(Error::NotPositiveDefinite { what: "the covariance of the approximation", pivot: 0 })?;
     let mut work = Work { before: evaluator.counts().gradient, evaluator, settings, started: Instant::now() };
     let counts = work.evaluator.counts();
-    let (few, frame, history) = work.adapt(frame)?;
+    let (few, frame, history) = work.adapt(Coordinates::straight(frame))?;
     let pool = history.last(history.steps().div_ceil(2).max(2));
     let mut chains = few.spread(&frame, settings.chains, pool.z, pool.by_z, pool.log_p);
     let adapting_gradients = work.spent();
-    let tails = Tails::look(work.evaluator, &frame, settings.seed)?;
+    let mut tails = Tails::look(work.evaluator, &frame, settings.bends, settings.seed)?;
+    let mut frame = frame;
     tails.visit(work.evaluator, &frame, &mut chains)?;
     drop(history);
 
-    let mut frame = frame;
     let mut history = History::new(frame.dim(), settings.chains);
     let mut steps = tuning::FIRST_ROUND;
     // Whether anything but the size of errors was in doubt, so that an answer without doubts needs to be confirmed.
     let (mut doubtful, mut clean) = (false, 0);
+    let (mut shapes, most_shapes) = (0, if settings.bends { tuning::SHAPES } else { 0 });
     loop {
         let in_time = work.run(&mut chains, &frame, &mut history, steps)?;
         chains.tune();
+        chains.rescue(&history.last(steps).acceptances());
         let held = history.steps();
         let keep = ((tuning::LATE * held as f64) as usize).max(tuning::FIRST_ROUND);
         let part = history.last(keep);
         let seen = Seen::of(part, &frame, question.transforms);
         let next = matched(&frame, part);
         let settled = next.as_ref().is_some_and(|next| next.settled);
-        let mut doubts = seen.doubts(part, question, limits, settled, &tails);
-        doubts.extend(seen.other_mode(part, &frame, question.modes));
+        // A bend that is not exact where chains are may be wrong where they are not.
+        let rough = frame.have_bends() && seen.roughness() > tuning::ROUGH;
+        let mut doubts = seen.doubts(part, question, limits, settled && !rough, &tails);
+        doubts.extend(seen.other_mode(part, question.modes));
         if held > 2 * tuning::YOUNG {
             let all = history.part(tuning::YOUNG..held);
             let left = left_behind(all, part, frame.dim(), limits.log_sd);
             doubts.extend(left.map(|i| Doubt::Drift { name: question.names[i].clone() }));
         }
+        let blocked = if settings.bends { edge(part, &frame) } else { None };
+        doubts.extend(blocked.as_ref().map(|(i, _)| Doubt::Edge { name: question.names[*i].clone() }));
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
+        (question.watch)(&seen.round(work.spent(), settings.max_gradients));
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.is_empty() { clean + 1 } else { 0 };
         let enough = clean >= if doubtful { 2 } else { 1 };
         steps = held.div_ceil(2);
         let cost = (steps * chains.len()) as u64 * chains.leaps();
         if enough || !in_time || work.spent() + cost > settings.max_gradients {
-            let reading = Reading::new(part, &frame, &seen.scores);
-            let (names, parameter_names) = (question.names, question.parameter_names);
-            let (coordinates, parameters) =
-                reading.numbers(question.transforms, names, parameter_names, limits.largest);
+            let (coordinates, parameters) = seen.numbers(part, question, limits.largest);
             return Ok(Corrected {
                 coordinates,
                 parameters,
@@ -107,15 +116,48 @@ pub(crate) fn correct(
                 adapting_gradients,
                 counts: work.evaluator.counts().since(counts),
                 seconds: work.started.elapsed().as_secs_f64(),
-                centre: frame.centre().to_vec(),
+                centre: frame.frame().centre().to_vec(),
                 states: chosen(part, frame.dim()),
             });
         }
-        if let Some(next) = next {
-            frame = next.frame;
+        let Some(next) = next else { continue };
+        let reshaped = if shapes < most_shapes && clean == 0 {
+            shapes += 1;
+            work.reshaped(&next.coordinates, part, &tails, blocked.as_ref().map_or(&[], |(_, states)| states))?
+        } else {
+            None
+        };
+        // Bends that do not come true are given up.
+        let given_up = (rough && shapes == most_shapes && reshaped.is_none()).then(|| seen.straight());
+        if let Some(other) = reshaped.or(given_up) {
+            frame = other;
+            chains.enter(&frame);
+            chains.restart(work.evaluator, &frame, settings.chains / 8)?;
+            tails.look_again(work.evaluator, &frame, settings.seed)?;
+            history = History::new(frame.dim(), settings.chains);
+            (doubtful, clean) = (true, 0);
+            steps = (held / 2).max(2 * tuning::FIRST_ROUND);
+        } else {
+            frame = next.coordinates;
             chains.enter(&frame);
         }
     }
+}
+
+/// Whether a density seems to have a long tail that a Gaussian does not have, so that draws of the Gaussian say little
+/// of it.
+///
+/// # Errors
+/// As [`correct`], but for those of settings.
+pub(crate) fn promises_tail(
+    evaluator: &mut Evaluator<'_>,
+    mean: Vec<f64>,
+    covariance: &[f64],
+    seed: u64,
+) -> Result<bool, Error> {
+    let frame = Frame::new(mean, covariance)
+        .ok_or(Error::NotPositiveDefinite { what: "the covariance of the approximation", pivot: 0 })?;
+    Ok(Tails::look(evaluator, &Coordinates::straight(frame), false, seed)?.promise_any())
 }
 
 /// Evenly chosen states.
@@ -143,7 +185,7 @@ impl Work<'_, '_, '_> {
     fn run(
         &mut self,
         chains: &mut Ensemble,
-        frame: &Frame,
+        frame: &Coordinates,
         history: &mut History,
         steps: usize,
     ) -> Result<bool, Error> {
@@ -161,7 +203,7 @@ impl Work<'_, '_, '_> {
     }
 
     /// A new centre and covariance from the later half of all states so far, until a round changes neither.
-    fn adapt(&mut self, mut frame: Frame) -> Result<(Ensemble, Frame, History), Error> {
+    fn adapt(&mut self, mut frame: Coordinates) -> Result<(Ensemble, Coordinates, History), Error> {
         let n = self.settings.adapting_chains;
         let mut chains = Ensemble::around(self.evaluator, &frame, n, self.settings.seed)?;
         let mut history = History::new(frame.dim(), n);
@@ -174,7 +216,7 @@ impl Work<'_, '_, '_> {
             let part = history.last((history.steps() / 2).max(2));
             let mut settled = false;
             if let Some(next) = matched(&frame, part) {
-                (frame, settled) = (next.frame, next.settled);
+                (frame, settled) = (next.coordinates, next.settled);
                 chains.enter(&frame);
             }
             if (settled && acceptance > tuning::ADAPTED) || !in_time || self.spent() > most {
@@ -183,173 +225,72 @@ impl Work<'_, '_, '_> {
         }
         Ok((chains, frame, history))
     }
-}
 
-/// What some steps say, as a whole and by halves.
-struct Seen {
-    scores: Vec<f64>,
-    coordinates: Vec<Moments>,
-    parameters: Vec<(usize, Moments)>,
-    early: Vec<Moments>,
-    late: Vec<Moments>,
-}
-
-impl Seen {
-    fn of(part: Part<'_>, frame: &Frame, transforms: &Transforms) -> Self {
-        let scores = frame.covariance_times(part.by_z);
-        let whole = Reading::new(part, frame, &scores);
-        let middle = part.len() / part.n / 2 * part.n;
-        let (before, after) = part.split(middle, frame.dim());
-        let (early, late) = scores.split_at(middle * frame.dim());
-        Self {
-            coordinates: whole.coordinates(),
-            parameters: whole.parameters(transforms),
-            early: Reading::new(before, frame, early).coordinates(),
-            late: Reading::new(after, frame, late).coordinates(),
-            scores,
-        }
-    }
-
-    /// Everything in the states that speaks against the answer.
-    fn doubts(
-        &self,
+    /// Coordinates with bends and stretches in which the gradients at some states are nearer to those of N(0, I), or in
+    /// which a tail that no state was in is shorter.
+    fn reshaped(
+        &mut self,
+        now: &Coordinates,
         part: Part<'_>,
-        question: &Question<'_>,
-        limits: Limits,
-        settled: bool,
         tails: &Tails,
-    ) -> Vec<Doubt> {
-        let mut doubts = self.unsharp(question, limits, part.n / 2);
-        if let Some(i) = self.drift(limits) {
-            doubts.push(Doubt::Drift { name: question.names[i].clone() });
+        outermost: &[usize],
+    ) -> Result<Option<Coordinates>, Error> {
+        let d = now.dim();
+        let (z, by_z) = part.worth_matching(now);
+        let n = z.len() / d;
+        if n < LEAST_STATES {
+            return Ok(None);
         }
-        let differs = |m: &Moments| {
-            let allowed = limits.log_sd.max(tuning::DRIFT * m.apart.1);
-            m.apart.0.is_nan() || m.apart.0.abs() > allowed
+        let straight = Coordinates::straight(now.frame().clone());
+        let (x, g, _) = straight.seen_from(&z, &by_z);
+        let Some((frame, _)) = matched_at(now.frame(), x, g) else { return Ok(None) };
+        let outside = Coordinates::straight(frame.clone());
+        let kept = n.min(bending::STATES);
+        let pick = |from: &[f64]| -> Vec<f64> {
+            (0..kept).flat_map(|k| from[k * n / kept * d..][..d].iter().copied()).collect()
         };
-        if let Some(i) = self.coordinates.iter().position(differs) {
-            doubts.push(Doubt::Disagreement { name: question.names[i].clone() });
+        let (mut z, mut by_z) = (pick(&z), pick(&by_z));
+        z.extend_from_slice(&tails.probes().z);
+        by_z.extend_from_slice(&tails.probes().by_z);
+        for s in outermost {
+            z.extend_from_slice(&part.z[s * d..(s + 1) * d]);
+            by_z.extend_from_slice(&part.by_z[s * d..(s + 1) * d]);
         }
-        let (acceptance, least) = part.acceptance();
-        if acceptance < tuning::STANDING_STILL[0] || least < tuning::STANDING_STILL[1] {
-            doubts.push(Doubt::StandingStill { acceptance, least });
+        let seen = |coordinates: &Coordinates| {
+            let (x, g, _) = coordinates.seen_from(&z, &by_z);
+            Cloud { d, x, g, states: kept }
+        };
+        let here = seen(now);
+        let given: Vec<Vec<f64>> = tails.directions().iter().map(|direction| frame.unit_along(direction)).collect();
+        let (mut layers, mut cloud) = bends(seen(&outside), &frame, &given);
+        let was_stretched = now.layers().iter().any(|layer| matches!(layer, Layer::Stretch(_)));
+        let most = ((self.settings.max_gradients - self.spent().min(self.settings.max_gradients)) / 8) as usize;
+        // What was found along a slanting direction is stretched along it.
+        let mirror = given.first().filter(|_| layers.is_empty()).map(|direction| Layer::Mirror(Mirror::of(direction)));
+        let mut outer = layers.clone();
+        let mut turned = cloud.clone();
+        if let Some(mirror) = &mirror {
+            outer.push(mirror.clone());
+            turned = turned.within(mirror);
         }
-        if !settled {
-            doubts.push(Doubt::NotSettled);
-        }
-        if let Some((i, times)) = tails.unseen(part) {
-            doubts.push(Doubt::Tail { name: question.names[i].clone(), times });
-        }
-        if !part.log_p.iter().any(|l| l.is_finite()) {
-            doubts.push(Doubt::NoDensity);
-        }
-        doubts
-    }
-
-    /// Means and standard deviations whose errors are too large, the worst of each.
-    ///
-    /// An answer is sharp if, by Student's law of the errors over mirrored pairs, less than a fortieth of a mean and of
-    /// a standard deviation are expected to be wrong, summed over all that are judged.
-    fn unsharp(&self, question: &Question<'_>, limits: Limits, pairs: usize) -> Vec<Doubt> {
-        let own = self.parameters.iter().filter(|(_, moments)| moments.largest <= limits.largest);
-        let own = own.map(|(k, moments)| (&question.parameter_names[*k], moments));
-        let judged: Vec<(&String, &Moments)> = question.names.iter().zip(&self.coordinates).chain(own).collect();
-        let worst = |error: fn(&Moments) -> f64, limit: f64| {
-            let wrong: f64 = judged.iter().map(|(_, m)| two_sided(limit / error(m), pairs - 1)).sum();
-            // NaN is no error that one can rely on.
-            if wrong <= tuning::WRONG {
-                return None;
+        let inside = Coordinates::bent(frame.clone(), outer.clone());
+        let mut longer = false;
+        if let Some((layer, within)) = stretched(self.evaluator, &inside, &turned, most)? {
+            let back = mirror.as_ref().map_or_else(|| within.clone(), |mirror| within.within(mirror));
+            if let Some((within, straight)) = back.straightened() {
+                longer = !was_stretched;
+                outer.push(layer);
+                outer.extend(mirror);
+                outer.push(straight);
+                layers = outer;
+                cloud = within;
             }
-            let of = judged.iter().max_by(|a, b| error(a.1).total_cmp(&error(b.1)))?;
-            Some((of.0.clone(), (tuning::SURE * error(of.1)).max(limit)))
-        };
-        let mean = worst(|m| m.mean_error, limits.mean).map(|(name, within)| Doubt::Mean { name, within });
-        let sd =
-            worst(|m| m.log_sd_error, limits.log_sd).map(|(name, within)| Doubt::StandardDeviation { name, within });
-        mean.into_iter().chain(sd).collect()
-    }
-
-    /// The coordinate in which the halves differ most, if by more than their errors and the limits.
-    fn drift(&self, limits: Limits) -> Option<usize> {
-        let halves = self.early.iter().zip(&self.late).zip(&self.coordinates).enumerate();
-        let sizes = halves.map(|(i, ((early, late), all))| {
-            let mean = (early.mean - late.mean).abs() / all.sd;
-            let mean = mean / limits.mean.max(tuning::DRIFT * early.mean_error.hypot(late.mean_error));
-            let log_sd = (early.sd / late.sd).ln().abs();
-            let log_sd = log_sd / limits.log_sd.max(tuning::DRIFT * early.log_sd_error.hypot(late.log_sd_error));
-            (i, mean.max(log_sd))
-        });
-        sizes.filter(|(_, size)| size.is_nan() || *size >= 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
-    }
-
-    /// The mode of largest mass that no chain was near to.
-    fn other_mode(&self, part: Part<'_>, frame: &Frame, modes: &[ModeRecord]) -> Option<Doubt> {
-        let d = self.coordinates.len() as f64;
-        // log Z of the place where the chains are, as if it were Gaussian: E log p plus the entropy.
-        let finite = part.log_p.iter().filter(|l| l.is_finite());
-        let mean = finite.clone().sum::<f64>() / finite.count().max(1) as f64;
-        let entropy = 0.5 * (frame.log_determinant() + d * (1.0 + std::f64::consts::TAU.ln()));
-        let found = modes.iter().filter_map(|mode| {
-            let away = mode.centre.iter().zip(&self.coordinates).map(|(z, m)| (z - m.mean).abs() / m.sd);
-            let distance = away.fold(0.0, f64::max);
-            let share = mode.log_mass.map_or(1.0, |mass| 1.0 / (1.0 + (mean + entropy - mass).exp()));
-            (distance > tuning::APART && share > tuning::OTHER_MASS).then_some((distance, share))
-        });
-        let (distance, share) = found.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(Doubt::OtherMode { distance, share })
-    }
-
-    /// The smallest effective number of states over the coordinates, by how much the means of the chains differ.
-    fn effective_states(&self, part: Part<'_>) -> f64 {
-        let d = self.coordinates.len();
-        let (mut sums, steps) = (vec![0.0; part.n * d], (part.len() / part.n) as f64);
-        for states in part.z.chunks_exact(part.n * d) {
-            sums.iter_mut().zip(states).for_each(|(sum, z)| *sum += z / steps);
         }
-        let n = part.n as f64;
-        let effective = self.coordinates.iter().enumerate().map(|(i, moments)| {
-            let of_chains = || sums.iter().skip(i).step_by(d);
-            let mean = of_chains().sum::<f64>() / n;
-            let spread = of_chains().map(|m| (m - mean).powi(2)).sum::<f64>() / (n - 1.0);
-            n * moments.sd * moments.sd / spread
-        });
-        effective.fold(part.len() as f64, f64::min)
+        let (before, far_before) = (here.residual(), here.residual_far_out());
+        let (after, far_after) = (cloud.residual(), cloud.residual_far_out());
+        let nearer = after < (1.0 - bending::GAIN) * before;
+        let farther = longer || far_after < 0.5 * far_before;
+        let better = nearer || (farther && after < 1.05 * before + 2.0 * bending::LEAST);
+        Ok((better && !layers.is_empty()).then(|| Coordinates::bent(frame, layers)))
     }
-}
-
-/// The coordinate in which all states since the run was young are wider than the late ones by more than `limit`, in
-/// logarithms: a tail that was entered once and left is part of the answer, too.
-fn left_behind(all: Part<'_>, late: Part<'_>, dim: usize, limit: f64) -> Option<usize> {
-    let (all, late) = (variances(all, dim), variances(late, dim));
-    (0..dim).find(|i| 0.5 * (all[*i] / late[*i]).ln() > limit)
-}
-
-/// The plain variance of every coordinate.
-fn variances(part: Part<'_>, dim: usize) -> Vec<f64> {
-    let n = part.len() as f64;
-    let (mut first, mut second) = (vec![0.0; dim], vec![0.0; dim]);
-    for z in part.z.chunks_exact(dim) {
-        first.iter_mut().zip(z).for_each(|(sum, z)| *sum += z / n);
-    }
-    for z in part.z.chunks_exact(dim) {
-        second.iter_mut().zip(z.iter().zip(&first)).for_each(|(sum, (z, mean))| *sum += (z - mean).powi(2) / n);
-    }
-    second
-}
-
-/// What no density can be, if it was met too often.
-fn faults(chains: &Ensemble, tails: &Tails, of: u64) -> Option<Doubt> {
-    let mut faults = chains.faults();
-    faults += tails.faults;
-    let count = faults.infinite + faults.undefined;
-    (faults.infinite > 0 || faults.undefined as f64 > tuning::UNDEFINED * of as f64)
-        .then_some(Doubt::Faults { count, of })
-}
-
-/// P(|t| > size) for Student's t with ν degrees of freedom, by Wallace's approximation, which is within 2 % in relative
-/// size for ν ≥ 3 where it matters here.
-fn two_sided(size: f64, nu: usize) -> f64 {
-    let nu = nu as f64;
-    let z = (8.0 * nu + 1.0) / (8.0 * nu + 3.0) * (nu * (size * size / nu).ln_1p()).sqrt();
-    2.0 * normal_cdf(-z)
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::target::Fault;
+
 /// A reason not to trust what chains found, as data with a sentence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,6 +49,11 @@ pub enum Doubt {
         /// The standard deviation along it, as far out as the density was followed, over that of the chains.
         times: f64,
     },
+    /// The density is so narrow at the edge of what chains have seen that they may not get beyond it.
+    Edge {
+        /// The coordinate of z at whose edge it is.
+        name: String,
+    },
     /// A maximum of the density that no chain was near to.
     OtherMode {
         /// How far it is, in standard deviations of the coordinate in which it is farthest.
@@ -61,6 +68,8 @@ pub enum Doubt {
         /// Of so many evaluations.
         of: u64,
     },
+    /// Answers of the target contradict each other.
+    Fault(Fault),
     /// No chain ever was at a place of positive density.
     NoDensity,
 }
@@ -102,6 +111,9 @@ impl std::fmt::Display for Doubt {
                 "{name} has a long tail that the chains have not explored; its standard deviation may be {times:.1} \
                  times as large"
             ),
+            Doubt::Edge { name } => {
+                write!(f, "where {name} ends the density is too narrow for chains to see what lies beyond")
+            }
             Doubt::OtherMode { distance, share } => write!(
                 f,
                 "another mode, {distance:.0} standard deviations away, may have {:.0} % of the mass",
@@ -110,6 +122,7 @@ impl std::fmt::Display for Doubt {
             Doubt::Faults { count, of } => {
                 write!(f, "the log density or its gradient was not a number at {count} of {of} points")
             }
+            Doubt::Fault(fault) => write!(f, "{fault}"),
             Doubt::NoDensity => f.write_str("no chain was at a place of positive density"),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-use super::Frame;
+use super::{Coordinates, Trail};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::linalg::dot;
@@ -46,16 +46,42 @@ pub(crate) struct States {
     pub(crate) z: Vec<f64>,
     pub(crate) by_z: Vec<f64>,
     pub(crate) log_p: Vec<f64>,
+    /// log |∂z/∂x| but for a constant.
+    log_jacobian: Vec<f64>,
+    trail: Trail,
 }
 
 impl States {
     fn zeros(dim: usize, n: usize) -> Self {
         let zeros = || vec![0.0; dim * n];
-        Self { x: zeros(), by_x: zeros(), z: zeros(), by_z: zeros(), log_p: vec![0.0; n] }
+        Self {
+            x: zeros(),
+            by_x: zeros(),
+            z: zeros(),
+            by_z: zeros(),
+            log_p: vec![0.0; n],
+            log_jacobian: vec![0.0; n],
+            trail: Trail::default(),
+        }
     }
 
-    /// Evaluates the target at z, and says how often it gave what no density can be.
-    fn evaluate(&mut self, evaluator: &mut Evaluator<'_>, frame: &Frame) -> Result<Faults, Error> {
+    /// z of x.
+    fn move_to(&mut self, frame: &Coordinates) {
+        frame.to_z(&self.x, &mut self.z, &mut self.trail);
+    }
+
+    /// x and what belongs to it, of z.
+    fn enter(&mut self, frame: &Coordinates) {
+        frame.to_u(&self.z, &mut self.x);
+        if frame.are_bent() {
+            let mut again = vec![0.0; self.z.len()];
+            frame.to_z(&self.x, &mut again, &mut self.trail);
+        }
+        frame.pull(&self.by_z, &mut self.by_x, &mut self.log_jacobian, &mut self.trail);
+    }
+
+    /// Evaluates the target at z, which was moved to from x, and says how often it gave what no density can be.
+    fn evaluate(&mut self, evaluator: &mut Evaluator<'_>, frame: &Coordinates) -> Result<Faults, Error> {
         let dim = frame.dim();
         evaluator.evaluate_gradients(Draws::new(dim, &self.z))?;
         let answer = evaluator.answer();
@@ -71,7 +97,7 @@ impl States {
             *log_p = f64::NEG_INFINITY;
             gradient.fill(0.0);
         }
-        frame.pull(&self.by_z, &mut self.by_x);
+        frame.pull(&self.by_z, &mut self.by_x, &mut self.log_jacobian, &mut self.trail);
         Ok(faults)
     }
 
@@ -86,6 +112,7 @@ impl States {
             own[target.clone()].copy_from_slice(&theirs[source.clone()]);
         }
         self.log_p[to] = other.log_p[from];
+        self.log_jacobian[to] = other.log_jacobian[from];
     }
 }
 
@@ -136,24 +163,59 @@ impl Ensemble {
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
-    pub(crate) fn around(evaluator: &mut Evaluator<'_>, frame: &Frame, n: usize, seed: u64) -> Result<Self, Error> {
+    pub(crate) fn around(
+        evaluator: &mut Evaluator<'_>,
+        frame: &Coordinates,
+        n: usize,
+        seed: u64,
+    ) -> Result<Self, Error> {
         let dim = frame.dim();
         let mut chains = Self::empty(dim, n, seed, 1);
-        let mut stream = Stream::open(seed, Purpose::Chains, 0, 0);
-        let (first, second) = chains.now.x.split_at_mut(n / 2 * dim);
+        chains.scatter(evaluator, frame, n / 2, Stream::open(seed, Purpose::Chains, 0, 0))?;
+        Ok(chains)
+    }
+
+    /// Starts the first so many pairs anew, as all of [`Ensemble::around`] start.
+    ///
+    /// # Errors
+    /// As [`Ensemble::around`].
+    pub(crate) fn restart(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        frame: &Coordinates,
+        pairs: usize,
+    ) -> Result<(), Error> {
+        let stream = Stream::open(self.seed, Purpose::Chains, self.step, 3);
+        self.scatter(evaluator, frame, pairs, stream)
+    }
+
+    fn scatter(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        frame: &Coordinates,
+        pairs: usize,
+        mut stream: Stream,
+    ) -> Result<(), Error> {
+        let dim = frame.dim();
+        let mut states = States::zeros(dim, 2 * pairs);
+        let (first, second) = states.x.split_at_mut(pairs * dim);
         for (x, mirrored) in first.chunks_exact_mut(dim).zip(second.chunks_exact_mut(dim)) {
             stream.fill_normal(x);
             let width = (0.5 * stream.gamma(2.0)).sqrt().max(f64::MIN_POSITIVE);
             x.iter_mut().for_each(|x| *x /= width);
             mirrored.iter_mut().zip(x).for_each(|(to, from)| *to = -*from);
         }
-        frame.to_z(&chains.now.x, &mut chains.now.z);
-        chains.faults += chains.now.evaluate(evaluator, frame)?;
-        Ok(chains)
+        states.move_to(frame);
+        self.faults += states.evaluate(evaluator, frame)?;
+        for pair in 0..pairs {
+            self.now.copy_chain(pair, &states, pair, dim);
+            self.now.copy_chain(self.n / 2 + pair, &states, pairs + pair, dim);
+        }
+        Ok(())
     }
 
     /// `n` chains that go on from states of the past, given as (z, gradient, log p) and chosen at random.
-    pub(crate) fn spread(&self, frame: &Frame, n: usize, z: &[f64], by_z: &[f64], log_p: &[f64]) -> Self {
+    pub(crate) fn spread(&self, frame: &Coordinates, n: usize, z: &[f64], by_z: &[f64], log_p: &[f64]) -> Self {
         let dim = frame.dim();
         let mut chains = Self::empty(dim, n, self.seed, self.step + 1);
         (chains.angle, chains.faults) = (self.angle, self.faults);
@@ -177,7 +239,7 @@ impl Ensemble {
     pub(crate) fn place(
         &mut self,
         evaluator: &mut Evaluator<'_>,
-        frame: &Frame,
+        frame: &Coordinates,
         places: &[(usize, Vec<f64>)],
     ) -> Result<(), Error> {
         let dim = frame.dim();
@@ -185,8 +247,9 @@ impl Ensemble {
         for ((_, place), z) in places.iter().zip(states.z.chunks_exact_mut(dim)) {
             z.copy_from_slice(place);
         }
+        frame.to_u(&states.z, &mut states.x);
+        states.move_to(frame);
         self.faults += states.evaluate(evaluator, frame)?;
-        frame.to_x(&states.z.clone(), &mut states.x);
         for (from, (chain, _)) in places.iter().enumerate() {
             self.now.copy_chain(*chain, &states, from, dim);
         }
@@ -194,9 +257,8 @@ impl Ensemble {
     }
 
     /// Writes the states in the coordinates of a frame, which is to be done whenever it has changed.
-    pub(crate) fn enter(&mut self, frame: &Frame) {
-        frame.to_x(&self.now.z, &mut self.now.x);
-        frame.pull(&self.now.by_z, &mut self.now.by_x);
+    pub(crate) fn enter(&mut self, frame: &Coordinates) {
+        self.now.enter(frame);
     }
 
     /// Number of chains.
@@ -235,7 +297,7 @@ impl Ensemble {
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
-    pub(crate) fn step(&mut self, evaluator: &mut Evaluator<'_>, frame: &Frame) -> Result<(), Error> {
+    pub(crate) fn step(&mut self, evaluator: &mut Evaluator<'_>, frame: &Coordinates) -> Result<(), Error> {
         let dim = frame.dim();
         let mut stream = Stream::open(self.seed, Purpose::Chains, self.step, 0);
         self.step += 1;
@@ -262,7 +324,7 @@ impl Ensemble {
             for (x, v) in self.next.x.iter_mut().zip(&mut self.velocity) {
                 (*x, *v) = (cosine * *x + sine * *v, cosine * *v - sine * *x);
             }
-            frame.to_z(&self.next.x, &mut self.next.z);
+            self.next.move_to(frame);
             self.faults += self.next.evaluate(evaluator, frame)?;
             self.kick(0.5 * turn);
         }
@@ -288,7 +350,10 @@ impl Ensemble {
             let (before, after) = (self.now.log_p[chain], self.next.log_p[chain]);
             // A chain that began where there is no density leaves for any place that has some.
             let change = match (before.is_finite(), after.is_finite()) {
-                (true, true) => after - before + self.kinetic[chain] - 0.5 * dot(v, v),
+                (true, true) => {
+                    let jacobian = self.next.log_jacobian[chain] - self.now.log_jacobian[chain];
+                    after - before + jacobian + self.kinetic[chain] - 0.5 * dot(v, v)
+                }
                 (false, true) => f64::INFINITY,
                 _ => f64::NEG_INFINITY,
             };
@@ -297,6 +362,21 @@ impl Ensemble {
             }
             self.accepted[chain] = if change.is_nan() { 0.0 } else { change.min(0.0).exp() };
             if self.log_uniform[chain] < change {
+                self.now.copy_chain(chain, &self.next, chain, dim);
+            }
+        }
+    }
+
+    /// Puts chains that stand still where there is as good as no density, and may stay there for ever, where others are.
+    pub(crate) fn rescue(&mut self, acceptances: &[f64]) {
+        let dim = self.now.x.len() / self.n;
+        let heights: Vec<f64> = self.now.log_p.iter().zip(&self.now.log_jacobian).map(|(l, j)| l + j).collect();
+        let least = least_height(&heights, dim);
+        let still = |chain: usize| acceptances.get(chain).is_none_or(|a| *a < tuning::STUCK);
+        for chain in (0..self.n).filter(|chain| heights[*chain] < least && still(*chain)) {
+            let other = (1..self.n).map(|k| (chain + k) % self.n).find(|other| heights[*other] >= least);
+            if let Some(other) = other {
+                self.next.copy_chain(chain, &self.now, other, dim);
                 self.now.copy_chain(chain, &self.next, chain, dim);
             }
         }
@@ -312,4 +392,12 @@ impl Ensemble {
         let factor = if mean > tuning::LOST { (1.2 * (mean - tuning::ACCEPTANCE)).exp() } else { 0.5 };
         self.angle = (self.angle * factor).clamp(PI / 64.0, FRAC_PI_2);
     }
+}
+
+/// The log density below which a state is lost: far below the median, whatever p is.
+pub(super) fn least_height(heights: &[f64], dim: usize) -> f64 {
+    let mut sorted: Vec<f64> = heights.iter().copied().filter(|height| height.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let [nats, more] = tuning::LOST_STATE;
+    sorted.get(sorted.len() / 2).map_or(f64::INFINITY, |middle| middle - nats - more * (dim as f64).sqrt())
 }

@@ -49,6 +49,28 @@ impl Frame {
         factor.iter().all(|v| v.is_finite()).then_some(Self { dim, centre, factor })
     }
 
+    /// That of N(0, I).
+    pub(crate) fn unit(dim: usize) -> Self {
+        let mut factor = vec![0.0; dim * dim];
+        factor.iter_mut().step_by(dim + 1).for_each(|v| *v = 1.0);
+        Self { dim, centre: vec![0.0; dim], factor }
+    }
+
+    /// Unit vectors in x along which the coordinates of z are: Lᵀeᵢ/σᵢ.
+    pub(crate) fn rows(&self) -> Vec<Vec<f64>> {
+        let (d, variances) = (self.dim, self.variances());
+        (0..d).map(|i| (0..d).map(|j| self.factor[j * d + i] / variances[i].sqrt()).collect()).collect()
+    }
+
+    /// The unit vector in x along a direction of z.
+    pub(crate) fn unit_along(&self, direction: &[f64]) -> Vec<f64> {
+        let mut x = direction.to_vec();
+        cholesky::solve_factor(self.dim, &self.factor, &mut x);
+        let size = x.iter().map(|v| v * v).sum::<f64>().sqrt();
+        x.iter_mut().for_each(|v| *v /= size);
+        x
+    }
+
     /// Number of coordinates.
     pub(crate) fn dim(&self) -> usize {
         self.dim

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::Ensemble;
+use super::ensemble::least_height;
+use super::{Coordinates, Ensemble};
 
 /// Numbers of one kind that are held at most, 256 MiB; then every second step is forgotten, and so on.
 const MOST_NUMBERS: usize = 1 << 25;
@@ -130,6 +131,22 @@ impl Part<'_> {
         self.log_p.len()
     }
 
+    /// States and gradients without those where there is no density, or as good as none.
+    pub(crate) fn worth_matching(&self, coordinates: &Coordinates) -> (Vec<f64>, Vec<f64>) {
+        let dim = coordinates.dim();
+        let (_, _, log_jacobian) = coordinates.seen_from(self.z, self.by_z);
+        let heights: Vec<f64> = self.log_p.iter().zip(&log_jacobian).map(|(log_p, log)| log_p + log).collect();
+        let least = least_height(&heights, dim);
+        let (mut z, mut by_z) = (Vec::with_capacity(self.z.len()), Vec::with_capacity(self.z.len()));
+        for (s, height) in heights.iter().enumerate() {
+            if height.is_finite() && *height > least {
+                z.extend_from_slice(&self.z[s * dim..(s + 1) * dim]);
+                by_z.extend_from_slice(&self.by_z[s * dim..(s + 1) * dim]);
+            }
+        }
+        (z, by_z)
+    }
+
     /// The first `states` states, and the rest.
     pub(crate) fn split(&self, states: usize, dim: usize) -> (Self, Self) {
         let ((z, later_z), (by_z, later_by_z)) = (self.z.split_at(states * dim), self.by_z.split_at(states * dim));
@@ -139,15 +156,22 @@ impl Part<'_> {
         (Self { n: self.n, z, by_z, log_p, accepted }, later)
     }
 
-    /// Mean acceptance of all chains, and of the chain with the least.
-    pub(crate) fn acceptance(&self) -> (f64, f64) {
+    /// Mean acceptance of each chain.
+    pub(crate) fn acceptances(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.n];
         for step in self.accepted.chunks_exact(self.n) {
             sums.iter_mut().zip(step).for_each(|(sum, a)| *sum += a);
         }
         let steps = (self.accepted.len() / self.n).max(1) as f64;
-        let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
-        (sums.iter().sum::<f64>() / (steps * self.n as f64), least / steps)
+        sums.iter_mut().for_each(|sum| *sum /= steps);
+        sums
+    }
+
+    /// Mean acceptance of all chains, and of the chain with the least.
+    pub(crate) fn acceptance(&self) -> (f64, f64) {
+        let each = self.acceptances();
+        let least = each.iter().copied().fold(f64::INFINITY, f64::min);
+        (each.iter().sum::<f64>() / self.n as f64, least)
     }
 }
 

@@ -2,7 +2,7 @@
 //! §11.3).
 
 use super::frame::add_gram;
-use super::{Frame, Part};
+use super::{Coordinates, Frame, Part};
 use crate::linalg::cholesky::{self, Workspace};
 use crate::linalg::products::{add_product, mirror_lower};
 use crate::linalg::{axpy, dot, eigen};
@@ -11,11 +11,11 @@ use crate::tuning::chains as tuning;
 /// Singular values of states and gradients, squared, below this share of the largest are no directions of their span.
 const SPAN: f64 = 1e-10;
 
-/// A frame matched to states and gradients.
+/// Coordinates whose innermost frame is matched to states and gradients.
 pub(crate) struct Matched {
-    /// The new frame.
-    pub(crate) frame: Frame,
-    /// Whether it is about the one before.
+    /// The new coordinates.
+    pub(crate) coordinates: Coordinates,
+    /// Whether they are about those before.
     pub(crate) settled: bool,
 }
 
@@ -26,23 +26,21 @@ pub(crate) struct Matched {
 /// covariance S solves S U S + S = V with V = I + Σ(x − x̄)(x − x̄)ᵀ + n/(n + 1) x̄x̄ᵀ and U the same of gradients
 /// without I. Where states and gradients span a part of the space only, S is the identity on the rest, and the equation
 /// is solved in that part.
-pub(crate) fn matched(frame: &Frame, part: Part<'_>) -> Option<Matched> {
+pub(crate) fn matched(coordinates: &Coordinates, part: Part<'_>) -> Option<Matched> {
+    let (z, by_z) = part.worth_matching(coordinates);
+    let (u, by_u, _) = coordinates.seen_from(&z, &by_z);
+    let (frame, settled) = matched_at(coordinates.innermost(), u, by_u)?;
+    Some(Matched { coordinates: coordinates.with_innermost(frame), settled })
+}
+
+/// The same for points and gradients in the coordinates of a frame: the new frame, and whether it is about the one
+/// before.
+pub(super) fn matched_at(frame: &Frame, mut x: Vec<f64>, mut g: Vec<f64>) -> Option<(Frame, bool)> {
     let d = frame.dim();
-    // States where there is no density say nothing.
-    let (mut z, mut by_z) = (Vec::with_capacity(part.z.len()), Vec::with_capacity(part.z.len()));
-    for (s, log_p) in part.log_p.iter().enumerate() {
-        if log_p.is_finite() {
-            z.extend_from_slice(&part.z[s * d..(s + 1) * d]);
-            by_z.extend_from_slice(&part.by_z[s * d..(s + 1) * d]);
-        }
-    }
-    let n = z.len() / d;
+    let n = x.len() / d;
     if n < 2 {
         return None;
     }
-    let (mut x, mut g) = (vec![0.0; z.len()], vec![0.0; z.len()]);
-    frame.to_x(&z, &mut x);
-    frame.pull(&by_z, &mut g);
     let weight = n as f64 / (n as f64 + 1.0);
     let (x_mean, g_mean) = (centre(d, &mut x, weight), centre(d, &mut g, weight));
     let columns = n + 1;
@@ -89,7 +87,7 @@ pub(crate) fn matched(frame: &Frame, part: Part<'_>) -> Option<Matched> {
     let largest = shift.iter().fold(0.0, |m: f64, s| m.max(s.abs()));
     let settled =
         largest < tuning::SETTLED_SHIFT && least > 1.0 / tuning::SETTLED_RATIO && most < tuning::SETTLED_RATIO;
-    Some(Matched { frame: Frame::new(moved, &covariance)?, settled })
+    Some((Frame::new(moved, &covariance)?, settled))
 }
 
 /// Takes the mean from the columns and appends it, times the root of its weight, as a further column.

@@ -5,6 +5,9 @@
 //! momenta between rotations. So steps are long and cheap in any dimension: no importance weights, hence no curse of
 //! dimension. [`Posterior::correct`](crate::Posterior::correct) runs them.
 
+mod bend;
+mod bending;
+mod coordinates;
 mod correct;
 mod corrected;
 mod doubt;
@@ -13,16 +16,23 @@ mod frame;
 mod history;
 mod matching;
 mod printed;
+mod ridges;
+mod round;
+mod seen;
 mod settings;
 mod stein;
+mod stretch;
+mod stretching;
 mod tails;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use correct::{Limits, Question, correct};
+pub(crate) use coordinates::{Coordinates, Layer, Trail};
+pub(crate) use correct::{Limits, Question, correct, promises_tail};
 pub use corrected::{Corrected, CorrectedNumber};
 pub use doubt::Doubt;
 pub(crate) use ensemble::Ensemble;
 pub(crate) use frame::Frame;
 pub(crate) use history::{History, Part};
+pub use round::Round;
 pub use settings::Correction;

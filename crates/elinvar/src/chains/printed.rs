@@ -12,7 +12,21 @@ pub(super) struct Reading<'a> {
     frame: &'a Frame,
     /// C ∇log p, state after state.
     scores: &'a [f64],
+    inside: Option<&'a Inside>,
 }
+
+/// States and gradients in bent coordinates, for further control variates.
+pub(super) struct Inside {
+    pub(super) u: Vec<f64>,
+    pub(super) by_u: Vec<f64>,
+    /// The components that drive bends.
+    pub(super) drivers: Vec<usize>,
+}
+
+/// States for each control variate at least.
+const STATES_EACH: usize = 50;
+/// Control variates of bent coordinates, at most about.
+const MOST_CONTROLS: usize = 12;
 
 /// What a parameter is a function of.
 enum Function {
@@ -26,7 +40,41 @@ enum Function {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(part: Part<'a>, frame: &'a Frame, scores: &'a [f64]) -> Self {
-        Self { part, frame, scores }
+        Self { part, frame, scores, inside: None }
+    }
+
+    /// With control variates of bent coordinates.
+    pub(super) fn with(self, inside: Option<&'a Inside>) -> Self {
+        Self { inside, ..self }
+    }
+
+    /// Adds φ(u)·∇log p(u) + div φ for simple φ of a component and of those that drive.
+    fn bend(&self, controls: &mut Controls, own: usize) {
+        let Some(Inside { u, by_u, drivers }) = self.inside else { return };
+        let (d, n) = (self.frame.dim(), self.part.len());
+        let mut left = (n / STATES_EACH).min(MOST_CONTROLS);
+        let mut add = |component: usize, field: &dyn Fn(&[f64]) -> (f64, f64)| {
+            if left > 2 {
+                let points = u.chunks_exact(d).zip(by_u.chunks_exact(d));
+                let column = points.map(|(u, g)| {
+                    let (along, divergence) = field(u);
+                    along * g[component] + divergence
+                });
+                controls.add(column.collect());
+                left -= 1;
+            }
+        };
+        for i in std::iter::once(own).chain(drivers.iter().copied().filter(|i| *i != own)) {
+            add(i, &|_| (1.0, 0.0));
+            add(i, &|u| (u[i], 1.0));
+            add(i, &|u| (u[i] * u[i] - 1.0, 2.0 * u[i]));
+            if i == own {
+                add(i, &|u| (u[i].powi(3) - 3.0 * u[i], 3.0 * (u[i] * u[i] - 1.0)));
+            } else {
+                add(own, &|u| (u[i], 0.0));
+                add(own, &|u| (u[i] * u[own], u[i]));
+            }
+        }
     }
 
     fn column(&self, numbers: &[f64], i: usize) -> Vec<f64> {
@@ -35,7 +83,8 @@ impl<'a> Reading<'a> {
 
     fn coordinate(&self, i: usize, variance: f64) -> (Vec<f64>, Controls) {
         let values = self.column(self.part.z, i);
-        let controls = Controls::new(self.part.n, &values, self.column(self.scores, i), variance);
+        let mut controls = Controls::new(self.part.n, &values, self.column(self.scores, i), variance);
+        self.bend(&mut controls, i);
         (values, controls)
     }
 
@@ -45,7 +94,9 @@ impl<'a> Reading<'a> {
         };
         let values = project(self.part.z);
         let variance = self.frame.variance_along(direction);
-        let controls = Controls::new(self.part.n, &values, project(self.scores), variance);
+        let mut controls = Controls::new(self.part.n, &values, project(self.scores), variance);
+        let own = (0..direction.len()).max_by(|a, b| direction[*a].abs().total_cmp(&direction[*b].abs()));
+        self.bend(&mut controls, own.unwrap_or(0));
         (values, controls)
     }
 

@@ -4,6 +4,8 @@
 //! have mean zero under p and are control variates for functions of aᵀz; for a Gaussian they remove all noise from its
 //! mean and variance. Their two coefficients are fitted.
 
+use crate::linalg::{axpy, dot};
+
 /// Log ratio of the reduced to the plain variance beyond which the coefficients are those of an outlier.
 const OUTLIER: f64 = 1.4;
 /// Skewness over mirrored pairs up to which an error is taken as it is, and how much it grows with what is beyond.
@@ -28,68 +30,106 @@ pub(crate) struct Moments {
     pub(crate) apart: (f64, f64),
 }
 
-/// Two control variates of n chains over some steps, one number per state.
+/// Control variates of n chains over some steps: numbers of mean zero under p, one per state.
 #[derive(Clone, Debug)]
 pub(crate) struct Controls {
     chains: usize,
-    first: Vec<f64>,
-    second: Vec<f64>,
-    means: [f64; 2],
-    /// Variances of both and their covariance.
-    spread: [f64; 3],
+    count: usize,
+    /// Means over both chains of each pair.
+    pairs: Vec<Vec<f64>>,
+    /// Every so many states the coefficients are fitted to.
+    stride: usize,
+    /// The columns at these states, centred, made orthogonal and of unit length, with what each is made of.
+    fitted: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
+/// What is left of a control variate without those before it, below which it says nothing new.
+const NEW: f64 = 1e-8;
+/// States that coefficients are fitted to, at most about.
+const FITTED: usize = 4_000;
+
 impl Controls {
     /// Of a direction a: the numbers aᵀz and aᵀs at every state, and aᵀCa.
     pub(crate) fn new(chains: usize, along: &[f64], scores: Vec<f64>, variance: f64) -> Self {
         let centre = mean(along);
         let second: Vec<f64> = along.iter().zip(&scores).map(|(z, s)| (z - centre) * s + variance).collect();
-        let means = [mean(&scores), mean(&second)];
-        let mut spread = [0.0; 3];
-        for (a, b) in scores.iter().zip(&second) {
-            let (a, b) = (a - means[0], b - means[1]);
-            spread[0] += a * a;
-            spread[1] += b * b;
-            spread[2] += a * b;
-        }
-        spread.iter_mut().for_each(|s| *s /= along.len() as f64);
-        Self { chains, first: scores, second, means, spread }
+        // Of odd length, so that all chains have their turn.
+        let stride = (along.len() / FITTED).max(1) | 1;
+        let mut controls = Self { chains, count: 0, pairs: Vec::new(), stride, fitted: Vec::new() };
+        controls.add(scores);
+        controls.add(second);
+        controls
     }
 
-    /// The coefficients of both for a function with these values.
-    fn coefficients(&self, values: &[f64]) -> [f64; 2] {
-        let centre = mean(values);
-        let (mut with_first, mut with_second) = (0.0, 0.0);
-        for ((f, a), b) in values.iter().zip(&self.first).zip(&self.second) {
-            with_first += (f - centre) * (a - self.means[0]);
-            with_second += (f - centre) * (b - self.means[1]);
-        }
-        let n = values.len() as f64;
-        let ([aa, bb, ab], fa, fb) = (self.spread, with_first / n, with_second / n);
-        let determinant = (aa * bb - ab * ab).max(1e-6 * aa * bb) + f64::MIN_POSITIVE;
-        [(fa * bb - fb * ab) / determinant, (fb * aa - fa * ab) / determinant]
+    fn sample(&self, values: &[f64]) -> Vec<f64> {
+        let mut sample: Vec<f64> = values.iter().step_by(self.stride).copied().collect();
+        let centre = mean(&sample);
+        sample.iter_mut().for_each(|v| *v -= centre);
+        sample
     }
 
-    /// The mean of the function over both chains of each mirrored pair, reduced.
-    fn of_pairs(&self, values: &[f64], coefficients: [f64; 2]) -> Vec<f64> {
+    /// Adds a control variate, if it is not a combination of those before.
+    pub(crate) fn add(&mut self, column: Vec<f64>) {
+        let mut sample = self.sample(&column);
+        let before = dot(&sample, &sample);
+        let mut parts = vec![0.0; self.count + 1];
+        parts[self.count] = 1.0;
+        // Twice, for the rounding of the first time.
+        for _ in 0..2 {
+            for (other, of) in &self.fitted {
+                let along = dot(&sample, other);
+                axpy(-along, other, &mut sample);
+                axpy(-along, of, &mut parts[..of.len()]);
+            }
+        }
+        let left = dot(&sample, &sample);
+        if !(left > NEW * before && left.is_finite()) {
+            return;
+        }
+        let size = left.sqrt();
+        sample.iter_mut().chain(&mut parts).for_each(|v| *v /= size);
+        self.fitted.push((sample, parts));
+        self.pairs.push(self.plain_pairs(&column));
+        self.count += 1;
+    }
+
+    /// The coefficients of all for a function with these values.
+    fn coefficients(&self, values: &[f64]) -> Vec<f64> {
+        let sample = self.sample(values);
+        let mut coefficients = vec![0.0; self.count];
+        for (column, parts) in &self.fitted {
+            axpy(dot(&sample, column), parts, &mut coefficients[..parts.len()]);
+        }
+        coefficients
+    }
+
+    fn plain_pairs(&self, values: &[f64]) -> Vec<f64> {
         let pairs = self.chains / 2;
         let mut sums = vec![0.0; pairs];
-        for (state, f) in values.iter().enumerate() {
-            let reduced = f - coefficients[0] * self.first[state] - coefficients[1] * self.second[state];
-            sums[state % self.chains % pairs] += reduced;
+        for half in values.chunks_exact(pairs) {
+            axpy(1.0, half, &mut sums);
         }
         let each = (values.len() / pairs) as f64;
         sums.iter_mut().for_each(|sum| *sum /= each);
         sums
     }
 
+    /// The mean of the function over both chains of each mirrored pair, reduced.
+    fn of_pairs(&self, values: &[f64], coefficients: &[f64]) -> Vec<f64> {
+        let mut sums = self.plain_pairs(values);
+        for (coefficient, pairs) in coefficients.iter().zip(&self.pairs) {
+            axpy(-coefficient, pairs, &mut sums);
+        }
+        sums
+    }
+
     /// The mean of a function with its standard error.
     pub(crate) fn mean(&self, values: &[f64]) -> (f64, f64) {
-        let pairs = self.of_pairs(values, self.coefficients(values));
+        let pairs = self.of_pairs(values, &self.coefficients(values));
         (mean(&pairs), error(&pairs))
     }
 
@@ -100,15 +140,15 @@ impl Controls {
         let squares: Vec<f64> = deviations.iter().map(|y| y * y).collect();
         let plain = mean(&squares);
         let largest = squares.iter().copied().fold(0.0, f64::max) / (plain * squares.len() as f64);
-        let plain_pairs = self.of_pairs(&squares, [0.0; 2]);
+        let plain_pairs = self.of_pairs(&squares, &[]);
         let (mut first, mut second) = (
-            self.of_pairs(&deviations, self.coefficients(&deviations)),
-            self.of_pairs(&squares, self.coefficients(&squares)),
+            self.of_pairs(&deviations, &self.coefficients(&deviations)),
+            self.of_pairs(&squares, &self.coefficients(&squares)),
         );
         let variance = |first: &[f64], second: &[f64]| mean(second) - mean(first).powi(2);
         let ratio = variance(&first, &second).max(f64::MIN_POSITIVE) / plain;
         if ratio.is_nan() || ratio.ln().abs() > OUTLIER {
-            (first, second) = (self.of_pairs(&deviations, [0.0; 2]), plain_pairs.clone());
+            (first, second) = (self.of_pairs(&deviations, &[]), plain_pairs.clone());
         }
         let shift = mean(&first);
         let sd = variance(&first, &second).max(f64::MIN_POSITIVE).sqrt();

@@ -9,10 +9,10 @@
 //! the answer is not settled.
 
 use super::ensemble::Faults;
-use super::{Ensemble, Frame, Part};
+use super::ridges::{Probes, ridges};
+use super::{Coordinates, Ensemble, Part, Trail};
 use crate::Error;
 use crate::evaluate::Evaluator;
-use crate::linalg::cholesky::solve_factor_transposed;
 use crate::linalg::products::rows_times;
 use crate::linalg::{axpy, dot, eigen};
 use crate::random::{Purpose, Stream};
@@ -72,22 +72,33 @@ impl Profile {
 #[derive(Clone, Debug)]
 struct Suspect {
     line: Line,
-    /// t = covector · (z − m) of a point z.
-    covector: Vec<f64>,
     /// Standard deviation of t that the profile gives.
     sd: f64,
-    /// Where the second moment beyond the edge is, with a sign, and how much of it there is.
-    middle: f64,
+    /// Where the second moment beyond the edge is, and how much of it there is.
+    middle: Vec<f64>,
     moment: f64,
+}
+
+/// A place far out beside a line.
+#[derive(Clone, Debug)]
+struct End {
+    u: Vec<f64>,
+    log_p: f64,
 }
 
 /// Profiles that fall slower than the Gaussian's.
 #[derive(Debug)]
 pub(crate) struct Tails {
-    frame: Frame,
+    frame: Coordinates,
     suspects: Vec<Suspect>,
+    /// What was found in a Gaussian's coordinates, and these.
+    before: Vec<Suspect>,
+    straight: Option<Coordinates>,
+    probes: Probes,
     /// What no density can be, far out.
     pub(crate) faults: Faults,
+    /// Whether lines are followed uphill, across them.
+    uphill: bool,
 }
 
 impl Tails {
@@ -95,61 +106,141 @@ impl Tails {
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
-    pub(crate) fn look(evaluator: &mut Evaluator<'_>, frame: &Frame, seed: u64) -> Result<Self, Error> {
-        let mut tails = Self { frame: frame.clone(), suspects: Vec::new(), faults: Faults::default() };
-        let mut lines = coordinates(frame);
+    pub(crate) fn look(
+        evaluator: &mut Evaluator<'_>,
+        frame: &Coordinates,
+        uphill: bool,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let mut tails = Self {
+            frame: frame.clone(),
+            suspects: Vec::new(),
+            before: Vec::new(),
+            straight: None,
+            probes: Probes::default(),
+            faults: Faults::default(),
+            uphill,
+        };
+        let mut lines = tails.coordinates();
         lines.extend(tails.pointed_at(evaluator, seed)?);
-        let values = tails.values(evaluator, &lines, &[tuning::FIRST])?;
-        let centre = *values.last().unwrap_or(&f64::NEG_INFINITY);
+        let (ends, centre) = tails.ends(evaluator, &lines)?;
         let excess = |log_p: f64, t: f64| {
             let excess = log_p - centre + 0.5 * t * t;
             if excess.is_nan() || excess == f64::INFINITY { f64::NEG_INFINITY } else { excess }
         };
-        let mut slow: Vec<(f64, usize)> = (0..lines.len())
-            .map(|k| (excess(values[2 * k].max(values[2 * k + 1]), tuning::FIRST), k))
-            .filter(|(excess, _)| *excess > tuning::EXCESS)
-            .collect();
+        let mut slow = Vec::new();
+        for k in 0..lines.len() {
+            let found = [&ends[2 * k], &ends[2 * k + 1]].map(|end| excess(end.log_p, tuning::FIRST));
+            let most = found[0].max(found[1]);
+            if most > tuning::EXCESS {
+                slow.push((most, k));
+            }
+        }
         slow.sort_by(|a, b| b.0.total_cmp(&a.0));
         slow.truncate(tuning::MOST_PROFILES);
         if slow.is_empty() {
             return Ok(tails);
         }
-        let followed: Vec<Line> = slow.iter().map(|(_, k)| lines[*k].clone()).collect();
-        let farther = tails.values(evaluator, &followed, &FAR)?;
+        let followed: Vec<&[f64]> =
+            slow.iter().flat_map(|(_, k)| [&ends[2 * k].u[..], &ends[2 * k + 1].u[..]]).collect();
+        let farther = tails.values(evaluator, &followed, &FAR.map(|t| t / tuning::FIRST))?;
         for (k, (_, first)) in slow.iter().enumerate() {
             let mut points = vec![
                 (0.0, 0.0),
-                (tuning::FIRST, excess(values[2 * first], tuning::FIRST)),
-                (-tuning::FIRST, excess(values[2 * first + 1], tuning::FIRST)),
+                (tuning::FIRST, excess(ends[2 * first].log_p, tuning::FIRST)),
+                (-tuning::FIRST, excess(ends[2 * first + 1].log_p, tuning::FIRST)),
             ];
             for (j, t) in FAR.iter().enumerate() {
-                let at = 2 * (k * FAR.len() + j);
-                points.push((*t, excess(farther[at], *t)));
-                points.push((-*t, excess(farther[at + 1], *t)));
+                points.push((*t, excess(farther[2 * k * FAR.len() + j], *t)));
+                points.push((-*t, excess(farther[(2 * k + 1) * FAR.len() + j], *t)));
             }
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            tails.suspect(&followed[k], &Profile { points });
+            tails.suspect(&lines[*first], [&ends[2 * first].u, &ends[2 * first + 1].u], &Profile { points });
         }
         tails.suspects.sort_by(|a, b| b.moment.total_cmp(&a.moment));
         Ok(tails)
     }
 
-    /// log p at t and −t along each line, for each distance, and last at the centre.
-    fn values(&mut self, evaluator: &mut Evaluator<'_>, lines: &[Line], distances: &[f64]) -> Result<Vec<f64>, Error> {
+    /// Looks in other coordinates. What was found in those before is kept: it is asked for until chains have seen it.
+    ///
+    /// # Errors
+    /// As [`Tails::look`].
+    pub(crate) fn look_again(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        frame: &Coordinates,
+        seed: u64,
+    ) -> Result<(), Error> {
+        let mut next = Self::look(evaluator, frame, self.uphill, seed)?;
+        next.faults += self.faults;
+        next.before = std::mem::take(&mut self.before);
+        if !self.frame.are_bent() {
+            // Bent coordinates may have been wrong ones; a Gaussian's are never far off.
+            next.before = std::mem::take(&mut self.suspects);
+            next.straight = Some(self.frame.clone());
+        } else {
+            next.straight = self.straight.take();
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// The highest places that were found at the first distance on both sides of each line, and log p at the centre.
+    fn ends(&mut self, evaluator: &mut Evaluator<'_>, lines: &[Line]) -> Result<(Vec<End>, f64), Error> {
+        let directions: Vec<&[f64]> = lines.iter().map(|line| &line.direction[..]).collect();
+        if self.uphill && self.frame.dim() <= tuning::MOST_DIMENSIONS {
+            let (ridges, centre, probes, faults) = ridges(evaluator, &self.frame, &directions, tuning::FIRST)?;
+            self.probes = probes;
+            self.faults += faults;
+            let ends = ridges.into_iter().map(|ridge| End { u: ridge.u, log_p: ridge.log_p });
+            return Ok((ends.collect(), centre));
+        }
+        let values = self.values(evaluator, &directions, &[tuning::FIRST, -tuning::FIRST])?;
+        let ends = values.iter().zip(lines.iter().flat_map(|line| [(line, 1.0), (line, -1.0)]));
+        let ends = ends.map(|(log_p, (line, side))| End {
+            u: line.direction.iter().map(|w| side * tuning::FIRST * w).collect(),
+            log_p: *log_p,
+        });
+        Ok((ends.collect(), values.last().copied().unwrap_or(f64::NEG_INFINITY)))
+    }
+
+    /// Directions of z, not scaled, along which tails were found.
+    pub(crate) fn directions(&self) -> Vec<Vec<f64>> {
         let d = self.frame.dim();
-        let mut x = vec![0.0; d * (2 * lines.len() * distances.len() + 1)];
+        let lines = self.suspects.iter().map(|suspect| &suspect.line);
+        let directions = lines.take(tuning::DIRECTIONS).map(|line| {
+            let mut points = vec![0.0; 2 * d];
+            points[..d].copy_from_slice(&line.direction);
+            let mut z = vec![0.0; 2 * d];
+            self.frame.to_z(&points, &mut z, &mut Trail::default());
+            (0..d).map(|i| z[i] - z[d + i]).collect()
+        });
+        directions.collect()
+    }
+
+    /// Points far out with their gradients.
+    pub(super) fn probes(&self) -> &Probes {
+        &self.probes
+    }
+
+    /// log p at some multiples of each direction, and last at the centre.
+    fn values(&mut self, evaluator: &mut Evaluator<'_>, lines: &[&[f64]], times: &[f64]) -> Result<Vec<f64>, Error> {
+        let d = self.frame.dim();
+        let mut x = vec![0.0; d * (lines.len() * times.len() + 1)];
         let mut places = x.chunks_exact_mut(d);
         for line in lines {
-            for t in distances.iter().flat_map(|t| [*t, -*t]) {
-                if let Some(place) = places.next() {
-                    axpy(t, &line.direction, place);
-                }
+            for (t, place) in times.iter().zip(&mut places) {
+                axpy(*t, line, place);
             }
         }
-        let mut draws = DrawBuffer::zeros(d, x.len() / d);
-        self.frame.to_z(&x, draws.as_mut_slice());
-        let log_p = evaluator.values(&draws)?;
+        let (mut draws, mut trail) = (DrawBuffer::zeros(d, x.len() / d), Trail::default());
+        self.frame.to_z(&x, draws.as_mut_slice(), &mut trail);
+        let mut log_p = evaluator.values(&draws)?;
         log_p.iter().filter(|l| !l.is_finite()).for_each(|l| self.faults.note(*l));
+        let mut log_jacobian = vec![0.0; log_p.len()];
+        let (nothing, mut by_x) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        self.frame.pull(&nothing, &mut by_x, &mut log_jacobian, &mut trail);
+        log_p.iter_mut().zip(&log_jacobian).for_each(|(log_p, log)| *log_p += log);
         Ok(log_p)
     }
 
@@ -159,11 +250,11 @@ impl Tails {
         let mut x = vec![0.0; d * n];
         Stream::open(seed, Purpose::Chains, 0, 2).fill_normal(&mut x);
         x.iter_mut().for_each(|x| *x *= tuning::FIRST);
-        let mut z = vec![0.0; d * n];
-        self.frame.to_z(&x, &mut z);
+        let (mut z, mut trail) = (vec![0.0; d * n], Trail::default());
+        self.frame.to_z(&x, &mut z, &mut trail);
         let (log_p, by_z) = evaluator.gradients(Draws::new(d, &z))?;
         let mut residuals = vec![0.0; d * n];
-        self.frame.pull(&by_z, &mut residuals);
+        self.frame.pull(&by_z, &mut residuals, &mut vec![0.0; n], &mut trail);
         axpy(1.0, &x, &mut residuals);
         for (log_p, residual) in log_p.iter().zip(residuals.chunks_exact_mut(d)) {
             let size = dot(residual, residual).sqrt();
@@ -196,38 +287,45 @@ impl Tails {
     /// The coordinate of z that a direction moves most, in its own standard deviations.
     fn most_moved(&self, direction: &[f64]) -> usize {
         let d = self.frame.dim();
-        let mut z = vec![0.0; d];
-        self.frame.to_z(direction, &mut z);
-        let moved = z.iter().zip(self.frame.centre()).zip(self.frame.variances());
+        let mut points = vec![0.0; 2 * d];
+        points[..d].copy_from_slice(direction);
+        let mut z = vec![0.0; 2 * d];
+        self.frame.to_z(&points, &mut z, &mut Trail::default());
+        let (z, centre) = z.split_at(d);
+        let moved = z.iter().zip(centre).zip(self.frame.frame().variances());
         let shares = moved.map(|((z, m), variance)| (z - m).powi(2) / variance).enumerate();
         shares.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(i, _)| i)
     }
 
     /// Adds the sides of a profile that have much of its second moment beyond what chains surely see.
-    fn suspect(&mut self, line: &Line, profile: &Profile) {
+    fn suspect(&mut self, line: &Line, ends: [&Vec<f64>; 2], profile: &Profile) {
         let law = profile.law();
         let mean: f64 = law.iter().map(|(t, p)| t * p).sum();
         let variance: f64 = law.iter().map(|(t, p)| (t - mean).powi(2) * p).sum();
-        let mut covector = line.direction.clone();
-        solve_factor_transposed(self.frame.dim(), self.frame.factor(), &mut covector);
-        for side in [1.0, -1.0] {
+        for (side, end) in [(1.0, ends[0]), (-1.0, ends[1])] {
             let excess = |distance: f64| {
                 let found = profile.points.iter().find(|(t, _)| *t == side * distance);
                 found.map_or(f64::NEG_INFINITY, |(_, excess)| *excess)
             };
-            // Broad and then steep is no long tail.
-            if excess(FARTHER) < excess(tuning::FIRST) {
+            // Broad and then steep is no long tail, but a ridge that was climbed to may bend on.
+            let bends_on = self.uphill && excess(tuning::FIRST) >= tuning::RIDGE_EXCESS;
+            if excess(FARTHER) < excess(tuning::FIRST) && !bends_on {
                 continue;
             }
             let beyond = || law.iter().filter(move |(t, _)| side * t > tuning::EDGE);
             let moment: f64 = beyond().map(|(t, p)| (t - mean).powi(2) * p).sum();
             if moment > tuning::SHARE * variance {
                 let mass: f64 = beyond().map(|(_, p)| p).sum();
-                let middle = beyond().map(|(t, p)| t * p).sum::<f64>() / mass;
-                let (line, covector) = (line.clone(), covector.clone());
-                self.suspects.push(Suspect { line, covector, sd: variance.sqrt(), middle, moment });
+                let times = side * beyond().map(|(t, p)| t * p).sum::<f64>() / mass / tuning::FIRST;
+                let middle = end.iter().map(|u| times * u).collect();
+                self.suspects.push(Suspect { line: line.clone(), sd: variance.sqrt(), middle, moment });
             }
         }
+    }
+
+    /// Whether any profile falls so slowly that much of its second moment is far out.
+    pub(crate) fn promise_any(&self) -> bool {
+        !self.suspects.is_empty()
     }
 
     /// Sends chains into the tails: a quarter of them, one of a pair, in turn into one tail after the other.
@@ -237,43 +335,57 @@ impl Tails {
     pub(crate) fn visit(
         &self,
         evaluator: &mut Evaluator<'_>,
-        frame: &Frame,
+        frame: &Coordinates,
         chains: &mut Ensemble,
     ) -> Result<(), Error> {
         let d = frame.dim();
         let mut places = Vec::new();
         for (chain, suspect) in (0..chains.len() / 4).zip(self.suspects.iter().cycle()) {
-            let x: Vec<f64> = suspect.line.direction.iter().map(|w| suspect.middle * w).collect();
             let mut z = vec![0.0; d];
-            self.frame.to_z(&x, &mut z);
+            self.frame.to_z(&suspect.middle, &mut z, &mut Trail::default());
             places.push((chain, z));
         }
-        if places.is_empty() { Ok(()) } else { chains.place(evaluator, frame, &places) }
+        if places.is_empty() {
+            return Ok(());
+        }
+        chains.place(evaluator, frame, &places)?;
+        chains.rescue(&[]);
+        Ok(())
     }
 
     /// The first tail that the chains should have seen more of: the coordinate that it belongs to, and how many times
     /// its standard deviation is that of the chains.
     pub(crate) fn unseen(&self, part: Part<'_>) -> Option<(usize, f64)> {
-        let (d, n) = (self.frame.dim(), part.len() as f64);
-        self.suspects.iter().find_map(|suspect| {
-            let at = |z: &[f64]| {
-                z.iter().zip(self.frame.centre()).zip(&suspect.covector).map(|((z, m), a)| (z - m) * a).sum::<f64>()
-            };
-            let (mut first, mut second) = (0.0, 0.0);
-            for t in part.z.chunks_exact(d).map(at) {
-                first += t / n;
-                second += t * t / n;
+        let found = |frame: &Coordinates, suspects: &[Suspect]| {
+            if suspects.is_empty() {
+                return None;
             }
-            let ratio = suspect.sd / (second - first * first).max(f64::MIN_POSITIVE).sqrt();
-            (ratio.ln() > tuning::LOG_SD).then_some((suspect.line.coordinate, ratio))
-        })
+            let (d, n) = (frame.dim(), part.len() as f64);
+            let mut x = vec![0.0; part.z.len()];
+            frame.to_u(part.z, &mut x);
+            suspects.iter().find_map(|suspect| {
+                let (mut first, mut second) = (0.0, 0.0);
+                for t in x.chunks_exact(d).map(|x| dot(x, &suspect.line.direction)) {
+                    first += t / n;
+                    second += t * t / n;
+                }
+                let ratio = suspect.sd / (second - first * first).max(f64::MIN_POSITIVE).sqrt();
+                (ratio.ln() > tuning::LOG_SD).then_some((suspect.line.coordinate, ratio))
+            })
+        };
+        let before = self.straight.as_ref().and_then(|straight| found(straight, &self.before));
+        before.or_else(|| found(&self.frame, &self.suspects))
     }
-}
 
-/// The lines of conditional means of each coordinate: C eᵢ/σᵢ in z, Lᵀ eᵢ/σᵢ in x.
-fn coordinates(frame: &Frame) -> Vec<Line> {
-    let d = frame.dim();
-    let sds: Vec<f64> = frame.variances().iter().map(|v| v.sqrt()).collect();
-    let row = |i: usize| (0..d).map(|j| frame.factor()[j * d + i] / sds[i]).collect();
-    (0..d).map(|i| Line { direction: row(i), coordinate: i }).collect()
+    /// The lines of conditional means of each coordinate, C eᵢ/σᵢ in z and Lᵀ eᵢ/σᵢ in x; in bent coordinates the axes.
+    fn coordinates(&self) -> Vec<Line> {
+        let d = self.frame.dim();
+        if !self.frame.are_bent() {
+            let rows = self.frame.frame().rows().into_iter().enumerate();
+            return rows.map(|(coordinate, direction)| Line { direction, coordinate }).collect();
+        }
+        let axis = |i: usize| (0..d).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
+        let lines = (0..d).map(|i| Line { coordinate: self.most_moved(&axis(i)), direction: axis(i) });
+        lines.collect()
+    }
 }

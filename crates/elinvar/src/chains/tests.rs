@@ -25,8 +25,15 @@ fn answer(
     let mut covariance = vec![0.0; d * d];
     covariance.iter_mut().step_by(d + 1).zip(variances).for_each(|(c, v)| *c = *v);
     let names = names(d);
-    let question =
-        Question { mean, covariance: &covariance, modes, names: &names, parameter_names: &names, transforms };
+    let question = Question {
+        mean,
+        covariance: &covariance,
+        modes,
+        names: &names,
+        parameter_names: &names,
+        transforms,
+        watch: &|_| (),
+    };
     correct(&mut Evaluator::new(target, None), &question, settings, CLAIMS)
 }
 
@@ -54,7 +61,7 @@ fn a_gaussian_is_answered_exactly_and_no_energy_is_lost() {
         assert!((number.mean.value - mean).abs() < 1e-12 && number.mean.mcse < 1e-12, "{number:?}");
         assert!((number.sd.value - sd).abs() < 1e-12 && number.sd.mcse < 1e-12, "{number:?}");
     }
-    let frame = Frame::new(vec![1.0, -2.0], &[4.0, 0.0, 0.0, 0.25]).unwrap();
+    let frame = Coordinates::straight(Frame::new(vec![1.0, -2.0], &[4.0, 0.0, 0.0, 0.25]).unwrap());
     let mut evaluator = Evaluator::new(&target, None);
     let mut chains = Ensemble::around(&mut evaluator, &frame, 8, 1).unwrap();
     for _ in 0..20 {
@@ -88,7 +95,7 @@ fn steps_leave_a_banana_as_it_is() {
     use crate::random::{Purpose, Stream};
     let target = banana();
     let mut evaluator = Evaluator::new(&target, None);
-    let frame = Frame::new(vec![0.0; 2], &[1.0, 0.0, 0.0, 2.25]).unwrap();
+    let frame = Coordinates::straight(Frame::new(vec![0.0; 2], &[1.0, 0.0, 0.0, 2.25]).unwrap());
     let n = 4_000;
     let mut stream = Stream::open(1, Purpose::Sample, 0, 0);
     let mut chains = Ensemble::around(&mut evaluator, &frame, n, 9).unwrap();

@@ -11,7 +11,8 @@ use crate::target::Shape;
 #[non_exhaustive]
 pub enum Curvature {
     /// The Hessian where the target has one; without it `least_change` for a full `gaussian` with a plan that chooses
-    /// its own steps, else Stein with control variate; `gradient_free` where there is no gradient.
+    /// its own steps, else Stein with control variate; `gradient_free` where there is no gradient. Such a Gaussian goes
+    /// by residual scores with Hessians, too (mathematics §12.5), and by exact expectations where they are offered.
     #[default]
     Auto,
     /// The target's Hessian, contracted over draws.

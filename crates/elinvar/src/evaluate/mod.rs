@@ -3,6 +3,7 @@
 
 mod asker;
 mod batch;
+mod derivatives;
 mod interrupt;
 mod items;
 mod limits;
@@ -13,6 +14,7 @@ mod tests;
 mod values;
 
 pub(crate) use batch::Asked;
+pub(crate) use derivatives::Places;
 pub use interrupt::Interrupt;
 pub(crate) use limits::{Clock, Limits};
 pub(crate) use point::{OUT_OF_RANGE, Point};
@@ -25,7 +27,9 @@ use crate::estimate::Curvature;
 use crate::family::Batch;
 use crate::plan::Plan;
 use crate::record::{Counts, StopReason};
-use crate::target::{About, Answer, DrawBuffer, Draws, Minibatch, Parts, Prior, Rows, Target, Want};
+use crate::target::{
+    About, Answer, Contraction, Covariance, DrawBuffer, Draws, Minibatch, Parts, Prior, Rows, Shape, Target, Want,
+};
 use asker::Asker;
 use items::Items;
 
@@ -193,6 +197,52 @@ impl<'t> Evaluator<'t> {
     pub(crate) fn evaluate_gradients(&mut self, draws: Draws<'_>) -> Result<(), Error> {
         self.answer.set_len(draws.len());
         self.asker.ask(draws, Rows::All, Want::Gradients, &mut self.answer)?;
+        self.add_prior_and_count(draws);
+        Ok(())
+    }
+
+    /// [`Evaluator::evaluate_gradients`] with weighted sums of Hessians, all entries of each.
+    ///
+    /// # Errors
+    /// As [`Evaluator::gradients`].
+    pub(crate) fn evaluate_hessians(&mut self, draws: Draws<'_>, sums: Contraction<'_>) -> Result<(), Error> {
+        self.answer.set_len(draws.len());
+        self.answer.set_curvature(Covariance::Full, sums.len());
+        self.asker.ask(draws, Rows::All, Want::Hessian(sums), &mut self.answer)?;
+        let shape = Shape::new(Covariance::Full, draws.dim());
+        let mut curvature = self.answer.parts_mut().curvature;
+        for k in 0..sums.len() {
+            let weight: f64 = sums.weights(k).iter().sum();
+            self.about.prior.add_precision(-weight, shape, curvature.entries_mut(k));
+        }
+        self.add_prior_and_count(draws);
+        Ok(())
+    }
+
+    /// The expectations of log p, its gradient and its Hessian under a Gaussian, the declared prior included, in
+    /// [`Evaluator::answer`]; false where they are not finite.
+    ///
+    /// # Errors
+    /// As [`Evaluator::gradients`].
+    pub(crate) fn expect(&mut self, mean: &[f64], variances: &[f64], covariance: &[f64]) -> Result<bool, Error> {
+        let d = mean.len();
+        self.answer.set_len(1);
+        self.answer.set_curvature(Covariance::Full, 1);
+        let want = Want::GaussianExpectation { shape: Covariance::Full, covariance };
+        self.asker.ask(Draws::new(d, mean), Rows::All, want, &mut self.answer)?;
+        let Parts { log_p, grad, mut curvature, .. } = self.answer.parts_mut();
+        let prior = &self.about.prior;
+        log_p[0] += prior.expected_log(mean, variances);
+        prior.add_score(mean, grad);
+        prior.add_precision(-1.0, Shape::new(Covariance::Full, d), curvature.entries_mut(0));
+        let numbers = log_p.iter().chain(&*grad).chain(&*curvature.as_mut_slice());
+        let is_finite = numbers.into_iter().all(|v| v.is_finite());
+        self.asker.counts.dropped += u64::from(!is_finite);
+        Ok(is_finite)
+    }
+
+    /// Adds the declared prior to values and gradients, and counts what is not finite.
+    fn add_prior_and_count(&mut self, draws: Draws<'_>) {
         let Parts { log_p, grad, .. } = self.answer.parts_mut();
         for ((z, log_p), grad) in draws.iter().zip(log_p).zip(grad.chunks_exact_mut(draws.dim())) {
             *log_p += self.about.prior.log_density(z);
@@ -200,6 +250,5 @@ impl<'t> Evaluator<'t> {
             let finite = log_p.is_finite() && grad.iter().all(|v| v.is_finite());
             self.asker.counts.dropped += u64::from(!finite);
         }
-        Ok(())
     }
 }

@@ -22,6 +22,16 @@ impl Store {
         Self { dim, z: Vec::new(), log_p: Vec::new(), stride: 1, seen: 0 }
     }
 
+    /// Whether it can have been kept by a fit in `dim` coordinates.
+    pub(crate) fn is_sound(&self, dim: usize) -> bool {
+        let n = self.log_p.len();
+        self.dim == dim
+            && n < tuning::growth::STORED_POINTS
+            && n.checked_mul(dim) == Some(self.z.len())
+            && (1..usize::MAX / 4).contains(&self.stride)
+            && self.seen < usize::MAX / 4
+    }
+
     /// log p, the declared prior included, and the point.
     pub(super) fn points(&self) -> impl Iterator<Item = (f64, &[f64])> {
         self.log_p.iter().copied().zip(self.z.chunks_exact(self.dim))

@@ -3,8 +3,8 @@
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 16;
 
-/// FNV-1a with 64 bits: a single changed byte always changes it.
-pub(crate) fn fingerprint(bytes: &[u8]) -> String {
+/// The checksum of bytes, FNV-1a with 64 bits in hexadecimal digits: a single changed byte always changes it.
+pub fn fingerprint(bytes: &[u8]) -> String {
     let hash =
         bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
     format!("{hash:016x}")

@@ -109,7 +109,7 @@ impl PointwiseHessian for Direction {
 
 impl Target for Direction {
     fn about(&self) -> About {
-        by_point::about_second_order(self)
+        by_point::about_of_model(self)
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {

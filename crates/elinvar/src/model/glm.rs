@@ -5,6 +5,8 @@
 //! of chunks of rows whose sums are added in order: the result depends on neither the number of threads nor on whether
 //! threads exist.
 
+mod expectation;
+
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -14,9 +16,11 @@ use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
-    About, Answer, Ask, Contraction, Covariance, Draws, Offers, Parts, Prior, Room, Rows, Scratch, Target, TargetError,
-    Transforms, Want,
+    About, Answer, Ask, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows, Scratch, Target,
+    TargetError, Transforms, Want,
 };
+use expectation::Around;
+pub(super) use expectation::{EXPECTATION_BLOCK, by_nodes};
 
 /// Chunks of rows of a large problem.
 const N_CHUNKS: usize = 8;
@@ -32,6 +36,17 @@ const SMALLEST_BLOCK: usize = 64;
 pub trait Likelihood: Send + Sync {
     /// Writes ℓ, replaces η by ∂ℓ/∂η and writes ∂²ℓ/∂η².
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]);
+
+    /// Writes E ℓ, replaces the means of η ~ N(m, s²) by E ∂ℓ/∂η and writes E ∂²ℓ/∂η²; the variances may be overwritten.
+    /// Returns how many evaluations of ℓ a row was worth. `node` holds four numbers per row, of which there are at most
+    /// [`EXPECTATION_BLOCK`].
+    fn expectation_block(
+        y: &[f64],
+        eta: &mut [f64],
+        variance: &mut [f64],
+        outputs: [&mut [f64]; 2],
+        node: &mut [f64],
+    ) -> usize;
 }
 
 /// A generalised linear model with a declared prior of the coefficients: [`LogisticRegression`] and
@@ -56,6 +71,8 @@ struct Pass<'a> {
     rows: Rows<'a>,
     order: Order,
     contraction: Option<(Contraction<'a>, Covariance)>,
+    /// The covariance of a Gaussian around the one draw, whose expectations are wanted.
+    around: Option<Around<'a>>,
 }
 
 /// Which sums besides the contractions.
@@ -83,7 +100,15 @@ impl<L: Likelihood> Target for Glm<L> {
             transforms: transforms.expect("the scales of a design matrix were checked"),
             prior: self.prior.clone(),
             n_rows: Some(self.x.n_rows()),
-            offers: Offers { gradient: true, values: true, hessian: true, gauss_newton: true, item_gradients: true },
+            offers: Offers {
+                values: true,
+                hessian: true,
+                gauss_newton: true,
+                item_gradients: true,
+                gaussian_expectation: true,
+                ..Offers::GRADIENT
+            },
+            derivatives: Derivatives::Known,
             room: room(self.x.n_cols()),
             ..About::new(self.x.n_cols())
         }
@@ -92,8 +117,8 @@ impl<L: Likelihood> Target for Glm<L> {
     /// The Gauss–Newton matrix is the Hessian: η is linear in z.
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
         let Ask { draws, rows, want } = *ask;
-        let Parts { log_p, grad, mut curvature, items, scratch } = answer.parts_mut();
-        let mut pass = Pass { draws, rows, order: Order::Gradient, contraction: None };
+        let Parts { log_p, grad, mut curvature, items, work, scratch } = answer.parts_mut();
+        let mut pass = Pass { draws, rows, order: Order::Gradient, contraction: None, around: None };
         match want {
             Want::Values => {
                 pass.order = Order::Value;
@@ -108,6 +133,16 @@ impl<L: Likelihood> Target for Glm<L> {
             Want::Hessian(contraction) | Want::GaussNewton(contraction) => {
                 pass.contraction = Some((contraction, curvature.covariance()));
                 self.run(pass, scratch, Sums { log_p, grad, curvature: curvature.as_mut_slice() });
+            }
+            Want::GaussianExpectation { shape, covariance } => {
+                pass.around = Some(Around { shape, covariance });
+                let mut sums = [0.0; 2];
+                self.run(pass, scratch, Sums { log_p: &mut sums, grad, curvature: curvature.as_mut_slice() });
+                log_p[0] = sums[0];
+                // A product of the rows with a matrix is half as many gradients as it has columns.
+                let nodes = sums[1] / rows.len(self.x.n_rows()).max(1) as f64;
+                let products = if shape == Covariance::Full { 0.5 * self.x.n_cols() as f64 } else { 1.0 };
+                *work = (products + nodes).ceil() as u64;
             }
             Want::ItemGradients { draw } => self.write_item_gradients(draws.get(draw), rows, scratch, items),
         }
@@ -173,12 +208,21 @@ impl<L: Likelihood> Glm<L> {
         let (d, n_draws) = (self.x.n_cols(), pass.draws.len());
         assert_eq!(pass.draws.dim(), d, "draws have the dimension of the model");
         let n = pass.rows.len(self.x.n_rows());
-        let work = work_len(d, n_draws, matches!(pass.rows, Rows::Subset(_)), pass.contraction.is_some());
-        let n_values = if pass.order == Order::None { 0 } else { n_draws };
+        let subset = matches!(pass.rows, Rows::Subset(_));
+        let work = match pass.around {
+            Some(around) => expectation::memory(d, around.shape, subset),
+            None => work_len(d, n_draws, subset, pass.contraction.is_some()),
+        };
+        let n_values = match pass.order {
+            Order::None => 0,
+            // The expectation, and what it cost.
+            _ if pass.around.is_some() => 2,
+            _ => n_draws,
+        };
         let n_slopes = if pass.order == Order::Gradient { n_draws * d } else { 0 };
         let log_p = &mut sums.log_p[..n_values];
         let grad = &mut sums.grad[..n_slopes];
-        let chunks = n_chunks(n, d, n_draws);
+        let chunks = n_chunks(n, d, if pass.around.is_some() { d } else { n_draws });
         log_p.fill(0.0);
         grad.fill(0.0);
         if chunks == 1 {
@@ -196,7 +240,8 @@ impl<L: Likelihood> Glm<L> {
                 axpy(1.0, partial[3], sums.curvature);
             }
         }
-        if let Some((_, Covariance::Full)) = pass.contraction {
+        let shape = pass.contraction.map(|(_, shape)| shape).or(pass.around.map(|around| around.shape));
+        if shape == Some(Covariance::Full) {
             sums.curvature.chunks_exact_mut(d * d).for_each(|matrix| products::mirror_lower(d, matrix));
         }
     }
@@ -220,6 +265,9 @@ impl<L: Likelihood> Glm<L> {
     }
 
     fn run_chunk(&self, pass: Pass<'_>, range: Range<usize>, work: &mut [f64], sums: Sums<'_>) {
+        if let Some(around) = pass.around {
+            return self.expect_chunk((pass, around), range, work, sums);
+        }
         let (d, n_draws) = (self.x.n_cols(), pass.draws.len());
         let block = block_rows(n_draws);
         let kept = if pass.contraction.is_some() { n_draws } else { 1 };

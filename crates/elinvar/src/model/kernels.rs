@@ -277,6 +277,36 @@ mod tests {
         }
     }
 
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn kernels_depend_on_fma_alone_and_by_little() {
+        let eta: Vec<f64> = grid(-30.0, 30.0, 1_002).collect();
+        let n = eta.len();
+        let y: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let labels: Vec<f64> = (0..n / 4).map(|i| (i % 4) as f64).collect();
+        let found = crate::special::simd::on_each_level(|| {
+            let (mut value, mut curvature, mut spare) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+            let mut all = Vec::new();
+            for kernel in [logistic_block, poisson_block] {
+                let mut slope = eta.clone();
+                kernel(&y, &mut slope, &mut value, &mut curvature);
+                [&slope, &value, &curvature].into_iter().for_each(|numbers| all.extend_from_slice(numbers));
+            }
+            let (mut t, mut p) = (eta.clone(), eta[..4 * labels.len()].to_vec());
+            tanh_block(&mut t);
+            softmax_block(&labels, &mut p, &mut value[..n / 4], &mut spare);
+            [&t, &p, &value[..n / 4]].into_iter().for_each(|numbers| all.extend_from_slice(numbers));
+            all
+        });
+        for (level, numbers) in found.get(1..).unwrap_or_default() {
+            assert!(numbers == &found[1].1, "{level:?} has the bits of AVX2");
+            for (a, b) in numbers.iter().zip(&found[0].1) {
+                // Differences of terms of up to 30, which round by 2⁻⁴⁹.
+                assert!((a - b).abs() <= 16.0 * BOUND * b.abs().max(30.0), "{a} with fused operations, {b} without");
+            }
+        }
+    }
+
     #[test]
     fn tanh_agrees_with_std_relatively() {
         let tiny = (0..300).map(|k| 0.5f64.powi(k));

@@ -1,6 +1,7 @@
 //! Linear regression with unknown noise.
 
 mod curvature;
+mod expectation;
 mod statistics;
 
 use curvature::Curving;
@@ -10,7 +11,7 @@ use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::{
-    About, Answer, Ask, Offers, Parts, Prior, Room, Rows, Target, TargetError, Transform, Transforms, Want,
+    About, Answer, Ask, Derivatives, Offers, Parts, Prior, Room, Rows, Target, TargetError, Transform, Transforms, Want,
 };
 
 /// y_n ~ N(x_nᵀβ, σ²) with a [`Prior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
@@ -116,13 +117,24 @@ impl Target for LinearRegression {
                 .expect("the scales of a design matrix were checked"),
             prior: self.coefficient_prior.clone(),
             n_rows: Some(self.x.n_rows()),
-            offers: Offers { values: true, hessian: true, gauss_newton: true, ..Offers::GRADIENT },
+            offers: Offers {
+                values: true,
+                hessian: true,
+                gauss_newton: true,
+                gaussian_expectation: true,
+                ..Offers::GRADIENT
+            },
+            derivatives: Derivatives::Known,
             room: Room { once: self.memory_len(), ..Room::default() },
             ..About::new(self.n_coefficients() + 1)
         }
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        if let Want::GaussianExpectation { shape, covariance } = ask.want {
+            self.expect(ask.rows, ask.draws.get(0), (shape, covariance), answer.parts_mut());
+            return Ok(());
+        }
         let p = self.n_coefficients();
         let (n, share) = self.share(ask.rows);
         let Parts { log_p, grad, mut curvature, scratch, .. } = answer.parts_mut();

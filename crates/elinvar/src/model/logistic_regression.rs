@@ -1,5 +1,7 @@
 //! Logistic regression.
 
+mod expectation;
+
 use super::DesignMatrix;
 use super::glm::{Glm, Likelihood};
 use super::kernels;
@@ -28,6 +30,16 @@ impl Likelihood for Bernoulli {
     #[inline]
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
         kernels::logistic_block(y, eta, value, curvature);
+    }
+
+    fn expectation_block(
+        y: &[f64],
+        eta: &mut [f64],
+        variance: &mut [f64],
+        outputs: [&mut [f64]; 2],
+        node: &mut [f64],
+    ) -> usize {
+        expectation::by_width(y, eta, variance, outputs, node)
     }
 }
 

@@ -20,6 +20,20 @@ impl Likelihood for Poisson {
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]) {
         kernels::poisson_block(y, eta, value, curvature);
     }
+
+    /// E e^η = e^{m + s²/2}.
+    fn expectation_block(
+        y: &[f64],
+        eta: &mut [f64],
+        variance: &mut [f64],
+        [value, curvature]: [&mut [f64]; 2],
+        _: &mut [f64],
+    ) -> usize {
+        eta.iter_mut().zip(&*variance).for_each(|(eta, v)| *eta += 0.5 * v);
+        kernels::poisson_block(y, eta, value, curvature);
+        value.iter_mut().zip(y).zip(&*variance).for_each(|((value, y), v)| *value -= 0.5 * y * v);
+        1
+    }
 }
 
 impl PoissonRegression {

@@ -7,7 +7,7 @@ use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-use super::{Plan, Stop};
+use super::{Correct, Plan, Stop};
 use crate::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
 use crate::random::Noise;
 use crate::rule::{AdamLike, EuclideanAdam, Printed, Rule, StepSize};
@@ -40,6 +40,7 @@ struct Keys {
     max_kl: Option<Option<f64>>,
     average: Option<bool>,
     restarts: Option<usize>,
+    correct: Option<Correct>,
     stop: Option<Stop>,
     seed: Option<u64>,
 }
@@ -68,6 +69,7 @@ impl<'de> Deserialize<'de> for Plan {
             max_kl: keys.max_kl.unwrap_or(preset.max_kl),
             average: keys.average.unwrap_or(preset.average),
             restarts: keys.restarts.unwrap_or(preset.restarts),
+            correct: keys.correct.unwrap_or(preset.correct),
             stop: keys.stop.unwrap_or(preset.stop),
             seed: keys.seed.unwrap_or(preset.seed),
         })

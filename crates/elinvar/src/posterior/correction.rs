@@ -1,11 +1,15 @@
 //! The correction of a fit by chains on the target, and the verdict on what they found.
 
-use super::reason::grouped;
-use super::{Judgement, Posterior, Verdict, limits};
+use super::answer::unsharp_quantile;
+use super::reason::{beginning, grouped};
+use super::{Judgement, Looked, Posterior, Verdict, bridge, limits};
 use crate::Error;
-use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt};
+use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round};
 use crate::evaluate::{Evaluator, Interrupt};
-use crate::target::{Support, Target};
+use crate::random::Purpose;
+use crate::record::Estimate;
+use crate::target::{About, Support, Target};
+use crate::tuning::answers;
 
 impl Posterior {
     /// Runs short chains on the target in the coordinates of this approximation, until the standard errors of their
@@ -32,20 +36,21 @@ impl Posterior {
     /// [`Error::Unsupported`] for a target without gradients or with edges, [`Error::Domain`] for settings that make no
     /// sense, [`Error::Shape`] for a target of another dimension, and the target's own error.
     pub fn correct(&mut self, target: &dyn Target, settings: &Correction) -> Result<&Corrected, Error> {
-        self.correct_by(&mut Evaluator::new(target, None), settings)
+        self.correct_by(&mut Evaluator::new(target, None), settings, &|_| ())
     }
 
-    /// [`Posterior::correct`] that can be interrupted.
+    /// [`Posterior::correct`] that can be interrupted, and that shows every round of the chains to `watch`.
     ///
     /// # Errors
     /// As [`Posterior::correct`]; [`Error::Interrupted`].
-    pub fn correct_interruptibly(
+    pub fn correct_watched(
         &mut self,
         target: &dyn Target,
         settings: &Correction,
         interrupt: &dyn Interrupt,
+        watch: &dyn Fn(&Round),
     ) -> Result<&Corrected, Error> {
-        self.correct_by(&mut Evaluator::new(target, Some(interrupt)), settings)
+        self.correct_by(&mut Evaluator::new(target, Some(interrupt)), settings, watch)
     }
 
     /// [`Posterior::correct`] by one who may be interrupted.
@@ -53,22 +58,16 @@ impl Posterior {
         &mut self,
         evaluator: &mut Evaluator<'_>,
         settings: &Correction,
+        watch: &dyn Fn(&Round),
     ) -> Result<&Corrected, Error> {
         if evaluator.dim() != self.dim() {
             let (expected, found) = (self.dim(), evaluator.dim());
             return Err(Error::Shape { what: "dimension of the target", expected, found });
         }
-        let about = evaluator.about();
-        let instead = if !about.offers.gradient {
-            "chains need gradients; judge the fit by importance weights"
-        } else if about.support != Support::Real {
-            "chains move on the whole of ℝᵈ; transform the parameters, or judge the fit by importance weights"
-        } else {
-            ""
-        };
-        if !instead.is_empty() {
+        if let Some(instead) = cannot_be_corrected(evaluator.about()) {
             return Err(Error::Unsupported { wanted: "a correction by chains".into(), instead: instead.into() });
         }
+        let before = evaluator.counts();
         let covariance = self.approximation().covariance();
         let question = chains::Question {
             mean: self.approximation().mean(),
@@ -77,11 +76,41 @@ impl Posterior {
             names: self.names(),
             parameter_names: self.constrained_names(),
             transforms: self.transforms(),
+            watch,
         };
         let claims = chains::Limits { mean: limits::MEAN, log_sd: limits::LOG_SD, largest: limits::LARGEST_DRAW };
-        let corrected = chains::correct(evaluator, &question, settings, claims)?;
+        let mut corrected = chains::correct(evaluator, &question, settings, claims)?;
+        let log_evidence = self.bridge(evaluator, &corrected, settings.seed)?;
+        corrected.counts = evaluator.counts().since(before);
+        self.record.log_evidence = log_evidence;
+        if let Some(fault) = self.fault() {
+            corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
+        }
         self.record.judgement = Some(judge(&corrected));
+        self.record.weighed = None;
         Ok(self.record.corrected.insert(corrected))
+    }
+
+    /// The log evidence by a bridge between draws of q, those of the last verdict if there was one, and states of the
+    /// chains.
+    fn bridge(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        corrected: &Corrected,
+        seed: u64,
+    ) -> Result<Option<Estimate>, Error> {
+        let most = answers::bridge_draws(evaluator.about());
+        if self.looked.as_ref().is_none_or(|looked| looked.log_p.is_empty()) {
+            let log_p = evaluator.values(&self.draw(most, seed, Purpose::Diagnostics).0)?;
+            self.looked = Some(Looked { seed, log_p, wide: Vec::new() });
+        }
+        let Some(looked) = &self.looked else { return Ok(None) };
+        let (_, log_q) = self.draw(looked.log_p.len(), looked.seed, Purpose::Diagnostics);
+        let states = corrected.draws(most.min(corrected.n_states()));
+        let of_q: Vec<f64> = looked.log_p.iter().zip(&log_q).map(|(p, q)| p - q).collect();
+        let log_p = evaluator.values(&states)?;
+        let of_p: Vec<f64> = log_p.iter().zip(states.view().iter()).map(|(p, z)| p - self.log_density(z)).collect();
+        Ok(bridge::log_evidence(&of_q, &of_p, corrected.effective_states))
     }
 
     /// What [`Posterior::correct`] found, which is saved with the fit.
@@ -92,22 +121,38 @@ impl Posterior {
     /// Forgets what chains found, and the verdict on it.
     pub fn forget_correction(&mut self) {
         if self.record.corrected.take().is_some() {
-            self.record.judgement = None;
+            (self.record.judgement, self.record.log_evidence) = (None, None);
         }
+    }
+}
+
+/// Why chains cannot run on a target, and what to do instead.
+pub(super) fn cannot_be_corrected(about: &About) -> Option<&'static str> {
+    if !about.offers.gradient {
+        Some("chains need gradients; judge the fit by importance weights")
+    } else if about.support != Support::Real {
+        Some("chains move on the whole of ℝᵈ; transform the parameters, or judge the fit by importance weights")
+    } else {
+        None
     }
 }
 
 /// The verdict on what chains found: a function of it and nothing else.
 pub(super) fn judge(corrected: &Corrected) -> Judgement {
     let doubts = &corrected.doubts;
+    let unsharp = unsharp_quantile(corrected.parameters.iter());
     let verdict = if doubts.is_empty() {
-        Verdict::Trust
+        if unsharp.is_some() { Verdict::TrustMeansOnly } else { Verdict::Trust }
     } else if doubts.iter().all(Doubt::spares_means) {
         Verdict::TrustMeansOnly
     } else {
         Verdict::DoNotTrust
     };
     let decided = match (verdict, doubts.first()) {
+        (Verdict::TrustMeansOnly, None) => {
+            let (name, size) = unsharp.unwrap_or_default();
+            format!("means are sharp, but a quantile of {name} is known to {size:.2} standard deviations only")
+        }
         (Verdict::Trust, _) | (_, None) => {
             "every mean is within 0.1 standard deviations and every standard deviation within 15 %, by the errors of \
              chains on the target"
@@ -131,7 +176,5 @@ pub(super) fn judge(corrected: &Corrected) -> Judgement {
         worst(|number| number.mean.mcse / number.sd.value),
         100.0 * worst(|number| number.sd.mcse / number.sd.value),
     );
-    let mut decided = decided.chars();
-    let first = decided.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    Judgement { verdict, reason: format!("{first}{}. {numbers}.", decided.as_str()) }
+    Judgement { verdict, reason: format!("{}. {numbers}.", beginning(&decided)) }
 }

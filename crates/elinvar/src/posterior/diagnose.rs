@@ -2,16 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::correction;
-use super::verdict::assess;
+use super::correction::{self, cannot_be_corrected};
+use super::verdict::{Assessment, Cause, assess, conclude};
+use super::weighed::is_sharp;
 use super::{
-    Evidence, Importance, Judgement, Posterior, Shift, WideDraws, Widened, judge, limits, pareto_k_threshold, shift,
+    Evidence, Importance, Judgement, Posterior, Shift, Verdict, Weighed, WideDraws, Widened, limits,
+    pareto_k_threshold, shift,
 };
 use crate::Error;
 use crate::evaluate::{Evaluator, Interrupt};
+use crate::plan::Correct;
 use crate::random::Purpose;
 use crate::record::{Counts, Estimate};
-use crate::target::{DrawBuffer, Target};
+use crate::target::fault::shown;
+use crate::target::{About, DrawBuffer, Fault, Target};
 
 /// What fresh draws say about a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +41,9 @@ pub struct Diagnostics {
     /// The wide draws of a verdict; everything else but the shifts and the counts is of draws of q alone.
     #[serde(default)]
     pub wide: Option<WideDraws>,
+    /// What was wrong with the log density at the draws: +∞ or NaN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
     /// Evaluations that these diagnostics took, beyond those that were known ([`Posterior::judge_further`]); they are
     /// not among those of the fit, unless it is a ladder that judged.
     #[serde(default)]
@@ -102,10 +109,17 @@ pub struct WeightedDraws {
 /// log p at the draws that the last verdict rests on. The draws are made again from the seed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looked {
-    seed: u64,
+    pub(super) seed: u64,
     /// At the draws of q, and at the wide ones.
-    log_p: Vec<f64>,
-    wide: Vec<f64>,
+    pub(super) log_p: Vec<f64>,
+    pub(super) wide: Vec<f64>,
+}
+
+/// A verdict, the draws that it rests on, and what they say of the approximation alone.
+struct Judged {
+    judgement: Judgement,
+    weighted: WeightedDraws,
+    of_approximation: Assessment,
 }
 
 impl Posterior {
@@ -149,6 +163,7 @@ impl Posterior {
             effective_sample_size: seen.smoothed.effective_sample_size,
             shifts: shift::shifts(names, &draws, &weights, &vec![1.0 / n as f64; n]),
             wide: None,
+            fault: not_finite(&log_p, &draws, limits::UNDEFINED),
             counts: evaluator.counts().since(before),
         };
         Ok(WeightedDraws { draws, log_p, log_q, log_weights, diagnostics, widened: None })
@@ -163,6 +178,7 @@ impl Posterior {
         let diagnostics = self.importance(target, n, seed)?.diagnostics;
         self.record.diagnostics = Some(diagnostics.clone());
         self.record.judgement = self.corrected().map(correction::judge);
+        self.record.weighed = None;
         Ok(diagnostics)
     }
 
@@ -279,7 +295,37 @@ impl Posterior {
         seed: u64,
     ) -> Result<(Judgement, WeightedDraws), Error> {
         let looked = self.looked.take().unwrap_or(Looked { seed, ..Looked::default() });
-        self.judge_beyond(evaluator, n.max(looked.log_p.len()), looked)
+        let judged = self.judge_beyond(evaluator, n.max(looked.log_p.len()), looked, limits::DRAWS_GROWTH)?;
+        Ok((judged.judgement, judged.weighted))
+    }
+
+    /// What weights give where it is the answer: the approximation is confirmed by them; or it is not, they are sharp
+    /// all the same, and chains, which see more, cannot be run.
+    fn weigh_where_it_helps(
+        &self,
+        about: &About,
+        weighted: &WeightedDraws,
+        assessment: &Assessment,
+    ) -> Option<Weighed> {
+        let is_confirmed = assessment.verdict == Verdict::Trust;
+        let is_about_shifts = matches!(assessment.cause, Cause::Means { .. } | Cause::StandardDeviations { .. })
+            && cannot_be_corrected(about).is_some();
+        if self.corrected().is_some() || self.plan().correct == Correct::Never || !(is_confirmed || is_about_shifts) {
+            return None;
+        }
+        Some(self.weigh(weighted)).filter(|weighed| is_confirmed || is_sharp(&weighted.diagnostics, weighed))
+    }
+
+    /// Whether weights on `n` draws confirm the approximation, not only what they give; and whether they are so far
+    /// from it that no number of draws would.
+    pub(super) fn confirm(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        n: usize,
+        looked: Looked,
+    ) -> Result<(bool, bool), Error> {
+        let Assessment { verdict, undecided, .. } = self.judge_beyond(evaluator, n, looked, 1)?.of_approximation;
+        Ok((verdict == Verdict::Trust, verdict != Verdict::Trust && !undecided))
     }
 
     /// [`Posterior::judge_with_draws`] by one who may be interrupted.
@@ -289,15 +335,19 @@ impl Posterior {
         n: usize,
         seed: u64,
     ) -> Result<(Judgement, WeightedDraws), Error> {
-        self.judge_beyond(evaluator, n, Looked { seed, ..Looked::default() })
+        let judged = self.judge_beyond(evaluator, n, Looked { seed, ..Looked::default() }, limits::DRAWS_GROWTH)?;
+        Ok((judged.judgement, judged.weighted))
     }
 
+    /// A verdict on `n` draws, those that were looked at among them, and on up to `growth` times as many while noise
+    /// decides.
     fn judge_beyond(
         &mut self,
         evaluator: &mut Evaluator<'_>,
         n: usize,
         mut looked: Looked,
-    ) -> Result<(Judgement, WeightedDraws), Error> {
+        growth: usize,
+    ) -> Result<Judged, Error> {
         /// Draws of q times dimension beyond which none are added: 256 MiB, and as much for the wide ones.
         const MOST_NUMBERS: usize = 1 << 25;
         if let Some(mode) = self.agreement().modes.iter().find(|mode| mode.centre.len() != self.dim()) {
@@ -316,23 +366,49 @@ impl Posterior {
                 remaining: self.record.remaining.map(|(value, error)| Estimate::new(value, error)),
                 agreement: self.agreement(),
                 log_q_at_modes: &log_q,
+                fault: self.fault(),
             };
             let more = 4 * n_draws;
+            let of_approximation = assess(&evidence);
             if self.corrected().is_none()
-                && assess(&evidence).undecided
-                && more <= limits::DRAWS_GROWTH * n
+                && of_approximation.undecided
+                && more <= growth * n
                 && more.saturating_mul(self.dim()) <= MOST_NUMBERS
             {
                 n_draws = more;
                 continue;
             }
-            // What is given is judged: the answer of chains, where there is one.
-            let judgement = self.corrected().map_or_else(|| judge(&evidence), correction::judge);
+            // What is given is judged: the answer of chains or of weights, where there is one.
+            let weighed = self.weigh_where_it_helps(evaluator.about(), &weighted, &of_approximation);
+            let judgement = match (self.corrected(), &weighed) {
+                (Some(corrected), _) => correction::judge(corrected),
+                (None, Some(_)) if of_approximation.verdict != Verdict::Trust => {
+                    let assessment = Assessment { verdict: Verdict::Trust, cause: Cause::Weighed, undecided: false };
+                    conclude(&evidence, &assessment)
+                }
+                _ => conclude(&evidence, &of_approximation),
+            };
+            self.record.weighed = weighed;
             weighted.diagnostics.counts = evaluator.counts().since(before);
             self.record.diagnostics = Some(weighted.diagnostics.clone());
             self.record.judgement = Some(judgement.clone());
             self.looked = Some(looked);
-            return Ok((judgement, weighted));
+            return Ok(Judged { judgement, weighted, of_approximation });
         }
     }
+}
+
+/// What is wrong with log p at draws, if anything is: +∞ at one of them, or NaN at more than `share` of them.
+pub(super) fn not_finite(log_p: &[f64], draws: &DrawBuffer, share: f64) -> Option<Fault> {
+    let infinite = log_p.iter().filter(|l| **l == f64::INFINITY).count() as u64;
+    let undefined = log_p.iter().filter(|l| l.is_nan()).count() as u64;
+    let of = log_p.len() as u64;
+    let found = if infinite > 0 {
+        log_p.iter().position(|l| *l == f64::INFINITY)
+    } else if undefined as f64 > share * of as f64 {
+        log_p.iter().position(|l| l.is_nan())
+    } else {
+        None
+    };
+    found.map(|s| Fault::NotFinite { infinite, undefined, of, point: shown(draws.get(s)) })
 }

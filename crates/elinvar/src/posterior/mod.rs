@@ -1,8 +1,11 @@
 //! The result of a fit: a distribution that can be sampled, evaluated, summarised, saved and judged.
 
+mod answer;
+mod bridge;
 mod comparison;
 mod correction;
 mod diagnose;
+mod first_look;
 mod importance;
 mod pareto;
 mod reason;
@@ -10,20 +13,23 @@ mod shift;
 mod summary;
 mod tail_index;
 pub(crate) mod verdict;
+mod weighed;
 mod wide;
 
 pub use crate::evaluate::log_density_at;
 pub use crate::record::{Agreement, Estimate, ModeRecord, Rung};
+use answer::Weighed;
+pub use answer::{Answer, GivenBy};
 pub use comparison::{Comparison, compare};
 use diagnose::Looked;
 pub use diagnose::{Diagnostics, WeightedDraws};
+pub(crate) use first_look::may_be_corrected;
 pub(crate) use importance::Importance;
 pub(crate) use pareto::log_mean_exp;
 pub use pareto::{ParetoTail, Smoothed, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
 pub use shift::Shift;
-pub use summary::ParameterSummary;
 pub use tail_index::TailIndex;
-pub(crate) use verdict::{Evidence, judge, limits};
+pub(crate) use verdict::{Evidence, limits};
 pub use verdict::{Judgement, Verdict};
 pub use wide::{WideDraws, Widened};
 
@@ -32,14 +38,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::chains::Corrected;
+use crate::chains::{Corrected, Doubt};
 use crate::evaluate::CHUNK;
 use crate::family::{Approximation, DrawPlan, Family, NoiseKey};
 use crate::file::{self, Format, Header};
 use crate::plan::Plan;
 use crate::random::Purpose;
 use crate::record::{Counts, Step, StopReason};
-use crate::target::{About, DrawBuffer, Transforms};
+use crate::target::{About, DrawBuffer, Fault, Transforms};
 
 /// A fitted approximation with the record of how it came about.
 #[derive(Clone, Debug)]
@@ -69,9 +75,18 @@ struct Record {
     remaining: Option<(f64, f64)>,
     #[serde(default)]
     judgement: Option<Judgement>,
+    /// What was wrong with the target when the fit had ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fault: Option<Fault>,
     /// What chains found, where they were run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     corrected: Option<Corrected>,
+    /// What importance weights gave, where they suffice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weighed: Option<Weighed>,
+    /// The log evidence that belongs to what chains found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log_evidence: Option<Estimate>,
     #[serde(default)]
     agreement: Agreement,
     #[serde(default)]
@@ -103,7 +118,10 @@ impl Posterior {
             diagnostics: None,
             remaining,
             judgement: None,
+            fault: None,
             corrected: None,
+            weighed: None,
+            log_evidence: None,
             agreement: Agreement::default(),
             rungs: Vec::new(),
             trace: Vec::new(),
@@ -151,6 +169,11 @@ impl Posterior {
         self.record.stop_reason
     }
 
+    /// Records that the fit ended because chains cost less than the rest of it.
+    pub(crate) fn leave_to_chains(&mut self) {
+        self.record.stop_reason = StopReason::LeftToChains;
+    }
+
     /// Whether the fit ended because there was nothing left to gain.
     pub fn converged(&self) -> bool {
         self.record.stop_reason == StopReason::Converged
@@ -186,6 +209,23 @@ impl Posterior {
         self.record.agreement = agreement;
         self.record.judgement = None;
         self.record.corrected = None;
+        self.record.weighed = None;
+    }
+
+    /// What was wrong with the target, as far as its answers at a few draws of the fit showed it.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.record.fault.as_ref()
+    }
+
+    /// Records what is wrong with the target; a verdict that did not know it is changed.
+    pub(crate) fn set_fault(&mut self, fault: Option<Fault>) {
+        if let (Some(fault), Some(judgement)) = (&fault, &mut self.record.judgement) {
+            *judgement = Judgement { verdict: Verdict::DoNotTrust, reason: reason::beginning(&format!("{fault}.")) };
+        }
+        if let (Some(fault), Some(corrected)) = (&fault, &mut self.record.corrected) {
+            corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
+        }
+        self.record.fault = fault;
     }
 
     /// The families that were tried, from the first to the last; empty where one was asked for.
@@ -289,6 +329,9 @@ impl Posterior {
         }
         if record.corrected.as_ref().is_some_and(|corrected| !corrected.fits(dim, parameters)) {
             return Err(file::damaged(path, &"its correction has another number of coordinates"));
+        }
+        if record.weighed.as_ref().is_some_and(|w| w.coordinates.len() != dim || w.parameters.len() != parameters) {
+            return Err(file::damaged(path, &"what importance weights gave has another number of coordinates"));
         }
         Ok(Self { record, looked: None })
     }

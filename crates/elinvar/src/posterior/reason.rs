@@ -20,6 +20,7 @@ fn decision(evidence: &Evidence<'_>, cause: Cause) -> String {
         Cause::NotConverged => {
             format!("Not converged: {}{}", evidence.stop_reason.sentence(), left(evidence.remaining))
         }
+        Cause::Fault => evidence.fault().map_or_else(String::new, |fault| beginning(&fault.to_string())),
         Cause::Unbounded => {
             "A search for modes went up without end: this log density has no maximum, and may have mass that no draw \
              reaches or no normaliser"
@@ -65,8 +66,18 @@ fn decision(evidence: &Evidence<'_>, cause: Cause) -> String {
             "The means hold, but the sds are in doubt: importance weights leave only {} of the draws",
             percent(diagnostics.effective_draws().1)
         ),
+        Cause::Weighed => "Importance weights give every mean within 0.1 sd and every sd within 15 %, though the \
+                           approximation by itself has not"
+            .into(),
         Cause::Nothing => "Converged, and importance weights confirm every mean and sd".into(),
     }
+}
+
+/// A sentence with a capital letter.
+pub(super) fn beginning(sentence: &str) -> String {
+    let mut rest = sentence.chars();
+    let first = rest.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}", rest.as_str())
 }
 
 fn left(remaining: Option<Estimate>) -> String {

@@ -1,54 +1,67 @@
-//! Mean, standard deviation and quantiles of each parameter on the constrained scale.
-
-use serde::{Deserialize, Serialize};
+//! Mean, standard deviation and quantiles of each parameter and coordinate of an approximation.
 
 use super::Posterior;
+use crate::chains::CorrectedNumber;
+use crate::record::Estimate;
 
-/// One row of the parameter table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ParameterSummary {
-    /// Name of the parameter.
-    pub name: String,
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub sd: f64,
-    /// 5 % quantile.
-    pub q5: f64,
-    /// 95 % quantile.
-    pub q95: f64,
+/// The numbers of an approximation, whose distance from the target nobody knows.
+pub(super) struct Approximated {
+    pub(super) parameters: Vec<CorrectedNumber>,
+    pub(super) coordinates: Vec<CorrectedNumber>,
 }
 
 impl Posterior {
-    /// The parameters on the constrained scale: quantiles from `n` draws, and so are mean and standard deviation of a
-    /// transformed parameter; those of one that is linear in z are exact. Fewer than two draws are taken as two.
-    pub fn summary(&self, n: usize, seed: u64) -> Vec<ParameterSummary> {
+    /// Numbers with errors that are not known.
+    pub(super) fn approximated(&self, n: usize, seed: u64) -> Approximated {
         let draws = self.sample(n.max(2), seed);
+        let d = self.dim();
         let transforms = self.transforms();
         let width = transforms.n_constrained();
-        let mut columns = vec![Vec::with_capacity(n); width];
+        let mut columns = vec![Vec::with_capacity(n); width + d];
         let mut x = vec![0.0; width];
         for z in draws.view().iter() {
             transforms.constrain(z, &mut x);
-            columns.iter_mut().zip(&x).for_each(|(column, value)| column.push(*value));
+            columns.iter_mut().zip(x.iter().chain(z)).for_each(|(column, value)| column.push(*value));
         }
+        let exact = self.exact_moments();
+        let names = self.constrained_names().iter().chain(self.names());
+        let mut numbers: Vec<CorrectedNumber> = names
+            .zip(&mut columns)
+            .zip(exact)
+            .map(|((name, column), exact)| {
+                column.sort_by(f64::total_cmp);
+                let (mean, sd) = exact.unwrap_or_else(|| moments(column));
+                let unknown = |value| Estimate { value, mcse: f64::MAX };
+                CorrectedNumber {
+                    name: name.clone(),
+                    mean: unknown(mean),
+                    sd: unknown(sd),
+                    q5: unknown(quantile(column, 0.05)),
+                    q50: unknown(quantile(column, 0.5)),
+                    q95: unknown(quantile(column, 0.95)),
+                    judged: true,
+                }
+            })
+            .collect();
+        let coordinates = numbers.split_off(width);
+        Approximated { parameters: numbers, coordinates }
+    }
+
+    /// Mean and standard deviation under q of every parameter that is linear in z, and of every coordinate.
+    pub(super) fn exact_moments(&self) -> Vec<Option<(f64, f64)>> {
         let d = self.dim();
         let (mean, cov) = (self.approximation().mean(), self.approximation().covariance());
-        let linear = transforms.linear();
-        let rows = self.constrained_names().iter().zip(&mut columns).enumerate().map(|(i, (name, column))| {
-            column.sort_by(f64::total_cmp);
-            let (mean, sd) = match linear[i].as_slice() {
-                [] => moments(column),
-                [(j, factor)] => (factor * mean[*j], factor * cov[j * d + j].sqrt()),
-                row => {
-                    let entries = row.iter().flat_map(|a| row.iter().map(move |b| (a, b)));
-                    let variance: f64 = entries.map(|((i, a), (j, b))| a * b * cov[i * d + j]).sum();
-                    (row.iter().map(|(j, factor)| factor * mean[*j]).sum(), variance.max(0.0).sqrt())
-                }
-            };
-            ParameterSummary { name: name.clone(), mean, sd, q5: quantile(column, 0.05), q95: quantile(column, 0.95) }
+        let linear = self.transforms().linear();
+        let parameters = linear.iter().map(|row| match row.as_slice() {
+            [] => None,
+            [(j, factor)] => Some((factor * mean[*j], factor.abs() * cov[j * d + j].sqrt())),
+            row => {
+                let entries = row.iter().flat_map(|a| row.iter().map(move |b| (a, b)));
+                let variance: f64 = entries.map(|((i, a), (j, b))| a * b * cov[i * d + j]).sum();
+                Some((row.iter().map(|(j, factor)| factor * mean[*j]).sum(), variance.max(0.0).sqrt()))
+            }
         });
-        rows.collect()
+        parameters.chain((0..d).map(|i| Some((mean[i], cov[i * d + i].sqrt())))).collect()
     }
 }
 

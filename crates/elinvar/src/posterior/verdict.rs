@@ -9,13 +9,14 @@
 //! Why k̂ is not the rule. k̂ asks whether importance sampling corrects what is left, not whether much is left to
 //! correct: of 147 fits with right moments 43 had k̂ above 0.7, up to 1.9, since the tail of nearly equal ratios has
 //! any shape; and Gaussian fits of Student-t laws with 4 or 2.2 degrees of freedom, or a mixture fitted to a Cauchy law
-//! (0.17), had k̂ below it. It is told, and it steers the ladder, but the shifts decide. `docs/verdict.md` has the
+//! (0.17), had k̂ below it. It is told, and it steers the ladder, but the shifts decide. `docs/trust.md` has the
 //! table of fits with known moments.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Agreement, Diagnostics, Estimate, reason};
 use crate::record::StopReason;
+use crate::target::Fault;
 
 /// The constants of the rule.
 pub mod limits {
@@ -23,6 +24,9 @@ pub mod limits {
     pub const MEAN: f64 = 0.1;
     /// A standard deviation is right if its logarithm is within log 1.15.
     pub const LOG_SD: f64 = 0.139_762;
+    /// The 5 %, 50 % and 95 % quantiles of an answer have standard errors within so many standard deviations: what the
+    /// other two limits come to at 1.645 standard deviations from the mean.
+    pub const QUANTILE: f64 = 0.35;
     /// Estimates must stay within the limits by so many standard errors.
     pub const ERRORS: f64 = 2.0;
     /// Effective share of the draws from which standard deviations are believed. Where q is p it is a half or more (the
@@ -39,6 +43,8 @@ pub mod limits {
     pub const DRAWS_GROWTH: usize = 16;
     /// Share of draws at which log p may fail to be finite.
     pub const DROPPED: f64 = 0.01;
+    /// Share of draws at which log p may be NaN; at none may it be +∞.
+    pub const UNDEFINED: f64 = 1e-3;
     /// log p − log Z − log q at a mode that q does not cover, in nats above that of the mode it covers best.
     pub const MISSED_MODE_NATS: f64 = 5.0;
     /// Share of the mass that a missed mode may have.
@@ -100,11 +106,22 @@ pub(crate) struct Evidence<'a> {
     pub agreement: &'a Agreement,
     /// log q at the centre of every mode of the agreement, in order.
     pub log_q_at_modes: &'a [f64],
+    /// What is wrong with the target.
+    pub fault: Option<&'a Fault>,
+}
+
+impl<'a> Evidence<'a> {
+    /// What is wrong with the target, by the end of the fit or by the draws of the verdict.
+    pub(super) fn fault(&self) -> Option<&'a Fault> {
+        self.fault.or(self.diagnostics.fault.as_ref())
+    }
 }
 
 /// What decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cause {
+    /// Answers of the target contradict each other, or are no density's.
+    Fault,
     NotConverged,
     Unbounded,
     Dropped,
@@ -127,6 +144,8 @@ pub(super) enum Cause {
         change: f64,
     },
     FewForStandardDeviations,
+    /// Weights give what the approximation has wrong, and are sharp.
+    Weighed,
     Nothing,
 }
 
@@ -137,15 +156,19 @@ pub(super) struct Assessment {
     pub(super) undecided: bool,
 }
 
-/// The verdict on a fit: a function of the evidence and nothing else.
-pub(crate) fn judge(evidence: &Evidence<'_>) -> Judgement {
-    let assessment = assess(evidence);
-    Judgement { verdict: assessment.verdict, reason: reason::sentences(evidence, &assessment) }
+/// An assessment with its reason in words.
+pub(super) fn conclude(evidence: &Evidence<'_>, assessment: &Assessment) -> Judgement {
+    Judgement { verdict: assessment.verdict, reason: reason::sentences(evidence, assessment) }
 }
+
+/// The verdict on an approximation: a function of the evidence and nothing else.
 
 pub(super) fn assess(evidence: &Evidence<'_>) -> Assessment {
     let Evidence { diagnostics, agreement, .. } = *evidence;
     let refuse = |cause| Assessment { verdict: Verdict::DoNotTrust, cause, undecided: false };
+    if evidence.fault().is_some() {
+        return refuse(Cause::Fault);
+    }
     if evidence.stop_reason != StopReason::Converged {
         return refuse(Cause::NotConverged);
     }

@@ -9,6 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::diagnose::not_finite;
 use super::{Posterior, WeightedDraws, shift};
 use crate::Error;
 use crate::evaluate::Evaluator;
@@ -129,6 +130,9 @@ impl Posterior {
         let before = evaluator.counts();
         let log_p = evaluator.values_beyond(known, &beyond)?;
         weighted.diagnostics.counts += evaluator.counts().since(before);
+        // Where the model does not exist NaN is as good as −∞; +∞ is no density's anywhere.
+        let fault = not_finite(&log_p, &beyond, 1.0);
+        weighted.diagnostics.fault = weighted.diagnostics.fault.take().or(fault);
         let mut draws = DrawBuffer::zeros(d, 2 * n);
         let (ours, theirs) = draws.as_mut_slice().split_at_mut(d * n);
         ours.copy_from_slice(weighted.draws.view().as_slice());

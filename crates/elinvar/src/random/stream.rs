@@ -26,6 +26,8 @@ pub enum Purpose {
     Chains,
     /// Comparing a state with the Gaussian that its family contains.
     Contained,
+    /// Holding derivatives against differences.
+    Derivatives,
 }
 
 impl Purpose {
@@ -40,6 +42,7 @@ impl Purpose {
             Self::Check => 6,
             Self::Chains => 7,
             Self::Contained => 8,
+            Self::Derivatives => 9,
         }
     }
 }

@@ -11,7 +11,8 @@ use crate::Error;
 /// logits; the gradient is the ordinary one. With curvature `stein_plain` it is the reparameterisation gradient, in a
 /// mixture along the draws of each component, log q included; with `hessian` it has the same mean by Price's identity.
 /// The logits of a mixture move by the score function, −h times the responsibility less the weight, summed over the
-/// label: no estimator of them is pathwise here.
+/// label. With [`Sampling::Implicit`](crate::estimate::Sampling) components and logits alike move by implicit
+/// reparameterisation of the mixture as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EuclideanAdam {
@@ -71,7 +72,7 @@ impl EuclideanAdamMemory {
     /// The memory as it was stored, if it has `n` coordinates.
     pub(crate) fn restored(&self, n: usize) -> Option<Self> {
         let fits = |stored: &Vec<f64>| stored.len() == n && stored.iter().all(|v| v.is_finite());
-        let sound = [&self.at, &self.m, &self.v].into_iter().all(fits) && in_range(&self.at);
+        let sound = [&self.at, &self.m, &self.v].into_iter().all(fits) && in_range(&self.at) && self.t <= u64::MAX / 4;
         sound.then(|| Self { gradient: vec![0.0; n], next: vec![0.0; n], ..self.clone() })
     }
 

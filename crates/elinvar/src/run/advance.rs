@@ -100,7 +100,8 @@ impl Memory {
                 Self::Momentum { before: (**before).clone(), known: true }
             }
             (Self::AdamLike(fresh), MemoryState::AdamLike(memory)) => {
-                if fresh.m.len() != memory.m.len() || !memory.m.iter().all(|m| m.is_finite()) {
+                let counted = memory.t <= u64::MAX / 4;
+                if fresh.m.len() != memory.m.len() || !memory.m.iter().all(|m| m.is_finite()) || !counted {
                     return Err(misfit(fresh.m.len(), memory.m.len()));
                 }
                 Self::AdamLike(memory.clone())

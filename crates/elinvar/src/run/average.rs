@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::journal::never_kept;
 use crate::Error;
 use crate::family::Approximation;
 
@@ -53,6 +54,9 @@ impl Average {
         let (expected, found) = (average.sum.len(), state.sum.len());
         if found != expected || !state.sum.iter().all(|v| v.is_finite()) {
             return Err(Error::Shape { what: "sums of the window", expected, found });
+        }
+        if state.count > u64::MAX / 4 {
+            return Err(never_kept("its window has more states than there can be"));
         }
         average.sum.copy_from_slice(&state.sum);
         average.count = state.count;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::advance::MemoryState;
 use super::average::{Average, AverageState};
-use super::journal::{Content, Entry, passes};
+use super::journal::{Content, Entry, never_kept, passes};
 use super::pace::Pace;
 use super::review::Best;
 use super::{Counts, Plan, Run, Step};
@@ -65,7 +65,10 @@ impl RunState {
         if n_draws == 0 || n_draws > most {
             return Some(format!("it has {n_draws} draws per step"));
         }
-        (step > u64::MAX / 4).then(|| format!("it is at step {step}"))
+        if step > u64::MAX / 4 {
+            return Some(format!("it is at step {step}"));
+        }
+        self.pace.problem(self.state.dim()).map(str::to_string)
     }
 }
 
@@ -104,7 +107,9 @@ impl Checkpoint {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let checkpoint: Self = file::read(path, Self::FORMAT)?;
-        match checkpoint.run.problem(&checkpoint.plan) {
+        let counted = checkpoint.counts.are_plausible() && checkpoint.seconds.is_finite();
+        let problem = if counted { None } else { Some("its counts cannot be".to_string()) };
+        match problem.or_else(|| checkpoint.run.problem(&checkpoint.plan)) {
             Some(problem) => Err(file::damaged(path, &problem)),
             None => Ok(checkpoint),
         }
@@ -161,10 +166,7 @@ impl<'t> Run<'t> {
     /// If the state belongs to another family, or to no run of this plan.
     pub(super) fn restore(&mut self, state: &RunState) -> Result<(), Error> {
         if let Some(problem) = state.problem(&self.plan) {
-            return Err(Error::Unsupported {
-                wanted: format!("to go on from a state that no run has kept: {problem}"),
-                instead: "begin the fit again".into(),
-            });
+            return Err(never_kept(&problem));
         }
         let mut states =
             [&state.state, state.average.reference()].into_iter().chain(state.best.as_ref().map(|best| &best.state));

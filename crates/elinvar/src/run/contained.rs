@@ -7,7 +7,7 @@ use crate::family::{Approximation, DrawPlan, NoiseKey};
 use crate::plan::Plan;
 use crate::random::Purpose;
 use crate::record::Estimate;
-use crate::tuning::contained::{DRAWS, LAST_DRAWS};
+use crate::tuning::contained::{CLEAR_ERRORS, DRAWS, LAST_DRAWS, MOST_LAST_DRAWS};
 
 /// A fitted Gaussian, as a member of the family whose start was made from it.
 #[derive(Clone, Debug)]
@@ -61,8 +61,24 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps the Gaussian where the run has ended below it, or was given up without being clearly above it; what is
-    /// left to gain then is what the fit of the Gaussian had left.
+    /// By how much what was reached is above the Gaussian, from four times the draws as long as that is open.
+    fn last_lead(&mut self, gaussian: &Approximation) -> Result<Estimate, Error> {
+        let reached = self.best().clone();
+        // Without values of their own, they are gradients.
+        let most = if self.evaluator.about().offers.values { MOST_LAST_DRAWS } else { LAST_DRAWS };
+        let mut n = LAST_DRAWS;
+        loop {
+            let found = lead(&mut self.evaluator, &self.plan, &reached, gaussian, (n, u64::MAX - n as u64))?;
+            if found.value.abs() > CLEAR_ERRORS * found.mcse || 4 * n > most {
+                return Ok(found);
+            }
+            n *= 4;
+        }
+    }
+
+    /// Keeps the Gaussian unless the run has ended above it by more than the error, or clearly where it was given up:
+    /// what is not to be seen is not worth another family. What is left to gain then is what the fit of the Gaussian
+    /// had left.
     ///
     /// # Errors
     /// A fatal error of the target.
@@ -70,16 +86,15 @@ impl Run<'_> {
         let Some(contained) = self.contained.take().filter(|_| reason != StopReason::Interrupted) else {
             return Ok((reason, remaining));
         };
-        let lead = match self.pace.clear_lead().filter(|_| self.closing.is_none()) {
+        let lead = match self.pace.clear_lead(&self.plan).filter(|_| self.closing.is_none()) {
             Some(lead) => lead,
-            None => {
-                let reached = self.best().clone();
-                lead(&mut self.evaluator, &self.plan, &reached, &contained.q, (LAST_DRAWS, u64::MAX))?
-            }
+            None => self.last_lead(&contained.q)?,
         };
         // Given up, it may have more to gain than the tolerance.
         let given_up = reason == StopReason::Converged && !self.pace.has_little_left(&self.plan);
-        if lead.value >= if given_up { 2.0 * lead.mcse } else { 0.0 } {
+        // A lead below the tolerance is not worth a fit that has not converged.
+        let least = if given_up { (2.0 * lead.mcse).max(self.plan.stop.remaining_nats) } else { lead.mcse };
+        if lead.value >= least {
             return Ok((if given_up { StopReason::Stagnated } else { reason }, remaining));
         }
         (self.closing, self.best, self.q) = (None, None, contained.q);

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use super::components;
 use super::contained::Contained;
+use super::faults::Watch;
 use super::fitting::{Fitting, Kept};
-use super::least_change::LeastChangeRun;
+use super::residual::ResidualRun;
 use super::start::start_in;
 use super::{Plan, Run, Step, Stop, StopReason, ladder, restarts};
 use crate::Error;
@@ -92,7 +93,12 @@ fn fit_kept(
     kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     if plan.restarts > 1 {
-        restarts::best_of(target, family, plan, observe, kept)
+        let mut posterior = restarts::best_of(target, family, plan, observe, kept)?;
+        // The best knows now what the others found, and has forgotten an answer that did not.
+        let mut silent = |_: &_| ControlFlow::Continue(());
+        let mut fit = Fitting::new(&mut silent, Kept { journal: None, ..kept }, 0);
+        ladder::answer_anew(target, family, &mut posterior, plan, &mut fit)?;
+        Ok(posterior)
     } else {
         fit_once(target, family, plan, &mut Fitting::new(observe, kept, 0))
     }
@@ -105,7 +111,9 @@ pub(super) fn fit_once(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    let start = start_in(target, family, plan, fit)?;
+    let mut watch = Watch::new(target, plan.seed);
+    let start = start_in(target, family, plan, fit).map_err(|error| watch.explain(error, fit))?;
+    watch.begin(&start.approximation, fit)?;
     let mut posterior = if family.kind == Kind::Auto {
         ladder::climb(target, start, plan, fit)?
     } else {
@@ -114,8 +122,11 @@ pub(super) fn fit_once(
             _ => run_beside(target, start.approximation, start.contained, plan, fit)?,
         };
         posterior.set_agreement(start.agreement);
+        ladder::answer_where_asked(target, &mut posterior, plan, fit)?;
         posterior
     };
+    let fault = watch.end(posterior.approximation(), fit)?;
+    posterior.set_fault(fault);
     fit.finish(&mut posterior);
     Ok(posterior)
 }
@@ -155,7 +166,14 @@ fn fit_from_kept(
     kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     let mut fit = Fitting::new(observe, kept, 0);
+    let mut watch = Watch::new(target, plan.seed);
+    if start.dim() == target.dim() {
+        watch.begin(&start, &fit)?;
+    }
     let mut posterior = run_from(target, start, plan, &mut fit)?;
+    ladder::answer_where_asked(target, &mut posterior, plan, &mut fit)?;
+    let fault = watch.end(posterior.approximation(), &mut fit)?;
+    posterior.set_fault(fault);
     fit.finish(&mut posterior);
     Ok(posterior)
 }
@@ -178,10 +196,10 @@ fn run_beside(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    if plan.is_by_least_change(target, start.family())? {
+    if plan.goes_by_residuals(target, start.family())? {
         let is_free = plan.curvature != Curvature::LeastChange;
-        let mut run = LeastChangeRun::new(target, start.clone(), plan)?;
-        let from = match fit.carry_by_least_change(&mut run) {
+        let mut run = ResidualRun::new(target, start.clone(), plan)?;
+        let from = match fit.carry_residual(&mut run) {
             // An edge through the start takes one of two mirrored draws.
             Err(Error::BadStart { .. }) if is_free => start,
             Ok(StopReason::Stagnated) if is_free && fit.steps_of_part() < plan.stop.max_steps => {
@@ -191,7 +209,11 @@ fn run_beside(
         };
         // Kinks and edges are noise to residual scores, which no number of draws takes away; averages of steps do.
         let stop = Stop { max_steps: plan.stop.max_steps - fit.steps_of_part(), ..plan.stop };
-        let plan = Plan { curvature: Curvature::Stein { control_variate: true }, stop, ..plan.clone() };
+        let curvature = match target.about().offers.hessian {
+            true => Curvature::Hessian,
+            false => Curvature::Stein { control_variate: true },
+        };
+        let plan = Plan { curvature, stop, ..plan.clone() };
         return run_beside(target, from, contained, &plan, fit);
     }
     let mut run = Run::new(target, start, plan)?;

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use super::components::GrowthState;
 use super::drive::{Driven, drive};
 use super::journal::{Content, Entry, Journal, Part};
-use super::least_change::LeastChangeRun;
+use super::residual::ResidualRun;
 use super::{Counts, Plan, Run, Step, Stop, StopReason};
 use crate::Error;
+use crate::chains::Round;
 use crate::evaluate::{Clock, Evaluator, Interrupt, Limits};
 use crate::posterior::Posterior;
 use crate::target::Target;
@@ -17,7 +18,7 @@ use crate::target::Target;
 /// Sees each step of a fit and may end it.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
 
-/// Where a fit is kept, and who may interrupt it; by default nowhere and nobody.
+/// Where a fit is kept, who may interrupt it and who watches its chains; by default nowhere and nobody.
 ///
 /// An interrupt ends the fit with [`Error::Interrupted`] before its next batch of evaluations, whatever it is about:
 /// the search for a start, a step, or the verdict. With a journal the same call continues it.
@@ -27,11 +28,13 @@ pub struct Kept<'k> {
     pub journal: Option<&'k dyn Journal>,
     /// Says when the fit should end.
     pub interrupt: Option<&'k dyn Interrupt>,
+    /// Sees the rounds of the chains that correct the fit.
+    pub watch: Option<&'k (dyn Fn(&Round) + Sync)>,
 }
 
 impl<'k, J: Journal> From<&'k J> for Kept<'k> {
     fn from(journal: &'k J) -> Self {
-        Self { journal: Some(journal), interrupt: None }
+        Self { journal: Some(journal), ..Self::default() }
     }
 }
 
@@ -44,6 +47,7 @@ pub(super) struct Fitting<'f> {
     observe: Option<Observer<'f>>,
     journal: Option<&'f dyn Journal>,
     interrupt: Option<&'f dyn Interrupt>,
+    watch: Option<&'f (dyn Fn(&Round) + Sync)>,
     restart: usize,
     n_parts: usize,
     /// The place of the present part in the journal.
@@ -74,6 +78,7 @@ impl<'f> Fitting<'f> {
             observe: Some(observe),
             journal: kept.journal,
             interrupt: kept.interrupt,
+            watch: kept.watch,
             restart,
             n_parts: 0,
             place: None,
@@ -124,6 +129,11 @@ impl<'f> Fitting<'f> {
         self.interrupt
     }
 
+    /// Who sees the rounds of its chains.
+    pub(super) fn watch(&self) -> &'f dyn Fn(&Round) {
+        self.watch.map_or(&|_| (), |watch| watch)
+    }
+
     /// A way to the target beside the runs of the fit: it knows what they have left of the limits, and can be
     /// interrupted as they can.
     pub(super) fn evaluator<'t>(&self, target: &'t dyn Target, plan: &Plan) -> Evaluator<'t>
@@ -154,7 +164,7 @@ impl<'f> Fitting<'f> {
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry_by_least_change(&mut self, run: &mut LeastChangeRun<'_>) -> Result<StopReason, Error> {
+    pub(super) fn carry_residual(&mut self, run: &mut ResidualRun<'_>) -> Result<StopReason, Error> {
         let reason = drive(run, self)?;
         self.counts = run.counts_so_far();
         Ok(reason)

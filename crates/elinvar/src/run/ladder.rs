@@ -1,13 +1,14 @@
-//! The ladder: from a Gaussian to families that bend more, as far as it pays.
+//! What `auto` does: a Gaussian, and then the cheapest way to an answer that can be trusted.
 
 use super::fit::{grow, run_from};
 use super::fitting::Fitting;
 use super::start::bend;
-use super::{Counts, Plan, Start, Stop, StopReason};
+use super::{Correct, Counts, Plan, Start, Stop, StopReason};
 use crate::Error;
+use crate::chains::Correction;
 use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::{Approximation, Family, Kind};
-use crate::posterior::{Agreement, Estimate, Posterior, Rung, Verdict, limits};
+use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict, limits, may_be_corrected};
 use crate::random::{Purpose, Stream};
 use crate::target::Target;
 use crate::tuning;
@@ -15,11 +16,12 @@ use crate::tuning;
 /// Block of [`Purpose::Start`] that belongs to the rungs.
 const SEED_BLOCK: u32 = 1 << 18;
 
-/// Climbs from the Gaussian `start`: to `student_t` and `skew` from the fitted Gaussian, then to a growing mixture.
+/// Fits a Gaussian from `start`, a mixture where the search has found several modes, and has the best of them answered
+/// by importance weights or by chains.
 ///
-/// It goes on only while the rung that was kept is not to be trusted, and keeps a rung only if its bound is higher by
-/// more than the error of the difference. Where the search has found several modes, the rungs with one mode are left
-/// out.
+/// Where nothing may be corrected it climbs on: to `skew` and `student_t` from the fitted Gaussian, then to a growing
+/// mixture, as long as the rung that was kept is not to be trusted. With several modes the rungs with one mode are left
+/// out. A rung is kept only if its bound is higher by more than the error of the difference.
 pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Posterior, Error> {
     let several = start.agreement.modes.len() > 1;
     // A t prior shares its w with no other family of the ladder.
@@ -39,7 +41,8 @@ pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fi
     let mut ladder = ladder.step_onto(start.approximation.clone(), fit)?;
     let fitted = ladder.top()?.approximation().clone();
     let mut evaluator = Evaluator::new(target, fit.interrupt());
-    if !several && !shared {
+    let is_bare = plan.correct == Correct::Never;
+    if is_bare && !several && !shared {
         for kind in [Kind::Skew, Kind::StudentT { a: tuning::ladder::STUDENT_T_SHAPE, learn: false }] {
             if ladder.goes_on(fit) {
                 let start = bend(&mut evaluator, &fitted, of(kind), ladder.seed())?;
@@ -48,7 +51,7 @@ pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fi
             }
         }
     }
-    if !shared && ladder.goes_on(fit) {
+    if (is_bare || several) && !shared && ladder.goes_on(fit) {
         let mixture = if several {
             start.of_family(target, of(Kind::MogAuto), plan, fit)?
         } else {
@@ -58,14 +61,97 @@ pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fi
         };
         ladder = ladder.step_onto(mixture, fit)?;
     }
-    // The fit has taken what its rungs have.
-    fit.clock = Clock::stopped_at(ladder.charged_seconds);
-    ladder.finish()
+    let charged = ladder.charged_seconds;
+    let (mut posterior, is_over) = ladder.finish()?;
+    let before = fit.clock.seconds();
+    if !is_bare && !is_over {
+        answer(target, &mut posterior, plan, fit)?;
+    }
+    // The fit has taken what its rungs have, and its chains.
+    let chains = if posterior.corrected().is_some() { fit.clock.seconds() - before } else { 0.0 };
+    fit.clock = Clock::stopped_at(charged + chains);
+    Ok(posterior)
+}
+
+/// [`answer`] for a family that was named, which is corrected only if that is asked for.
+///
+/// # Errors
+/// As [`answer`].
+pub(super) fn answer_where_asked(
+    target: &dyn Target,
+    posterior: &mut Posterior,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<(), Error> {
+    if plan.correct == Correct::Always { answer(target, posterior, plan, fit) } else { Ok(()) }
+}
+
+/// [`answer`] for the best of several fits, which carries the record of all.
+///
+/// # Errors
+/// As [`answer`].
+pub(super) fn answer_anew(
+    target: &dyn Target,
+    family: Family,
+    posterior: &mut Posterior,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<(), Error> {
+    fit.counts = posterior.counts();
+    fit.clock = Clock::at(posterior.seconds());
+    if family.kind == Kind::Auto && plan.correct != Correct::Never {
+        let mut evaluator = Evaluator::new(target, fit.interrupt());
+        if posterior.is_worth_chains(&evaluator) {
+            posterior.weights_suffice(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+        } else {
+            posterior.judge_by(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+        }
+        fit.counts += evaluator.take_counts();
+        answer(target, posterior, plan, fit)?;
+    } else {
+        answer_where_asked(target, posterior, plan, fit)?;
+    }
+    posterior.set_cost(fit.counts, fit.clock.seconds());
+    Ok(())
+}
+
+/// Corrects by chains what importance weights do not confirm, or what is to be corrected in any case, within the
+/// limits of the plan.
+///
+/// # Errors
+/// As [`Posterior::correct`].
+pub(super) fn answer(
+    target: &dyn Target,
+    posterior: &mut Posterior,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<(), Error> {
+    let (stop, usual) = (&plan.stop, Correction::default());
+    let gradients = stop.max_evaluations.saturating_sub(fit.counts.gradient).min(usual.max_gradients);
+    let seconds = stop.max_seconds.map(|most| most - fit.clock.seconds());
+    let insists = plan.correct == Correct::Always;
+    if !insists && (gradients == 0 || seconds.is_some_and(|left| left <= 0.0)) {
+        return Ok(());
+    }
+    let settings = Correction {
+        seed: plan.seed,
+        max_gradients: gradients.max(1),
+        max_seconds: seconds.map(|left| left.max(f64::MIN_POSITIVE)),
+        ..usual
+    };
+    let mut evaluator = Evaluator::new(target, fit.interrupt());
+    let trusted = posterior.verdict() == Some(Verdict::Trust) && posterior.given_by() != GivenBy::Approximation;
+    let needed = insists || !trusted && posterior.is_worth_chains(&evaluator);
+    if needed {
+        posterior.correct_by(&mut evaluator, &settings, fit.watch())?;
+        fit.counts += evaluator.take_counts();
+    }
+    Ok(())
 }
 
 const NO_RUNG: Error = Error::Domain { parameter: "rungs", value: 0.0, reason: "no family could be fitted" };
 
-/// Whether a fit is trusted, and not at the edge of it.
+/// Whether a fit is trusted, and not at the edge of it, or what weights give is.
 fn is_settled(posterior: &Posterior) -> bool {
     let within = |shift: Estimate, limit: f64| shift.value.abs() + limits::ERRORS * shift.mcse < limit;
     let comfortable = posterior.diagnostics().is_some_and(|diagnostics| {
@@ -74,7 +160,8 @@ fn is_settled(posterior: &Posterior) -> bool {
                 && within(shift.log_sd, tuning::ladder::COMFORT_OF_SDS * limits::LOG_SD)
         })
     });
-    posterior.verdict() == Some(Verdict::Trust) && comfortable
+    let is_given = posterior.given_by() != GivenBy::Approximation;
+    posterior.verdict() == Some(Verdict::Trust) && (comfortable || is_given)
 }
 
 /// A rung that was fitted and judged.
@@ -121,7 +208,14 @@ impl Ladder<'_> {
         let left = self.plan.stop.max_steps.saturating_sub(fit.trace().len() as u64);
         let grows = matches!(start.family().kind, Kind::Mog { .. });
         let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / tuning::ladder::STEPS_DIVISOR) };
-        let stop = Stop { max_steps, ..self.plan.stop };
+        let mut stop = Stop { max_steps, ..self.plan.stop };
+        // Who asks for a smaller tolerance wants the Gaussian itself.
+        let is_usual = stop.remaining_nats >= Stop::default().remaining_nats;
+        let is_start = !grows && is_usual && self.plan.correct != Correct::Never && may_be_corrected(self.target);
+        if is_start {
+            let enough = fit.counts.gradient + tuning::ladder::GAUSSIAN_GRADIENTS;
+            stop.max_evaluations = stop.max_evaluations.min(enough);
+        }
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };
         let steps = if grows { grow } else { run_from };
         let mut posterior = match steps(self.target, start, &plan, fit) {
@@ -130,12 +224,21 @@ impl Ladder<'_> {
             outcome => outcome?,
         };
         self.over = posterior.stop_reason() == StopReason::Interrupted;
+        let is_short = posterior.stop_reason() == StopReason::MaxEvaluations;
+        if is_start && is_short && fit.counts.gradient < self.plan.stop.max_evaluations {
+            posterior.leave_to_chains();
+        }
         posterior.set_agreement(self.agreement.clone());
         let mut evaluator = Evaluator::new(self.target, fit.interrupt());
-        posterior.judge_by(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+        // Chains do not move between modes: a mixture is judged by weights.
+        if plan.correct == Correct::Never || grows || !posterior.is_worth_chains(&evaluator) {
+            posterior.judge_by(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+        } else {
+            posterior.weights_suffice(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+        }
+        fit.counts += evaluator.take_counts();
         let Some(diagnostics) = posterior.diagnostics() else { return Ok(self) };
         let (elbo, pareto_k) = (diagnostics.elbo, diagnostics.pareto_k);
-        fit.counts += diagnostics.counts;
         let seconds = fit.clock.seconds();
         let gain = self.best.as_ref().map(|best| Estimate {
             value: elbo.value - best.elbo.value,
@@ -157,11 +260,11 @@ impl Ladder<'_> {
         Ok(self)
     }
 
-    /// The best rung, with the record of all.
-    fn finish(mut self) -> Result<Posterior, Error> {
+    /// The best rung, with the record of all, and whether an observer has ended the fit.
+    fn finish(mut self) -> Result<(Posterior, bool), Error> {
         let Judged { mut posterior, rung, .. } = self.best.ok_or(NO_RUNG)?;
         self.rungs[rung].kept = true;
         posterior.set_rungs(self.rungs);
-        Ok(posterior)
+        Ok((posterior, self.over))
     }
 }

@@ -7,14 +7,15 @@ pub mod components;
 mod contained;
 mod drive;
 mod evaluate;
+mod faults;
 mod fit;
 mod fitting;
 pub mod journal;
 mod ladder;
-mod least_change;
 mod pace;
 mod printed;
 mod prior;
+mod residual;
 mod restarts;
 mod review;
 mod search;
@@ -23,7 +24,7 @@ mod support;
 mod values;
 
 pub use crate::evaluate::Interrupt;
-pub use crate::plan::{Plan, Stop};
+pub use crate::plan::{Correct, Plan, Stop};
 pub use crate::record::{Bound, Counts, Step, StopReason};
 pub use checkpoint::Checkpoint;
 pub use fit::{fit, fit_from, fit_from_journaled, fit_journaled, fit_observed};
@@ -41,7 +42,7 @@ use drive::drive;
 use evaluate::Outcome;
 use fitting::Fitting;
 use pace::Pace;
-use printed::{check_shape, takes_prior_at_draws};
+use printed::{check_implicit, check_shape, takes_prior_at_draws};
 use prior::check_prior;
 use review::{Best, Closing};
 use values::check_values;
@@ -112,6 +113,7 @@ impl<'t> Run<'t> {
         }
         check_prior(&start, &about.prior)?;
         check_shape(&start, &plan)?;
+        check_implicit(&start, &plan)?;
         let memory = Memory::new(&plan, &about.prior, &mut start)?;
         about.check()?;
         let draw_plan = plan.draw_plan(plan.n_draws);
@@ -254,7 +256,7 @@ impl<'t> Run<'t> {
 
     fn bad_start(&self, bad: usize) -> Error {
         let s = self.batch.kept.iter().position(|kept| !kept).unwrap_or(0);
-        Error::bad_start(bad, self.batch.n, self.batch.draws.get(s))
+        Error::bad_start(bad, self.batch.n, self.batch.draws.get(s), self.evaluator.answer().log_p()[s])
     }
 }
 

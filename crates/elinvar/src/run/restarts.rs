@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::fit::fit_once;
 use super::fitting::{Fitting, Kept, Observer};
-use super::{Counts, Plan};
+use super::{Correct, Counts, Plan};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::family::Family;
@@ -30,8 +30,10 @@ pub(super) fn best_of(
     kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     let clock = Instant::now();
-    let plans: Vec<Plan> =
-        (0..plan.restarts).map(|r| Plan { restarts: 1, seed: seed_of(plan.seed, r), ..plan.clone() }).collect();
+    // The best is corrected at the end, where that is asked for.
+    let correct = if plan.correct == Correct::Always { Correct::WhereNeeded } else { plan.correct };
+    let single = Plan { restarts: 1, correct, ..plan.clone() };
+    let plans: Vec<Plan> = (0..plan.restarts).map(|r| Plan { seed: seed_of(plan.seed, r), ..single.clone() }).collect();
     let ended = AtomicBool::new(false);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(plan.restarts);
     let mut outcomes: Vec<Option<Result<Fitted, Error>>> = Vec::new();

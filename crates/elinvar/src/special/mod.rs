@@ -16,6 +16,7 @@ pub(crate) mod normal;
 pub(crate) mod normal_quantile;
 pub(crate) mod radial;
 pub(crate) mod simd;
+pub(crate) mod trapezoid;
 
 #[cfg(test)]
 mod quadrature;

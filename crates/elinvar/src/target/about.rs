@@ -39,8 +39,20 @@ pub struct About {
     pub offers: Offers,
     /// Where a fit may begin without a search.
     pub guess: Option<Guess>,
+    /// Whether fits hold the derivatives against differences.
+    pub derivatives: Derivatives,
     /// Working memory, which a run reserves before its first step.
     pub room: Room,
+}
+
+/// Where the derivatives of a target come from, and so whether they can be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivatives {
+    /// Written by somebody: fits hold them against differences at a few draws, at their start and at their end, which
+    /// takes some thirty evaluations.
+    Written,
+    /// Known to be those of the log density, by construction or by tests; fits spend no evaluations on them.
+    Known,
 }
 
 /// What a target takes of [`Scratch`](super::Scratch) for one batch, at most, in numbers. What is not said here is
@@ -79,6 +91,9 @@ pub struct Offers {
     pub gauss_newton: bool,
     /// Gradients of single items.
     pub item_gradients: bool,
+    /// [Expectations under a Gaussian](super::Want::GaussianExpectation), asked for only where there are Hessians. A
+    /// target around another that moves z has none.
+    pub gaussian_expectation: bool,
 }
 
 /// Where a fit may begin: z_i about `means[i]`, give or take `spreads[i]` between one start and the next, with the
@@ -123,6 +138,7 @@ impl About {
             n_rows: None,
             offers: Offers::GRADIENT,
             guess: None,
+            derivatives: Derivatives::Written,
             room: Room::default(),
         }
     }
@@ -134,6 +150,10 @@ impl About {
     /// # Errors
     /// [`Error::Shape`] with the first number that is wrong.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.dim == 0 {
+            let reason = "a density needs at least one coordinate";
+            return Err(Error::Domain { parameter: "dimension of the target", value: 0.0, reason });
+        }
         for (what, expected, found) in [
             ("names of coordinates", self.dim, self.names.len()),
             ("coordinates under transforms", self.dim, self.transforms.dim()),
@@ -149,8 +169,14 @@ impl About {
 
 impl Offers {
     /// Gradients alone.
-    pub const GRADIENT: Offers =
-        Offers { gradient: true, values: false, hessian: false, gauss_newton: false, item_gradients: false };
+    pub const GRADIENT: Offers = Offers {
+        gradient: true,
+        values: false,
+        hessian: false,
+        gauss_newton: false,
+        item_gradients: false,
+        gaussian_expectation: false,
+    };
     /// Values alone.
     pub const VALUES: Offers = Offers { gradient: false, values: true, ..Offers::GRADIENT };
 }

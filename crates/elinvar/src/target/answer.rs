@@ -11,6 +11,7 @@ pub struct Answer {
     covariance: Covariance,
     curvature: Vec<f64>,
     items: Vec<f64>,
+    work: u64,
     scratch: Scratch,
 }
 
@@ -25,6 +26,8 @@ pub struct Parts<'a> {
     pub curvature: CurvatureMut<'a>,
     /// Gradients of items, one after the other.
     pub items: &'a mut [f64],
+    /// Gradients that the work on an expectation under a Gaussian comes to; 1 unless written.
+    pub work: &'a mut u64,
     /// Memory.
     pub scratch: &'a mut Scratch,
 }
@@ -39,6 +42,7 @@ impl Answer {
             covariance: Covariance::Full,
             curvature: Vec::new(),
             items: Vec::new(),
+            work: 1,
             scratch: Scratch::default(),
         }
     }
@@ -117,6 +121,11 @@ impl Answer {
         &self.items
     }
 
+    /// Gradients that the last expectation under a Gaussian came to.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
     /// All parts, to be written.
     pub fn parts_mut(&mut self) -> Parts<'_> {
         Parts {
@@ -124,6 +133,7 @@ impl Answer {
             grad: &mut self.grad,
             curvature: CurvatureMut::new(self.covariance, self.dim, &mut self.curvature),
             items: &mut self.items,
+            work: &mut self.work,
             scratch: &mut self.scratch,
         }
     }

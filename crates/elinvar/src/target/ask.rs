@@ -1,6 +1,6 @@
 //! What a target is asked.
 
-use super::{Contraction, Draws};
+use super::{Contraction, Covariance, Draws};
 
 /// The data items that an evaluation sums over.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,17 @@ pub enum Want<'a> {
     HessianAlone(Contraction<'a>),
     /// As [`Want::Hessian`], with −JᵀHJ in place of the Hessian.
     GaussNewton(Contraction<'a>),
+    /// E log p, E∇log p and E∇²log p under the Gaussian around the one draw of the [`Ask`], in place of their values
+    /// there.
+    ///
+    /// Σ_n ℓ(x_nᵀz) is a sum of one-dimensional integrals under a Gaussian: a fit by these has no noise. What it cost
+    /// goes to [`Parts::work`](super::Parts::work).
+    GaussianExpectation {
+        /// Whether the covariance, and the sum of second derivatives, is full or a diagonal.
+        shape: Covariance,
+        /// Its d² or d entries.
+        covariance: &'a [f64],
+    },
     /// ∇log p(D_n | z) at one draw for each row n, one after the other.
     ItemGradients {
         /// Which draw.

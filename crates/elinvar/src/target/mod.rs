@@ -8,6 +8,7 @@ pub(crate) mod by_point;
 mod column_scale;
 mod curvature;
 mod draws;
+pub(crate) mod fault;
 pub(crate) mod minibatch;
 mod prior;
 mod shape;
@@ -15,7 +16,7 @@ mod support;
 mod transform;
 mod transforms;
 
-pub use about::{About, Guess, Offers, Room};
+pub use about::{About, Derivatives, Guess, Offers, Room};
 pub use answer::{Answer, Parts, Scratch};
 pub(crate) use around::{ByDifferences, FreeScale};
 pub use around::{Constrained, OnSupport, WithPrior};
@@ -29,6 +30,7 @@ pub use by_point::{
 pub use column_scale::ColumnScale;
 pub use curvature::{Contraction, Covariance, CurvatureMut};
 pub use draws::{DrawBuffer, Draws};
+pub use fault::Fault;
 pub(crate) use minibatch::Minibatch;
 pub use prior::Prior;
 pub(crate) use prior::{PriorPrecision, SharedT};

@@ -140,7 +140,7 @@ fn what_cannot_be_corrected_is_said() {
     assert!(matches!(posterior.correct(&from_fn(3, normal), &settings), Err(Error::Shape { .. })));
     let calls = AtomicU64::new(0);
     let interrupt = || calls.fetch_add(1, Ordering::Relaxed) > 20;
-    let ended = posterior.correct_interruptibly(&target, &settings, &interrupt);
+    let ended = posterior.correct_watched(&target, &settings, &interrupt, &|_| ());
     assert!(matches!(ended, Err(Error::Interrupted)));
     assert!(posterior.corrected().is_none());
 }

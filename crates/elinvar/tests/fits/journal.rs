@@ -13,7 +13,7 @@ use elinvar::model::{Banana, BetaBinomial, GaussianMixture, PoissonRate};
 use elinvar::posterior::Rung;
 use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
 use elinvar::run::journal::{Entry, Folder, Part};
-use elinvar::run::{Interrupt, Journal, Kept, Step, Stop, StopReason, fit_from_journaled, fit_journaled};
+use elinvar::run::{Correct, Interrupt, Journal, Kept, Step, Stop, StopReason, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
 use elinvar::{Error, Plan, Posterior, fit};
 
@@ -74,7 +74,7 @@ impl Interrupt for Notes {
 
 /// Notes that end the fit, too.
 fn ended_by(notes: &Notes) -> Kept<'_> {
-    Kept { journal: Some(notes), interrupt: Some(notes) }
+    Kept { journal: Some(notes), interrupt: Some(notes), watch: None }
 }
 
 fn go_on(_: &Step) -> ControlFlow<()> {
@@ -82,7 +82,7 @@ fn go_on(_: &Step) -> ControlFlow<()> {
 }
 
 /// Everything about a posterior but the time it took, as text that has every bit.
-fn everything(posterior: &Posterior) -> [String; 6] {
+fn everything(posterior: &Posterior) -> [String; 7] {
     let text = |value: &dyn erased::Text| value.text();
     let trace: Vec<Step> = posterior.trace().iter().map(|step| Step { seconds: 0.0, ..*step }).collect();
     let rungs: Vec<Rung> = posterior.rungs().iter().map(|rung| Rung { seconds: 0.0, ..rung.clone() }).collect();
@@ -93,6 +93,7 @@ fn everything(posterior: &Posterior) -> [String; 6] {
         text(posterior.agreement()),
         text(&rungs),
         format!("{} {:?}", posterior.stop_reason(), posterior.plan()),
+        format!("{:?}", posterior.summary(10, 1)),
     ]
 }
 
@@ -230,8 +231,12 @@ fn growing_mixtures_are_continued() {
 #[test]
 fn ladders_and_restarts_are_continued() {
     let target = BetaBinomial::cancer_mortality();
-    check_interrupted(&target, Family::auto(), &Plan::default(), 97);
-    check_killed(&target, Family::auto(), &Plan::default(), 61);
+    let bare = Plan { correct: Correct::Never, ..Plan::default() };
+    check_interrupted(&target, Family::auto(), &bare, 97);
+    check_killed(&target, Family::auto(), &bare, 61);
+    // Chains are run anew: they end at the bits at which they would have.
+    check_interrupted(&target, Family::auto(), &Plan::default(), 400);
+    check_killed(&target, Family::auto(), &Plan::default(), 3);
     check_interrupted(&two_modes(), Family::auto(), &Plan::default(), 23);
     let three = Plan { restarts: 3, ..Plan::default() };
     check_interrupted(&target, Family::mog(3), &three, 101);

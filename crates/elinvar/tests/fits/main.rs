@@ -8,9 +8,11 @@ mod subjects;
 mod counting;
 
 mod accuracy;
+mod answers;
 mod components;
 mod correction;
 mod determinism;
+mod faults;
 mod files;
 mod growth;
 mod journal;

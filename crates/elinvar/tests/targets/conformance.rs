@@ -55,7 +55,7 @@ fn second_order(case: &Case) -> Option<&dyn Target> {
     case.target.about().offers.hessian.then_some(&*case.target)
 }
 
-fn assert_close(name: &str, what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
+pub(crate) fn assert_close(name: &str, what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len(), "{name}: {what}");
     let size = expected.iter().fold(1.0f64, |m, v| m.max(v.abs()));
     for (i, (a, b)) in found.iter().zip(expected).enumerate() {

@@ -6,6 +6,7 @@ mod state;
 mod subjects;
 
 mod conformance;
+mod expectations;
 mod neural_network;
 mod normalisers;
 mod registered;

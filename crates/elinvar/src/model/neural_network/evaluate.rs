@@ -4,8 +4,8 @@ use super::super::join::join;
 use super::NeuralNetwork;
 use crate::linalg::layer;
 use crate::target::{
-    About, Answer, Ask, Covariance, Draws, Offers, Parts, Prior, Room, Rows, Scratch, Target, TargetError, Transform,
-    Transforms, Want,
+    About, Answer, Ask, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows, Scratch, Target, TargetError,
+    Transform, Transforms, Want,
 };
 
 /// Largest number of groups of draws that are evaluated at the same time.
@@ -117,6 +117,7 @@ impl Target for NeuralNetwork {
             n_rows: Some(self.x.n_rows()),
             offers: Offers { values: true, gauss_newton: true, item_gradients: true, ..Offers::GRADIENT },
             guess: Some(self.guess()),
+            derivatives: Derivatives::Known,
             room: Room {
                 once: N_GROUPS * self.block_len(self.block_rows()),
                 of_sums: self.contraction_len(Covariance::Full).max(self.contraction_len(Covariance::Diagonal)),
@@ -129,7 +130,7 @@ impl Target for NeuralNetwork {
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
         let Ask { draws, rows, want } = *ask;
         let n = draws.len();
-        let Parts { log_p, grad, curvature, items, scratch } = answer.parts_mut();
+        let Parts { log_p, grad, curvature, items, scratch, .. } = answer.parts_mut();
         match want {
             Want::Values => self.run_all(draws, rows, scratch, &mut log_p[..n], &mut []),
             Want::Gradients => self.run_all(draws, rows, scratch, &mut log_p[..n], &mut grad[..n * self.dim]),
@@ -138,7 +139,9 @@ impl Target for NeuralNetwork {
                 self.contract_gauss_newton(draws, rows, contraction, scratch, curvature);
             }
             Want::ItemGradients { draw } => self.write_item_gradients(draws.get(draw), rows, scratch, items),
-            Want::Hessian(_) | Want::HessianAlone(_) => return Err(TargetError::not_offered()),
+            Want::Hessian(_) | Want::HessianAlone(_) | Want::GaussianExpectation { .. } => {
+                return Err(TargetError::not_offered());
+            }
         }
         Ok(())
     }

@@ -23,8 +23,13 @@ fn good() -> Diagnostics {
         effective_sample_size: 8_800.0,
         shifts: vec![shift("a", -0.02), shift("b", 0.02)],
         wide: None,
+        fault: None,
         counts: Default::default(),
     }
+}
+
+fn judge(evidence: &Evidence<'_>) -> Judgement {
+    conclude(evidence, &assess(evidence))
 }
 
 fn with(change: impl FnOnce(&mut Diagnostics)) -> Diagnostics {
@@ -35,7 +40,7 @@ fn with(change: impl FnOnce(&mut Diagnostics)) -> Diagnostics {
 
 fn evidence<'a>(diagnostics: &'a Diagnostics, agreement: &'a Agreement, log_q: &'a [f64]) -> Evidence<'a> {
     let stop_reason = StopReason::Converged;
-    Evidence { diagnostics, stop_reason, remaining: None, agreement, log_q_at_modes: log_q }
+    Evidence { diagnostics, stop_reason, remaining: None, agreement, log_q_at_modes: log_q, fault: None }
 }
 
 #[track_caller]

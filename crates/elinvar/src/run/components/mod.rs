@@ -119,7 +119,7 @@ pub(super) fn grow_in(
     let mut at =
         At { stage: Stage::Round(0), q: start, best: None, look_around: true, failures: 0, gap_before: f64::INFINITY };
     if let Some(Content::Growth(state)) = content {
-        at = growth.restore(*state)?;
+        at = growth.restore(*state, target.dim())?;
     }
     let (q, reason) = growth.run(at)?;
     let rounds = growth.rounds;

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judged;
-use super::{At, Growth, Round};
+use super::{At, Growth, MOST_COMPONENTS, Round};
 use crate::Error;
 use crate::evaluate::{Limits, Store};
 use crate::family::Approximation;
-use crate::plan::Plan;
+use crate::plan::{MOST_DRAWS, Plan};
 use crate::run::Run;
 use crate::run::checkpoint::RunState;
-use crate::run::journal::{Content, Entry, passes};
+use crate::run::journal::{Content, Entry, never_kept, passes};
 use crate::tuning;
 
 /// Which fit is next.
@@ -54,6 +54,24 @@ impl GrowthState {
         self.run.take()
     }
 
+    /// What cannot be in a state that a growth in `dim` coordinates has kept.
+    fn problem(&self, dim: usize) -> Option<&'static str> {
+        let mut states = std::iter::once(&self.state).chain(self.best.as_ref().map(|best| &best.state));
+        let most = |n: usize, most: usize| n == 0 || n > most;
+        let is_other =
+            |q: &Approximation| q.dim() != dim || q.locations().is_empty() || most(q.n_components(), MOST_COMPONENTS);
+        match () {
+            () if states.any(is_other) => Some("it is a state of another family or of another number of coordinates"),
+            () if !self.store.as_ref().is_some_and(|store| store.is_sound(dim)) => {
+                Some("the points that it has kept do not fit together")
+            }
+            () if most(self.n_draws, MOST_DRAWS) || self.boost > MOST_DRAWS => Some("its draws cannot be"),
+            () if self.n_fits > u64::MAX / 4 || self.failures > u32::MAX / 4 => Some("its rounds cannot be"),
+            () if matches!(self.stage, Stage::Round(round) if round > usize::MAX / 4) => Some("its rounds cannot be"),
+            () => None,
+        }
+    }
+
     /// The same within the fit `run`.
     pub(in crate::run) fn within(&self, run: &Run<'_>) -> Self {
         Self { store: run.evaluator.store.clone(), run: Some(Box::new(run.state())), ..self.clone() }
@@ -89,7 +107,10 @@ impl Growth<'_, '_, '_> {
     }
 
     /// Goes to where the state was taken.
-    pub(super) fn restore(&mut self, state: GrowthState) -> Result<At, Error> {
+    pub(super) fn restore(&mut self, state: GrowthState, dim: usize) -> Result<At, Error> {
+        if let Some(problem) = state.problem(dim) {
+            return Err(never_kept(problem));
+        }
         let best = match &state.best {
             // What the same draws say was counted when they were made.
             Some(BestState { state, seed }) => {

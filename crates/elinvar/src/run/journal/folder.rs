@@ -44,6 +44,18 @@ impl Folder {
     /// # Errors
     /// [`Error::Io`] if it cannot be read or a file cannot be removed.
     pub fn clear(&self) -> Result<(), Error> {
+        self.remove(true)
+    }
+
+    /// Removes what a crash has left of entries that were being written, and nothing else.
+    ///
+    /// # Errors
+    /// As [`Folder::clear`].
+    pub fn remove_left_overs(&self) -> Result<(), Error> {
+        self.remove(false)
+    }
+
+    fn remove(&self, entries_too: bool) -> Result<(), Error> {
         let io = |source| Error::Io { path: self.path.clone(), source };
         for found in std::fs::read_dir(&self.path).map_err(io)? {
             let found = found.map_err(io)?;
@@ -51,7 +63,8 @@ impl Folder {
             let entry =
                 name.to_str().map(|name| name.trim_start_matches('.')).and_then(|name| name.split_once(".json"));
             let is_ours = entry.is_some_and(|(part, rest)| {
-                Part::is_name(part) && (rest.is_empty() || file::is_left_over(&name, &format!("{part}.json")))
+                Part::is_name(part)
+                    && (entries_too && rest.is_empty() || file::is_left_over(&name, &format!("{part}.json")))
             });
             if is_ours {
                 std::fs::remove_file(found.path()).map_err(io)?;
@@ -74,6 +87,9 @@ impl Journal for Folder {
                           that it was begun with, or begin anew in another folder"
                     .into(),
             }),
+            Ok(entry) if !entry.counts.are_plausible() || !entry.seconds.is_finite() => {
+                Err(file::damaged(&self.file(part), &"its counts cannot be"))
+            }
             Ok(entry) => Ok(Some(entry)),
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(Error::File { path, problem }) => Err(Error::File {

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::RunState;
 use super::components::GrowthState;
-use super::least_change::LeastChangeState;
-use super::{Counts, Plan, Step, Stop};
+use super::residual::ResidualState;
+use super::{Correct, Counts, Plan, Step, Stop};
 use crate::Error;
 use crate::family::Approximation;
 use crate::file::{Format, Header, fingerprint};
@@ -68,7 +68,7 @@ pub struct Entry {
 pub(super) enum Content {
     Run(Box<RunState>),
     Growth(Box<GrowthState>),
-    LeastChange(Box<LeastChangeState>),
+    Residual(Box<ResidualState>),
 }
 
 impl Entry {
@@ -122,10 +122,18 @@ pub trait Journal: Sync {
     }
 }
 
+/// The error for a state from which no fit can go on.
+pub(super) fn never_kept(problem: &str) -> Error {
+    Error::Unsupported {
+        wanted: format!("to go on from a state that no run has kept: {problem}"),
+        instead: "begin the fit again".into(),
+    }
+}
+
 /// The fingerprint of the way from `state`: limits do not change where it leads, only how far.
 pub(super) fn origin(state: &Approximation, plan: &Plan, counts: Counts) -> String {
     let endless = Stop { max_steps: 0, max_evaluations: 0, max_seconds: None, ..plan.stop };
-    let plan = Plan { stop: endless, ..plan.clone() };
+    let plan = Plan { stop: endless, correct: Correct::default(), ..plan.clone() };
     // Plain data in memory: there is nothing that could fail.
     let bytes = serde_json::to_vec(&(state, plan, counts)).unwrap_or_default();
     fingerprint(&bytes)

@@ -12,7 +12,7 @@ pub(super) use window::{Findings, LookBack};
 use serde::{Deserialize, Serialize};
 
 use crate::family::StepRequest;
-use crate::plan::{Plan, Stop};
+use crate::plan::{MOST_DRAWS, Plan, Stop};
 use crate::record::{Estimate, StopReason};
 use crate::rule::StepSize;
 use crate::tuning::pace::LOST_STEPS;
@@ -58,6 +58,9 @@ pub(super) struct Pace {
     /// By how much the best state was above that Gaussian at the last review.
     #[serde(default)]
     lead: Option<Estimate>,
+    /// Whether the run has taken many times the gradients of that Gaussian.
+    #[serde(default)]
+    is_dear: bool,
     /// Steps in a row that were skipped for bad evaluations, or in which no block could move.
     skipped: u32,
     stuck: u32,
@@ -95,6 +98,7 @@ impl Pace {
             idle: 0,
             beaten: 0,
             lead: None,
+            is_dear: false,
             skipped: 0,
             stuck: 0,
             wild: false,
@@ -134,6 +138,19 @@ impl Pace {
     /// Index of the next step.
     pub(super) fn step(&self) -> u64 {
         self.step
+    }
+
+    /// What cannot be in a pace that a run in `dim` coordinates has kept; draws and step are for the run to judge.
+    pub(super) fn problem(&self, dim: usize) -> Option<&'static str> {
+        let in_a_row = [self.idle, self.beaten, self.skipped, self.stuck];
+        match () {
+            () if self.dim != dim => Some("its pace has another number of coordinates"),
+            () if self.review_draws == 0 || self.review_draws > MOST_DRAWS => {
+                Some("the draws of its reviews cannot be")
+            }
+            () if self.n_blocks == 0 || in_a_row.iter().any(|n| *n > u32::MAX / 4) => Some("its pace cannot be"),
+            () => None,
+        }
     }
 
     /// Draws per component of the next step.

@@ -4,7 +4,7 @@ use super::{Pace, Remaining};
 use crate::plan::Plan;
 use crate::record::{Estimate, StopReason};
 use crate::rule::Rule;
-use crate::tuning::contained::{CLEAR_ERRORS, LITTLE, PATIENCE, REVIEWS};
+use crate::tuning::contained::{CLEAR_ERRORS, DEAR, LITTLE, PATIENCE, REVIEWS};
 use crate::tuning::pace::{
     CYCLING_GAIN, FEWEST_STEPS_OF_A_MIXTURE, FEWEST_STEPS_OF_COMPONENTS, FEWEST_UNHURRIED_STEPS,
     FIRST_UNHURRIED_WINDOW, FIRST_WINDOW, IDLE_REVIEWS, MOST_REVIEW_DRAWS, NOISE_PER_COORDINATE, NOISE_SHARE, RETREAT,
@@ -146,6 +146,7 @@ impl Pace {
         gradients_of_gaussian: u64,
     ) {
         self.lead = Some(lead);
+        self.is_dear = gradients > DEAR * gradients_of_gaussian;
         let (Some(remaining), Some(_)) = (self.remaining, self.previous) else { return };
         let left = remaining.mean.max(0.0) + 2.0 * remaining.error;
         let (tolerance, hope) = (plan.stop.remaining_nats, lead.value + left);
@@ -160,12 +161,16 @@ impl Pace {
 
     /// Whether the last review has found less than the tolerance to be left.
     pub(in crate::run) fn has_little_left(&self, plan: &Plan) -> bool {
-        self.remaining.is_some_and(|remaining| remaining.is_below(plan.stop.remaining_nats))
+        let tolerance = plan.stop.remaining_nats;
+        self.remaining
+            .is_some_and(|remaining| remaining.is_below(tolerance) || self.is_dear && remaining.is_low(tolerance))
     }
 
-    /// By how much the best state was above that Gaussian at the last review, if that is clear.
-    pub(in crate::run) fn clear_lead(&self) -> Option<Estimate> {
-        self.lead.filter(|lead| lead.value.abs() > CLEAR_ERRORS * lead.mcse)
+    /// By how much the best state was above that Gaussian at the last review, if that is clear: few draws of a heavy
+    /// tail know neither a small difference nor its error.
+    pub(in crate::run) fn clear_lead(&self, plan: &Plan) -> Option<Estimate> {
+        let least = LITTLE * plan.stop.remaining_nats;
+        self.lead.filter(|lead| lead.value.abs() > (CLEAR_ERRORS * lead.mcse).max(least))
     }
 
     /// Sets the end of the next window.
@@ -195,7 +200,7 @@ impl Pace {
         if remaining.is_below(tolerance) && agreed && self.is_old_enough() {
             return Some(StopReason::Converged);
         }
-        if self.beaten >= REVIEWS {
+        if self.beaten >= REVIEWS || self.is_dear && remaining.is_low(tolerance) {
             return Some(StopReason::Converged);
         }
         let young = plan.rule.is_unhurried() && self.step < FEWEST_UNHURRIED_STEPS;

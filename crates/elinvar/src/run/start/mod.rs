@@ -24,7 +24,7 @@ use super::contained::Contained;
 use super::fitting::Fitting;
 use super::search::{Found, Mode, Scouted, scout, search_by};
 use super::values::not_from_values;
-use super::{Counts, Plan, Run, Stop, StopReason, check_support};
+use super::{Counts, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::evaluate::Evaluator;
@@ -33,6 +33,7 @@ use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
 use crate::rule::StepSize;
 use crate::target::{ByDifferences, Covariance, Target, WithPrior};
+use crate::tuning::contained::STEPS;
 
 /// Where a fit begins, with what the search for it found.
 #[derive(Clone, Debug)]
@@ -78,6 +79,7 @@ pub(super) fn start_in(
 ) -> Result<Start, Error> {
     family.check()?;
     let about = target.about();
+    about.check()?;
     check_support(family, family.support(), about.support)?;
     if !about.offers.gradient && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
         return Err(not_from_values(family));
@@ -95,7 +97,8 @@ pub(super) fn start_in(
     }
     let gaussian = Family { kind: Kind::Gaussian, ..family };
     let scouts = matches!(family.kind, Kind::Gaussian | Kind::Auto) && about.prior.shared().is_none();
-    if scouts && !is_printed && plan.is_by_least_change(target, gaussian)? {
+    let by_gradients = !about.offers.hessian || plan.curvature == Curvature::LeastChange;
+    if scouts && by_gradients && !is_printed && plan.goes_by_residuals(target, gaussian)? {
         let Scouted { approximation, found, counts, .. } = scout(fit.evaluator(target, plan), plan.seed)?;
         fit.counts += counts;
         return Ok(Start {
@@ -253,8 +256,8 @@ fn start_with(
     Ok((approximation, None))
 }
 
-/// The fitted Gaussian, driven to the tolerance of the plan, as a member of a family that contains it; none where it
-/// does not get there.
+/// The fitted Gaussian, driven to the tolerance of the plan or as near as it comes, as a member of a family that
+/// contains it.
 fn contained(
     target: &dyn Target,
     fitted: &Approximation,
@@ -270,10 +273,10 @@ fn contained(
         return Ok(None);
     }
     let seed = Stream::open(plan.seed, Purpose::Start, 4, 0).next_u64();
-    let stop = Stop { remaining_nats: plan.stop.remaining_nats, ..short.stop };
+    let max_steps = STEPS.min(plan.stop.max_steps);
+    let stop = Stop { remaining_nats: plan.stop.remaining_nats, max_steps, ..short.stop };
     let mut run = Run::new(target, fitted.clone(), &Plan { seed, stop, ..short.clone() })?;
-    let reason = fit.carry_unseen(&mut run)?;
+    fit.carry_unseen(&mut run)?;
     let (remaining, gradients) = (run.last_remaining(), fit.counts.gradient);
-    let converged = reason == StopReason::Converged;
-    converged.then(|| Ok(Contained { q: unbent(run.best(), family)?, remaining, gradients })).transpose()
+    Ok(Some(Contained { q: unbent(run.best(), family)?, remaining, gradients }))
 }

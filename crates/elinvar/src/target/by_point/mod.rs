@@ -7,7 +7,7 @@ pub(crate) mod memory;
 
 pub use closures::{FromFn, FromFns, FromValues, from_fn, from_fns, from_values};
 
-use super::{About, Answer, Ask, Offers, Parts, Room, Support, Target, TargetError, Transforms, Want};
+use super::{About, Answer, Ask, Derivatives, Offers, Parts, Room, Support, Target, TargetError, Transforms, Want};
 
 /// A log density with its gradient at one point of ℝᵈ.
 pub trait PointwiseTarget: Sync {
@@ -114,6 +114,11 @@ pub(crate) fn about_second_order<M: PointwiseHessian + ?Sized>(model: &M) -> Abo
     let about = about(model);
     let room = Room { of_sums: about.dim * about.dim, ..Room::default() };
     About { offers: Offers { hessian: true, ..about.offers }, room, ..about }
+}
+
+/// The same of a model of the library, whose derivatives are tested.
+pub(crate) fn about_of_model<M: PointwiseHessian + ?Sized>(model: &M) -> About {
+    About { derivatives: Derivatives::Known, ..about_second_order(model) }
 }
 
 /// Log densities, with or without gradients, one draw after the other.

@@ -1,7 +1,10 @@
-//! A run of a full Gaussian by residual scores and least change (mathematics §12): few gradients, and each step judges
-//! the state that it leaves.
+//! A run of a full Gaussian by residual scores (mathematics §12): few gradients, and each step judges the state that it
+//! leaves.
 
 mod batch;
+mod by_hessians;
+mod by_least_change;
+mod exact;
 mod gaussian;
 mod pace;
 #[cfg(test)]
@@ -14,28 +17,53 @@ use super::journal::{self, Content, Entry};
 use super::prior::check_prior;
 use super::{Bound, Counts, Plan, Step, StopReason, check_support};
 use crate::Error;
+use crate::estimate::Curvature;
 use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::Approximation;
 use crate::posterior::Posterior;
 use crate::target::Target;
 use crate::tuning::pace::WILD_SCALE;
+use crate::tuning::residual::COORDINATES_OF_EXPECTATIONS;
 use batch::{Batch, Look};
+use exact::Exact;
 use gaussian::{Room, Whitened};
-use pace::Pace;
+use pace::{Pace, Source};
 
 /// A run in progress.
-pub(super) struct LeastChangeRun<'t> {
+pub(super) struct ResidualRun<'t> {
     evaluator: Evaluator<'t>,
     plan: Plan,
     start: Approximation,
     q: Whitened,
     pace: Pace,
     best: Option<Best>,
-    batch: Batch,
+    looking: Looking,
     room: Room,
     /// The whitened gradient: a, then B.
     gradient: Vec<f64>,
     first_diagonal: Vec<f64>,
+}
+
+/// How a state is looked at.
+enum Looking {
+    ByDraws(Batch),
+    Exactly(Exact),
+}
+
+impl Looking {
+    fn new(d: usize, pace: &Pace) -> Self {
+        match pace.source() {
+            Source::Expectations => Self::Exactly(Exact::new(d)),
+            source => Self::ByDraws(Batch::new(d, pace.n_pairs(), source)),
+        }
+    }
+
+    fn n_draws(&self) -> usize {
+        match self {
+            Self::ByDraws(batch) => 2 * batch.n_pairs(),
+            Self::Exactly(_) => 0,
+        }
+    }
 }
 
 /// The state with the highest bound of those that were judged, less its error; the answer, once there is one.
@@ -48,20 +76,20 @@ struct Best {
 
 /// The parts of a run that change from step to step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct LeastChangeState {
+pub(super) struct ResidualState {
     q: Whitened,
     pace: Pace,
     best: Option<Best>,
 }
 
-impl<'t> LeastChangeRun<'t> {
+impl<'t> ResidualRun<'t> {
     /// A run from the full Gaussian `start`.
     ///
     /// # Errors
     /// A sentence about the first thing that does not fit together.
     pub(super) fn new(target: &'t dyn Target, start: Approximation, plan: &Plan) -> Result<Self, Error> {
         let about = target.about();
-        let plan = plan.resolve_by_least_change(target)?;
+        let plan = plan.resolve_by_residuals(target)?;
         check_support(start.family(), start.support(), about.support)?;
         if start.dim() != about.dim {
             return Err(Error::Shape { what: "dimension of the start", expected: about.dim, found: start.dim() });
@@ -69,10 +97,16 @@ impl<'t> LeastChangeRun<'t> {
         check_prior(&start, &about.prior)?;
         about.check()?;
         let d = about.dim;
-        let (q, pace) = (Whitened::of(&start), Pace::new(d, &plan));
+        let is_exact = about.offers.gaussian_expectation && d <= COORDINATES_OF_EXPECTATIONS;
+        let source = match plan.curvature {
+            Curvature::Hessian if is_exact => Source::Expectations,
+            Curvature::Hessian => Source::Hessians,
+            _ => Source::LeastChange,
+        };
+        let (q, pace) = (Whitened::of(&start), Pace::new(d, source, &plan));
         Ok(Self {
             evaluator: Evaluator::new(target, None).within(Limits::of(&plan), Clock::at(0.0)),
-            batch: Batch::new(d, pace.n_pairs()),
+            looking: Looking::new(d, &pace),
             room: Room::new(d),
             gradient: vec![0.0; d + d * d],
             first_diagonal: (0..d).map(|i| q.factor[i * d + i]).collect(),
@@ -107,11 +141,14 @@ impl<'t> LeastChangeRun<'t> {
     }
 
     fn bad_start(&self) -> Error {
+        let Looking::ByDraws(batch) = &self.looking else {
+            return Error::bad_start(1, 1, &self.q.mean, f64::NAN);
+        };
         let answer = self.evaluator.answer();
         let is_bad = |s: &usize| !(answer.log_p()[*s].is_finite() && answer.grad(*s).iter().all(|v| v.is_finite()));
         let bad = (0..answer.len()).filter(is_bad).count();
         let example = (0..answer.len()).find(is_bad).unwrap_or(0);
-        Error::bad_start(bad, answer.len(), self.batch.draws.get(example))
+        Error::bad_start(bad, answer.len(), batch.draws.get(example), answer.log_p()[example])
     }
 
     /// Whether a width has changed beyond reason.
@@ -122,7 +159,7 @@ impl<'t> LeastChangeRun<'t> {
     }
 }
 
-impl Driven for LeastChangeRun<'_> {
+impl Driven for ResidualRun<'_> {
     fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -137,17 +174,22 @@ impl Driven for LeastChangeRun<'_> {
 
     fn advance_once(&mut self) -> Result<Step, Error> {
         let (index, before) = (self.pace.step(), self.evaluator.counts());
-        if self.batch.n_pairs() != self.pace.n_pairs() {
-            self.batch = Batch::new(self.q.mean.len(), self.pace.n_pairs());
+        if matches!(&self.looking, Looking::ByDraws(batch) if batch.n_pairs() != self.pace.n_pairs()) {
+            self.looking = Looking::new(self.q.mean.len(), &self.pace);
         }
         let beta = self.pace.beta();
         let (mut bound, mut remaining, mut taken) = (None, None, 0.0);
-        match self.batch.look(&self.q, &mut self.evaluator, (self.plan.seed, index), &mut self.gradient)? {
+        let key = (self.plan.seed, index);
+        let look = match &mut self.looking {
+            Looking::ByDraws(batch) => batch.look(&self.q, &mut self.evaluator, key, &mut self.gradient)?,
+            Looking::Exactly(exact) => exact.look(&self.q, &mut self.evaluator, &mut self.gradient)?,
+        };
+        match look {
             Look::Good { elbo, found } => {
                 bound = Some(elbo);
                 let judged = (found.remaining(), found.error(self.q.mean.len()));
                 remaining = Some(judged);
-                let is_answer = self.pace.judge(&self.plan, &found);
+                let is_answer = self.pace.judge(&self.plan, &found, &self.gradient);
                 self.keep_best(elbo, judged, is_answer);
                 if !is_answer {
                     let lengths = self.pace.lengths(&found, &self.gradient);
@@ -176,7 +218,7 @@ impl Driven for LeastChangeRun<'_> {
             kl: None,
             remaining,
             dropped: counts.since(before).dropped,
-            n_draws: 2 * self.batch.n_pairs(),
+            n_draws: self.looking.n_draws(),
             components: 1,
             counts,
             seconds: self.evaluator.clock.seconds(),
@@ -197,20 +239,26 @@ impl Driven for LeastChangeRun<'_> {
     }
 
     fn passes(&self, entry: &Entry) -> bool {
-        let Content::LeastChange(state) = &entry.content else { return false };
+        let Content::Residual(state) = &entry.content else { return false };
         journal::passes(&self.plan.stop, &entry.limits, state.pace.step(), entry.counts.gradient)
     }
 
     fn content(&self) -> Content {
-        let state = LeastChangeState { q: self.q.clone(), pace: self.pace.clone(), best: self.best.clone() };
-        Content::LeastChange(Box::new(state))
+        let state = ResidualState { q: self.q.clone(), pace: self.pace.clone(), best: self.best.clone() };
+        Content::Residual(Box::new(state))
     }
 
     fn restore_from(&mut self, content: Content) -> Result<(), Error> {
-        let Content::LeastChange(state) = content else { return Ok(()) };
-        let (expected, found) = (self.q.factor.len(), state.q.factor.len());
-        if expected != found {
-            return Err(Error::Shape { what: "numbers in a state of the journal", expected, found });
+        let Content::Residual(state) = content else { return Ok(()) };
+        for q in std::iter::once(&state.q).chain(state.best.as_ref().map(|best| &best.q)) {
+            for (expected, found) in [(self.q.factor.len(), q.factor.len()), (self.q.mean.len(), q.mean.len())] {
+                if expected != found {
+                    return Err(Error::Shape { what: "numbers in a state of the journal", expected, found });
+                }
+            }
+        }
+        if let Some(problem) = state.pace.problem(self.q.mean.len()) {
+            return Err(journal::never_kept(problem));
         }
         (self.q, self.pace, self.best) = (state.q, state.pace, state.best);
         Ok(())

@@ -1,4 +1,4 @@
-//! The Gaussian that a run by least change moves: a mean and the factor of its precision.
+//! The Gaussian that a run by residual scores moves: a mean and the factor of its precision.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::Error;
 use crate::family::Approximation;
 use crate::linalg::{axpy, cholesky, dot, eigen, products};
 use crate::target::Covariance;
-use crate::tuning::least_change as tuned;
+use crate::tuning::residual as tuned;
 
 /// N(μ, (LLᵀ)⁻¹).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,16 +116,24 @@ impl Whitened {
     }
 }
 
-/// Whether all eigenvalues of B are surely within their bounds.
+/// Whether all eigenvalues of B are within their bounds.
 fn is_moderate(d: usize, b: &[f64], room: &mut Room) -> bool {
     let norm = dot(b, b).sqrt();
     if norm < -tuned::LOWEST_EIGENVALUE {
         return true;
     }
-    room.product.copy_from_slice(b);
-    room.product.iter_mut().step_by(d + 1).for_each(|entry| *entry -= tuned::LOWEST_EIGENVALUE);
-    norm < tuned::HIGHEST_EIGENVALUE
-        && cholesky::factor(d, &room.product, &mut room.factor, &mut room.workspace).is_ok()
+    // B less the lower bound, then the upper bound less B.
+    for (bound, sign) in [(tuned::LOWEST_EIGENVALUE, 1.0), (tuned::HIGHEST_EIGENVALUE, -1.0)] {
+        if norm < bound * -sign {
+            continue;
+        }
+        room.product.iter_mut().zip(b).for_each(|(out, entry)| *out = sign * entry);
+        room.product.iter_mut().step_by(d + 1).for_each(|entry| *entry -= sign * bound);
+        if cholesky::factor(d, &room.product, &mut room.factor, &mut room.workspace).is_err() {
+            return false;
+        }
+    }
+    true
 }
 
 /// `room.matrix` ← B with its eigenvalues within their bounds.

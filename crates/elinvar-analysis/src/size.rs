@@ -1,0 +1,158 @@
+//! Sizes that a user can give, checked before memory is taken for them.
+
+use elinvar::Family;
+use elinvar::Plan;
+use elinvar::family::Kind;
+use elinvar::model::Architecture;
+use elinvar::run::components::MOST_COMPONENTS;
+use elinvar::target::Covariance;
+use elinvar_data::RegressionData;
+
+use crate::error::Error;
+use crate::models::ModelName;
+use crate::settings::{Components, DIAGNOSTIC_DRAWS, Likelihood, Settings};
+
+/// Draws times parameters that are held in memory at once: 2 GiB.
+const MOST_NUMBERS: usize = 1 << 28;
+/// Numbers in all matrices of a fit: 8 GiB.
+const MOST_ENTRIES: usize = 1 << 30;
+/// Matrices of a component: precision, factor, covariance, two gradients, curvature and room for a step.
+const MATRICES: usize = 8;
+/// Numbers that a fit keeps, most of them in its trace.
+const KEPT_NUMBERS: usize = 1 << 16;
+/// Draws for a verdict, at the least.
+const FEWEST_DRAWS: usize = 100;
+
+/// Refuses a network of more parameters than there is room for, before it is made.
+pub(crate) fn check_network(settings: &Settings, model: ModelName, rows: &RegressionData) -> Result<(), Error> {
+    if model.name() != "network" {
+        return Ok(());
+    }
+    let given = &settings.model;
+    let hidden = given.hidden.clone().unwrap_or_else(|| Architecture::default().hidden);
+    let is_multiclass = given.likelihood.unwrap_or_default() == Likelihood::Multiclass;
+    let n_outputs = if is_multiclass { rows.y.iter().fold(0.0_f64, |most, y| most.max(*y)) as usize + 1 } else { 1 };
+    let mut n_inputs = rows.n_cols();
+    let mut n_parameters = 0_usize;
+    for n_units in hidden.iter().copied().chain([n_outputs]) {
+        n_parameters = n_parameters.saturating_add(n_inputs.saturating_add(1).saturating_mul(n_units));
+        n_inputs = n_units;
+    }
+    let most = MOST_NUMBERS / FEWEST_DRAWS;
+    if n_parameters <= most {
+        return Ok(());
+    }
+    let from = match &given.hidden {
+        _ if n_outputs > most => format!("the target {:?}, with classes up to {},", rows.target, n_outputs - 1),
+        Some(hidden) => format!("--hidden {}", listed(hidden)),
+        None => format!("a network with {} inputs", rows.n_cols()),
+    };
+    Err(Error::Parameters { from, n_parameters, problem: format!("at most {most} fit into memory; give fewer") })
+}
+
+/// Refuses what does not fit the model or the memory, and names the option that was given.
+pub(crate) fn check(
+    settings: &Settings,
+    model: ModelName,
+    family: &Family,
+    dim: usize,
+    n_rows: usize,
+) -> Result<(), Error> {
+    let (given, plan, standard) = (&settings.family, &settings.plan, Plan::default());
+    if let Some(dims) = &given.dims {
+        let size = |group: &Vec<usize>| group.iter().fold(1usize, |size, length| size.saturating_mul(*length));
+        let total = dims.0.iter().fold(0usize, |total, group| total.saturating_add(size(group)));
+        if total != dim {
+            return Err(Error::Dims { dims: dims.to_string(), total, dim });
+        }
+    }
+    if let Some(value) = plan.minibatch.filter(|size| *size > n_rows) {
+        let what = format!("the table has {n_rows} rows");
+        return Err(Error::TooLarge { flag: "--minibatch", value, what, most: n_rows });
+    }
+    if let Some(value) = given.rank.filter(|rank| *rank > dim) {
+        let what = format!("the model has {dim} parameters");
+        return Err(Error::TooLarge { flag: "--rank", value, what, most: dim });
+    }
+    check_matrices(settings, model, family, dim)?;
+    if let Some(rank) = given.rank {
+        check_memory("--rank", rank, MATRICES * dim)?;
+    }
+    if let Some(Components::Number(components)) = given.components {
+        check_components(components, plan, MATRICES.saturating_mul(family.covariance.n_entries(dim)))?;
+    }
+    if plan.n_draws != standard.n_draws {
+        let grows = matches!(family.kind, Kind::MogAuto | Kind::Auto);
+        let most = if grows { MOST_COMPONENTS } else { family.n_components() };
+        check_memory("--draws-per-step", plan.n_draws, dim.saturating_mul(most))?;
+    }
+    if plan.restarts != standard.restarts {
+        check_memory("--restarts", plan.restarts, KEPT_NUMBERS)?;
+    }
+    check_verdict(settings, model, dim)
+}
+
+/// Every component has matrices, and a density at the draws of every other one.
+fn check_components(components: usize, plan: &Plan, n_entries: usize) -> Result<(), Error> {
+    /// Densities and weights.
+    const BUFFERS: usize = 2;
+    // A mini-batch keeps its number of draws.
+    let n_draws = if plan.minibatch.is_some() { plan.n_draws } else { plan.n_draws.max(plan.max_draws) };
+    let width = BUFFERS.saturating_mul(n_draws.max(1));
+    let most = (MOST_NUMBERS / width).isqrt().min(MOST_NUMBERS / n_entries.max(1)).max(1);
+    if components > most {
+        return Err(Error::Memory { flag: "--components", count: components, most });
+    }
+    Ok(())
+}
+
+fn check_matrices(settings: &Settings, model: ModelName, family: &Family, dim: usize) -> Result<(), Error> {
+    let is_full = family.covariance == Covariance::Full && !matches!(family.kind, Kind::Matrix { .. });
+    let n_entries = MATRICES.saturating_mul(dim.saturating_mul(dim));
+    if !is_full || n_entries <= MOST_ENTRIES {
+        return Ok(());
+    }
+    let problem = "a full covariance of them does not fit into memory; use --covariance diagonal, or fewer of them";
+    Err(Error::Parameters { from: source(settings, model), n_parameters: dim, problem: problem.into() })
+}
+
+/// The draws for the verdict: their number, or that of the parameters, is what was given.
+fn check_verdict(settings: &Settings, model: ModelName, dim: usize) -> Result<(), Error> {
+    let n_draws = settings.diagnostic_draws();
+    let most = MOST_NUMBERS / dim.max(1);
+    if n_draws <= most {
+        return Ok(());
+    }
+    if n_draws != DIAGNOSTIC_DRAWS {
+        return check_memory("--diagnostic-draws", n_draws, dim);
+    }
+    let problem = if most < FEWEST_DRAWS {
+        "draws of them for a verdict do not fit into memory; give fewer".into()
+    } else {
+        format!(
+            "{n_draws} draws of them for a verdict do not fit into memory; give fewer, or --diagnostic-draws {most}"
+        )
+    };
+    Err(Error::Parameters { from: source(settings, model), n_parameters: dim, problem })
+}
+
+/// What the number of parameters comes from.
+fn source(settings: &Settings, model: ModelName) -> String {
+    match (&settings.model.hidden, model.name()) {
+        (Some(hidden), "network") => format!("--hidden {}", listed(hidden)),
+        _ => "the table, with its columns,".into(),
+    }
+}
+
+fn listed(hidden: &[usize]) -> String {
+    hidden.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Refuses a count, given by a flag, of things of this many numbers that would not fit into memory.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub fn check_memory(flag: &'static str, count: usize, width: usize) -> Result<(), Error> {
+    let most = MOST_NUMBERS / width.max(1);
+    if count > most { Err(Error::Memory { flag, count, most }) } else { Ok(()) }
+}

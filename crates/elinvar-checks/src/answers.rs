@@ -1,0 +1,211 @@
+//! What `auto` gives and what it costs, as it is and without any correction, against the truth.
+
+use std::path::Path;
+
+use elinvar::model::Parametrisation;
+use elinvar::posterior::Verdict;
+use elinvar::run::Correct;
+use elinvar::target::Target;
+use elinvar::{Family, Plan};
+
+use crate::chains::{long, median};
+use crate::gradients_only::GradientsOnly;
+use crate::page::{Table, publish};
+use crate::posteriordb;
+use crate::problems::hierarchical::eight_schools;
+use crate::problems::mixtures::{toy, toy_means};
+use crate::problems::regressions::{beta_binomial, breast_cancer, generated_logistic, murphy_toy, sonar};
+use crate::problems::shapes::{banana, funnel, rosenbrock};
+use crate::problems::{Moments, Problem};
+use crate::threads;
+use crate::truth::{Errors, GOOD_MEAN, GOOD_SD};
+
+const USAGE: &str = "answers [DIR of posteriordb] [--seeds N] [--only TEXT] [--write FILE]";
+/// Draws behind the quantiles of a bare approximation.
+const N_DRAWS: usize = 1_000;
+
+/// Coordinates beyond which families are not climbed to, with Hessians and from gradients alone: that takes a million
+/// gradients or more.
+const MOST_CLIMBED: [usize; 2] = [100, 10];
+
+/// A target whose moments are known on the scale of its coordinates or of its parameters.
+struct Known {
+    name: String,
+    target: Box<dyn Target>,
+    moments: Moments,
+    /// Whether they are those of the parameters, under these names.
+    parameters: Option<Vec<String>>,
+}
+
+/// What one fit came to.
+struct Outcome {
+    gradients: u64,
+    log_densities: u64,
+    given: String,
+    right: bool,
+    trusted: bool,
+}
+
+fn problems(collection: Option<&Path>, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Known>, String> {
+    let logistic = |d: usize| Problem {
+        name: format!("logistic d = {d}"),
+        target: Box::new(generated_logistic(5 * d, d, 1.0, 11)),
+        log_normaliser: None,
+        moments: None,
+    };
+    let all = vec![
+        breast_cancer(),
+        sonar(),
+        logistic(50),
+        logistic(200),
+        murphy_toy(),
+        beta_binomial(),
+        Problem { name: "ten modes d = 20".into(), ..toy(20, toy_means())? },
+        eight_schools(Parametrisation::NonCentred),
+        eight_schools(Parametrisation::Centred),
+        banana(2.0, 0.5),
+        rosenbrock(3, 2.0, 20.0),
+        funnel(10),
+    ];
+    let mut known = Vec::new();
+    for problem in all.into_iter().filter(|problem| wanted(&problem.name)) {
+        let moments = problem.moments.clone().map_or_else(|| long(&problem), Ok)?;
+        known.push(Known { name: problem.name, target: problem.target, moments, parameters: None });
+    }
+    for name in posteriordb::POSTERIORS.iter().filter(|name| wanted(name)) {
+        if let Some(collection) = collection {
+            let (target, reference) = posteriordb::with_reference(collection, name)?;
+            let moments = Moments { mean: reference.mean, sd: reference.sd };
+            known.push(Known { name: (*name).into(), target, moments, parameters: Some(reference.names) });
+        }
+    }
+    Ok(known)
+}
+
+/// The errors of what is given. Parameters of a reference that the target has under another form are left out.
+fn errors(answer: &elinvar::posterior::Answer, known: &Known) -> Errors {
+    let Some(names) = &known.parameters else { return Errors::of_numbers(&answer.coordinates, &known.moments) };
+    let mut moments = Moments { mean: Vec::new(), sd: Vec::new() };
+    let mut numbers = Vec::new();
+    for (k, name) in names.iter().enumerate() {
+        if let Some(number) = answer.parameters.iter().find(|number| number.name == *name) {
+            numbers.push(number.clone());
+            moments.mean.push(known.moments.mean[k]);
+            moments.sd.push(known.moments.sd[k]);
+        }
+    }
+    Errors::of_numbers(&numbers, &moments)
+}
+
+fn fit(known: &Known, gradients_only: bool, correct: Correct, seed: u64) -> Result<Outcome, String> {
+    let bare = GradientsOnly(known.target.as_ref());
+    let target: &dyn Target = if gradients_only { &bare } else { known.target.as_ref() };
+    let plan = Plan { seed, correct, ..Plan::default() };
+    let mut posterior = elinvar::fit(target, Family::auto(), &plan).map_err(|e| e.to_string())?;
+    let mut counts = posterior.counts();
+    if posterior.verdict().is_none() {
+        posterior.judge(target, 4_096, seed).map_err(|e| e.to_string())?;
+        counts += posterior.diagnostics().map(|known| known.counts).unwrap_or_default();
+    }
+    let answer = posterior.summary(N_DRAWS, seed);
+    let errors = errors(&answer, known);
+    let rungs: Vec<String> = posterior
+        .rungs()
+        .iter()
+        .map(|rung| format!("{} {} ({})", rung.family, rung.counts.gradient, if rung.kept { "kept" } else { "left" }))
+        .collect();
+    eprintln!(
+        "{}, {}, {correct:?}, seed {seed}: {} gradients, {} log densities, by {}, {:?}, errors {:.3} {:.3}; {}; {}",
+        known.name,
+        if gradients_only { "gradients only" } else { "Hessians" },
+        counts.gradient,
+        counts.log_density,
+        answer.given_by.name(),
+        posterior.verdict(),
+        errors.mean,
+        errors.sd_ratio,
+        rungs.join(", "),
+        posterior.judgement().map_or("", |judgement| &judgement.reason)
+    );
+    let given = match answer.given_by.name() {
+        "approximation" => posterior.family().name().to_owned(),
+        by => by.to_owned(),
+    };
+    Ok(Outcome {
+        gradients: counts.gradient,
+        log_densities: counts.log_density,
+        given,
+        right: errors.good(),
+        trusted: posterior.verdict() == Some(Verdict::Trust),
+    })
+}
+
+fn row(known: &Known, gradients_only: bool, correct: Correct, seeds: usize) -> Result<[String; 8], String> {
+    let fits = threads::for_each(seeds, |i| fit(known, gradients_only, correct, 1 + i as u64));
+    let fits = fits.into_iter().collect::<Result<Vec<Outcome>, String>>()?;
+    let count = |choose: &dyn Fn(&Outcome) -> bool| fits.iter().filter(|fit| choose(fit)).count();
+    let mut given: Vec<&str> = fits.iter().map(|fit| fit.given.as_str()).collect();
+    given.sort_unstable();
+    given.dedup();
+    Ok([
+        known.name.clone(),
+        if gradients_only { "gradients" } else { "Hessians" }.into(),
+        if correct == Correct::Never { "uncorrected" } else { "default" }.into(),
+        given.join(", "),
+        median(&mut fits.iter().map(|fit| fit.gradients).collect::<Vec<_>>()).to_string(),
+        median(&mut fits.iter().map(|fit| fit.log_densities).collect::<Vec<_>>()).to_string(),
+        format!("{} of {seeds}", count(&|fit| fit.right)),
+        format!("{} of {seeds}, {} wrongly", count(&|fit| fit.trusted), count(&|fit| fit.trusted && !fit.right)),
+    ])
+}
+
+fn introduction(seeds: usize) -> String {
+    format!(
+        "# What `auto` gives, and what it costs
+
+The default plan with {seeds} seeds, and with `Correct::Never` (`--uncorrected`) with one; targets as they are, with their Hessians,
+and offering gradients alone, where log p costs as much as its gradient. Gradients and log densities are medians of the whole fit:
+search, families, verdict and chains. An answer is *right* if every mean is within {GOOD_MEAN} true standard deviations and every
+standard deviation within {:.0} %; what is given are numbers by chains or by importance weights, or the family that was kept. The
+truth is known by quadrature, long runs or, for posteriordb, reference draws; parameters of a reference that a model has in another
+form are left out. Beyond {} coordinates ({} from gradients alone) the uncorrected ladder is not climbed.
+
+Written by `cargo xtask answers`.
+
+",
+        100.0 * GOOD_SD,
+        MOST_CLIMBED[0],
+        MOST_CLIMBED[1]
+    )
+}
+
+/// `answers [DIR] [--seeds N] [--only TEXT] [--write FILE]`
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let (mut collection, mut seeds, mut only, mut write) = (None, 3, None, None);
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().cloned().ok_or_else(|| format!("{word} needs a value: {USAGE}"));
+        match word.as_str() {
+            "--seeds" => seeds = value()?.parse().map_err(|_| format!("--seeds is a number: {USAGE}"))?,
+            "--only" => only = Some(value()?),
+            "--write" => write = Some(value()?),
+            folder if !folder.starts_with("--") && collection.is_none() => collection = Some(folder.to_owned()),
+            _ => return Err(format!("\"{word}\" is not understood: {USAGE}")),
+        }
+    }
+    let wanted = |name: &str| only.as_ref().is_none_or(|text| name.contains(text.as_str()));
+    let mut table =
+        Table::new(["problem", "offers", "plan", "given by", "gradients", "log densities", "right", "trusted"]);
+    for known in problems(collection.as_deref().map(Path::new), &wanted)? {
+        for gradients_only in [false, true] {
+            for correct in [Correct::Never, Correct::WhereNeeded] {
+                let climbs = correct == Correct::Never;
+                if climbs && known.target.dim() > MOST_CLIMBED[usize::from(gradients_only)] {
+                    continue;
+                }
+                table.push(row(&known, gradients_only, correct, if climbs { 1 } else { seeds })?);
+            }
+        }
+    }
+    publish(&format!("{}{}", introduction(seeds), table.markdown()), write.as_ref())
+}

@@ -1,0 +1,239 @@
+//! What stands around the pages of a parquet file, in the compact protocol of Thrift.
+//!
+//! Every value takes a byte at least, so that no list that is read here is longer than the bytes it comes from.
+
+/// Structures within structures, more than any file of tables has.
+const DEEPEST: usize = 64;
+
+/// Kinds of values, as they are written.
+pub(super) mod kind {
+    pub(in crate::parquet) const TRUE: u8 = 1;
+    pub(in crate::parquet) const FALSE: u8 = 2;
+    const BYTE: u8 = 3;
+    const I16: u8 = 4;
+    pub(in crate::parquet) const I32: u8 = 5;
+    const I64: u8 = 6;
+    const DOUBLE: u8 = 7;
+    const BINARY: u8 = 8;
+    pub(in crate::parquet) const LIST: u8 = 9;
+    const SET: u8 = 10;
+    const MAP: u8 = 11;
+    pub(in crate::parquet) const STRUCT: u8 = 12;
+    const UUID: u8 = 13;
+
+    use super::{DEEPEST, Thrift};
+
+    impl Thrift<'_> {
+        /// Passes over a value of this kind; `None` where it does not end.
+        pub(in crate::parquet) fn skip(&mut self, kind: u8) -> Option<()> {
+            self.skip_within(kind, 0)
+        }
+
+        fn skip_within(&mut self, kind: u8, depth: usize) -> Option<()> {
+            if depth > DEEPEST {
+                return None;
+            }
+            match kind {
+                TRUE | FALSE => Some(()),
+                BYTE => self.take(1).map(drop),
+                I16 | I32 | I64 => self.varint().map(drop),
+                DOUBLE => self.take(8).map(drop),
+                UUID => self.take(16).map(drop),
+                BINARY => {
+                    let length = self.varint()?;
+                    self.take(usize::try_from(length).ok()?).map(drop)
+                }
+                LIST | SET => {
+                    let (length, of) = self.list()?;
+                    (0..length).try_for_each(|_| self.skip_item(of, depth))
+                }
+                MAP => {
+                    let length = self.varint()?;
+                    if length == 0 {
+                        return Some(());
+                    }
+                    let kinds = self.take(1)?[0];
+                    (0..length).try_for_each(|_| {
+                        self.skip_item(kinds >> 4, depth)?;
+                        self.skip_item(kinds & 15, depth)
+                    })
+                }
+                STRUCT => {
+                    let mut last = 0;
+                    while let Some((_, kind)) = self.field(&mut last)? {
+                        self.skip_within(kind, depth + 1)?;
+                    }
+                    Some(())
+                }
+                _ => None,
+            }
+        }
+
+        /// In a list a truth value takes a byte.
+        fn skip_item(&mut self, kind: u8, depth: usize) -> Option<()> {
+            match kind {
+                TRUE | FALSE => self.take(1).map(drop),
+                kind => self.skip_within(kind, depth + 1),
+            }
+        }
+    }
+}
+
+/// Bytes in the compact protocol, from where they are read on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thrift<'a> {
+    pub(super) rest: &'a [u8],
+}
+
+impl<'a> Thrift<'a> {
+    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(n)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    /// A whole number, seven bits in each byte.
+    pub(super) fn varint(&mut self) -> Option<u64> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.take(1)?[0];
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// A whole number with a sign.
+    pub(super) fn signed(&mut self) -> Option<i64> {
+        let value = self.varint()?;
+        Some((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    /// A size or a count, which is not negative.
+    pub(super) fn count(&mut self) -> Option<u32> {
+        u32::try_from(self.signed()?).ok().filter(|count| i32::try_from(*count).is_ok())
+    }
+
+    /// Number and kind of the next field of a structure, or nothing at its end; `last` is the number of the one before.
+    #[expect(clippy::option_option, reason = "the outer one is a structure that is cut off")]
+    pub(super) fn field(&mut self, last: &mut i64) -> Option<Option<(i64, u8)>> {
+        let first = self.take(1)?[0];
+        if first == 0 {
+            return Some(None);
+        }
+        *last = match first >> 4 {
+            0 => self.signed()?,
+            step => last.checked_add(i64::from(step))?,
+        };
+        Some(Some((*last, first & 15)))
+    }
+
+    /// Length of a list and kind of its items.
+    pub(super) fn list(&mut self) -> Option<(u64, u8)> {
+        let first = self.take(1)?[0];
+        let length = if first >> 4 == 15 { self.varint()? } else { u64::from(first >> 4) };
+        (length <= self.rest.len() as u64).then_some((length, first & 15))
+    }
+}
+
+/// Checks what the crate takes on trust at the end of a file: that everything ends, that the schema has the columns
+/// that it claims, and that it is not a tower of groups.
+pub(super) fn is_footer(bytes: &[u8]) -> bool {
+    const SCHEMA: i64 = 2;
+    let mut thrift = Thrift { rest: bytes };
+    let mut check = || {
+        let mut last = 0;
+        while let Some((number, kind)) = thrift.field(&mut last)? {
+            if (number, kind) == (SCHEMA, kind::LIST) {
+                // The list is read twice, so that all of it is passed over in one way.
+                let mut schema = thrift;
+                check_schema(&mut schema)?;
+            }
+            thrift.skip(kind)?;
+        }
+        Some(())
+    };
+    check().is_some()
+}
+
+fn check_schema(thrift: &mut Thrift<'_>) -> Option<()> {
+    const CHILDREN: i64 = 5;
+    let (length, of) = thrift.list()?;
+    if of != kind::STRUCT {
+        return None;
+    }
+    // How many children each open group still lacks.
+    let mut open: Vec<u64> = Vec::new();
+    for item in 0..length {
+        let (mut last, mut children) = (0, 0);
+        while let Some((number, kind)) = thrift.field(&mut last)? {
+            if (number, kind) == (CHILDREN, kind::I32) {
+                children = u64::from(thrift.count()?);
+            } else {
+                thrift.skip(kind)?;
+            }
+        }
+        if children >= length - item || open.len() > DEEPEST {
+            return None;
+        }
+        if let Some(lacking) = open.last_mut() {
+            *lacking -= 1;
+        }
+        if children > 0 {
+            open.push(children);
+        }
+        while open.last() == Some(&0) {
+            open.pop();
+        }
+    }
+    open.is_empty().then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_fields() {
+        let mut thrift = Thrift { rest: &[0x96, 1, 3, 0x15, 2, 0] };
+        assert_eq!((thrift.varint(), thrift.signed()), (Some(150), Some(-2)));
+        let mut last = 0;
+        assert_eq!(thrift.field(&mut last), Some(Some((1, kind::I32))));
+        assert_eq!((thrift.count(), thrift.field(&mut last)), (Some(1), Some(None)));
+        assert_eq!(thrift.field(&mut last), None);
+        assert_eq!(Thrift { rest: &[0xff; 11] }.varint(), None);
+    }
+
+    /// A schema of a root with so many children and as many columns as there are, at the end of a file.
+    fn footer(children: u8, columns: u8) -> Vec<u8> {
+        let mut bytes = vec![0x29, (columns + 1) << 4 | kind::STRUCT, 0x55, 2 * children, 0];
+        (0..columns).for_each(|_| bytes.extend([0x15, 2, 0]));
+        bytes.push(0);
+        bytes
+    }
+
+    #[test]
+    fn a_schema_has_the_columns_that_it_claims() {
+        assert!(is_footer(&footer(2, 2)));
+        assert!(!is_footer(&footer(3, 2)) && !is_footer(&footer(63, 2)));
+        assert!(!is_footer(&footer(2, 2)[..8]));
+        // Groups within groups.
+        let tower = |n: u8| {
+            let mut bytes = vec![0x29, 0xf0 | kind::STRUCT, n + 1];
+            (0..n).for_each(|_| bytes.extend([0x55, 2, 0]));
+            bytes.extend([0x15, 2, 0, 0]);
+            bytes
+        };
+        assert!(is_footer(&tower(20)) && !is_footer(&tower(100)));
+    }
+
+    #[test]
+    fn what_does_not_end_is_refused() {
+        // A list of more items than bytes; structures without end.
+        assert!(Thrift { rest: &[0xf3, 100, 0] }.skip(kind::LIST).is_none());
+        assert!(Thrift { rest: &[0x1c; 200] }.skip(kind::STRUCT).is_none());
+        assert!(Thrift { rest: &[2, 0x33, 1, 2, 3, 4] }.skip(11).is_some());
+    }
+}

@@ -1,0 +1,64 @@
+//! An allocator that knows how much is held, and refuses what is too much.
+#![allow(unsafe_code, reason = "a global allocator cannot be written without it")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Bytes that the program may hold at once. No input is longer than some kilobytes.
+const MOST: usize = 256 << 20;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+/// The largest amount that was asked for beyond the limit, since it was last looked at.
+static REFUSED: AtomicUsize = AtomicUsize::new(0);
+
+pub(crate) struct Bounded;
+
+/// What was refused since the last call; 0 if nothing was.
+pub(crate) fn take_refused() -> usize {
+    REFUSED.swap(0, Relaxed)
+}
+
+impl Bounded {
+    fn allow(size: usize) -> bool {
+        let held = HELD.fetch_add(size, Relaxed).saturating_add(size);
+        if held > MOST {
+            HELD.fetch_sub(size, Relaxed);
+            REFUSED.fetch_max(size, Relaxed);
+        }
+        held <= MOST
+    }
+}
+
+// SAFETY: every call is passed on to the system's allocator unchanged, or answered by null, which is allowed.
+unsafe impl GlobalAlloc for Bounded {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !Self::allow(layout.size()) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise about `layout` is the one asked for here.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if !Self::allow(layout.size()) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if !Self::allow(size) {
+            return std::ptr::null_mut();
+        }
+        HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as above.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
