@@ -189,8 +189,8 @@ impl<'t> Run<'t> {
         self.evaluator.make_room(&self.q, &*self.estimator, &self.batch);
     }
 
-    /// One iteration: draw, ask, differentiate, move; allocates nothing after the first, in which the target takes its
-    /// scratch memory.
+    /// One iteration: draw, ask, differentiate, move; allocates nothing where the target says which
+    /// [room](crate::target::About::room) it needs.
     ///
     /// # Errors
     /// [`Error::BadStart`] if most of the very first draws cannot be evaluated; [`Error::LeftDomain`] if a step of the
