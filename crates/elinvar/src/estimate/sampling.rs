@@ -16,8 +16,8 @@ pub enum Sampling {
     /// Paper: §4.1, App. B.
     Whole,
     /// The draws of [`Sampling::Whole`], each differentiated as one of the mixture by implicit reparameterisation,
-    /// weights included: for `mog` with diagonal covariances under `euclidean_adam` or `gradient_descent` with curvature
-    /// `stein_plain` (mathematics §9.4).
+    /// weights included: for `mog` with diagonal covariances under `euclidean_adam` or `gradient_descent` with
+    /// curvature `stein_plain` (mathematics §9.4).
     ///
     /// Figurnov, Mohamed & Mnih 2018.
     Implicit,

@@ -37,9 +37,9 @@ pub trait Likelihood: Send + Sync {
     /// Writes ℓ, replaces η by ∂ℓ/∂η and writes ∂²ℓ/∂η².
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]);
 
-    /// Writes E ℓ, replaces the means of η ~ N(m, s²) by E ∂ℓ/∂η and writes E ∂²ℓ/∂η²; the variances may be overwritten.
-    /// Returns how many evaluations of ℓ a row was worth. `node` holds four numbers per row, of which there are at most
-    /// [`EXPECTATION_BLOCK`].
+    /// Writes E ℓ, replaces the means of η ~ N(m, s²) by E ∂ℓ/∂η and writes E ∂²ℓ/∂η²; the variances may be
+    /// overwritten. Returns how many evaluations of ℓ a row was worth. `node` holds four numbers per row, of which
+    /// there are at most [`EXPECTATION_BLOCK`].
     fn expectation_block(
         y: &[f64],
         eta: &mut [f64],

@@ -219,8 +219,8 @@ impl Pace {
         self.converged
     }
 
-    /// How much the bound curves along the last step, in terms of the Fisher metric, at most 1: a step of length β should
-    /// leave the share 1 − β of the gradient; where it leaves more, more is left to gain.
+    /// How much the bound curves along the last step, in terms of the Fisher metric, at most 1: a step of length β
+    /// should leave the share 1 − β of the gradient; where it leaves more, more is left to gain.
     fn curving(&self, now: &[f64]) -> f64 {
         let Some(before) = self.before.as_ref().filter(|before| before.signal > tuned::CLEAR_SIGNAL * before.noise)
         else {
