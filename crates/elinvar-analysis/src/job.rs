@@ -61,7 +61,10 @@ impl Job {
         let notes = choose_bias_correction(&mut plan, model.target()).into_iter().collect();
         size::check(settings, name, &family, model.target().dim(), rows.n_rows)?;
         family.check().map_err(Error::Refused)?;
+        // `auto` may mean another way than the curvature that it comes to, so it stays: with it, the settings that are
+        // kept make the same bits.
         let resolved_plan = plan.resolve(model.target()).map_err(Error::Refused)?;
+        let resolved_plan = Plan { curvature: plan.curvature, ..resolved_plan };
         let start = match start::named(settings, model.target(), family)? {
             Some(start) => Some(start),
             None => model.start(family, plan.seed).map_err(Error::Refused)?,

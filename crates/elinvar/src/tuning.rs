@@ -4,6 +4,11 @@
 //! record says what others would gain. Constants of the verdict are in [`limits`](crate::posterior::limits), limits
 //! that users set in [`Plan`](crate::Plan).
 
+pub(crate) mod bends;
+pub(crate) mod chains;
+pub(crate) mod stretches;
+pub(crate) mod tails;
+
 /// The length of steps, the looks back between them, and the end of a run.
 pub(crate) mod pace {
     /// Steps in a row that were skipped, or in which no block could move, after which a run gives up. Not tuned.
@@ -353,142 +358,6 @@ pub(crate) mod start {
     pub(crate) const SMALLEST_SHIFT: f64 = 0.2;
     /// Largest share of the variance along α that the mixing may explain.
     pub(crate) const LARGEST_SHIFT_SHARE: f64 = 0.6;
-}
-
-/// Chains on the target in the coordinates of a Gaussian.
-pub(crate) mod chains {
-    /// Share of the steps that are short. Not tuned.
-    pub(crate) const SHORT_STEPS: f64 = 0.2;
-    /// Length of a short step, in usual ones. Not tuned.
-    pub(crate) const SHORT_STEP: f64 = 0.2;
-    /// Mean acceptance that the angle of leaps is set for. Not tuned.
-    pub(crate) const ACCEPTANCE: f64 = 0.85;
-    /// Mean acceptance up to which the angle is halved at once. Not tuned.
-    pub(crate) const LOST: f64 = 0.3;
-    /// Largest move of a matched centre in any coordinate of the frame before, for the frame to be settled. Not tuned.
-    pub(crate) const SETTLED_SHIFT: f64 = 0.35;
-    /// Largest factor between the matched and the present variance in any direction, for the frame to be settled. Not
-    /// tuned.
-    pub(crate) const SETTLED_RATIO: f64 = 2.5;
-    /// Steps of the rounds in which the frame is found; the last goes on. Not tuned.
-    pub(crate) const ROUNDS: [usize; 5] = [3, 4, 5, 6, 8];
-    /// Mean acceptance below which a settled frame is not believed. Not tuned.
-    pub(crate) const ADAPTED: f64 = 0.6;
-    /// Share of the budget that finding the frame may take. Not tuned.
-    pub(crate) const ADAPTING_SHARE: f64 = 0.5;
-    /// Steps of the first round that answers; each later round makes the run half as long again. Not tuned.
-    pub(crate) const FIRST_ROUND: usize = 16;
-    /// Steps up to which doubts are those of a young run and need no second look once they are gone. Measured: without
-    /// it eight schools, non-centred, take 26 600 gradients instead of 5 400 in the median.
-    pub(crate) const YOUNG: usize = 50;
-    /// Share of the steps, the latest, that make the answer. Not tuned.
-    pub(crate) const LATE: f64 = 0.75;
-    /// Expected number of wrong means, and of wrong standard deviations, by their errors, in an answer that is sharp.
-    /// Not tuned.
-    pub(crate) const WRONG: f64 = 0.025;
-    /// Standard errors within which a number is said to be known. Not tuned.
-    pub(crate) const SURE: f64 = 2.5;
-    /// Standard errors by which the early and the late half may differ. Not tuned.
-    pub(crate) const DRIFT: f64 = 4.0;
-    /// Mean acceptance, of all chains and of the worst, below which chains stand still. Not tuned.
-    pub(crate) const STANDING_STILL: [f64; 2] = [0.6, 0.4];
-    /// Share of the points at which a density may be undefined. Not tuned.
-    pub(crate) const UNDEFINED: f64 = 0.01;
-    /// Standard deviations beyond which a mode is another place than that of the chains. Not tuned.
-    pub(crate) const APART: f64 = 8.0;
-    /// Share of the states, the outermost along a component, and their number at least, that are looked at for being
-    /// steep, up to so many dimensions. Not tuned.
-    pub(crate) const EDGE: f64 = 0.01;
-    pub(crate) const EDGE_STATES: usize = 48;
-    pub(crate) const EDGE_DIMENSIONS: usize = 100;
-    /// Mean square of the gradient of another component there, which is 1 for N(0, I), from which chains cannot go on.
-    /// Not tuned.
-    pub(crate) const STEEP: f64 = 2.2;
-    /// Mean acceptance below which a chain is stuck. Not tuned.
-    pub(crate) const STUCK: f64 = 0.05;
-    /// How often bent coordinates may be looked for. Not tuned.
-    pub(crate) const SHAPES: usize = 6;
-    /// How far gradients may be from those of N(0, I) in coordinates with bends, for an answer in them to be believed.
-    /// Measured: 0.00 to 0.02 where a bend is exact (bananas, funnels), 0.05 and more in all false trusts.
-    pub(crate) const ROUGH: f64 = 0.02;
-    /// Nats below the median of log p(u), and so many times √d more, from which a state says nothing of the covariance.
-    /// Not tuned.
-    pub(crate) const LOST_STATE: [f64; 2] = [15.0, 3.0];
-    /// Share of the mass that another mode may have. Not tuned.
-    pub(crate) const OTHER_MASS: f64 = 0.01;
-}
-
-/// Coordinates that bend.
-pub(crate) mod bends {
-    /// Bends at most, one inside the other. Not tuned.
-    pub(crate) const MOST: usize = 4;
-    /// Share by which a bend must lessen what is left of the gradients. Not tuned.
-    pub(crate) const GAIN: f64 = 0.15;
-    /// Directions that are tried in earnest. Not tuned.
-    pub(crate) const FITTED: usize = 3;
-    /// Axes and coordinates among the candidates. Not tuned.
-    pub(crate) const AXES: usize = 24;
-    /// Directions of large residuals among the candidates. Not tuned.
-    pub(crate) const DIRECTIONS: usize = 3;
-    /// Dimensions up to which such directions are looked for. Not tuned.
-    pub(crate) const MOST_DIMENSIONS: usize = 200;
-    /// Squared residual from which a point counts less. Not tuned.
-    pub(crate) const LARGE: f64 = 4.0;
-    /// How far beyond the states polynomials go on. Not tuned.
-    pub(crate) const BEYOND: f64 = 1.25;
-    /// Weight of the squared parameters, per state. Not tuned.
-    pub(crate) const RIDGE: f64 = 1e-4;
-    /// Gauss–Newton steps at most. Not tuned.
-    pub(crate) const STEPS: usize = 12;
-    /// States that a fit rests on at most. Not tuned.
-    pub(crate) const STATES: usize = 800;
-    /// Mean squared residual that a component must lose in the first step, to be bent at all. Not tuned.
-    pub(crate) const LEAST: f64 = 0.005;
-}
-
-/// Components that are stretched.
-pub(crate) mod stretches {
-    /// Where every axis is asked first, and the nats by which log p falls less than the Gaussian's there.
-    pub(crate) const FAR: f64 = 5.0;
-    pub(crate) const EXCESS: f64 = 1.5;
-    /// Mean squared residual that a component itself explains, and its share of all, from which an axis is asked.
-    pub(crate) const WRONG: f64 = 0.02;
-    pub(crate) const EXPLAINED: f64 = 0.3;
-    /// Nats below the top at which a law has ended.
-    pub(crate) const NOTHING: f64 = 60.0;
-    /// What is left of the gradients of a component may grow by this factor and this number.
-    pub(crate) const WORSE: f64 = 1.1;
-    pub(crate) const SLACK: f64 = 0.02;
-}
-
-/// Tails that chains have not entered.
-pub(crate) mod tails {
-    /// Standard deviations from the centre at which every coordinate is asked first.
-    pub(crate) const FIRST: f64 = 5.0;
-    /// Nats by which log p falls less than the Gaussian's there, for the profile to be followed.
-    pub(crate) const EXCESS: f64 = 1.5;
-    /// Coordinates that are followed, those that fall slowest.
-    pub(crate) const MOST_PROFILES: usize = 128;
-    /// Standard deviations beyond which a tail begins.
-    pub(crate) const EDGE: f64 = 3.0;
-    /// Share of the second moment beyond the edge from which a tail is visited.
-    pub(crate) const SHARE: f64 = 0.1;
-    /// Log ratio of the standard deviation of a profile to that of the chains from which it is looked at.
-    pub(crate) const LOG_SD: f64 = 0.14;
-    /// Far points whose gradients point at further directions.
-    pub(crate) const FAR_POINTS: usize = 16;
-    /// Nats by which log p falls less than the Gaussian's at the first distance, from which that alone is a tail. Not tuned.
-    pub(crate) const RIDGE_EXCESS: f64 = 8.0;
-    /// Nats by which log p may be below the Gaussian's at a ridge that matters. Not tuned.
-    pub(crate) const LOW: f64 = -1.5;
-    /// Steps of climbing to a ridge, ridges that are climbed to at a time, and dimensions up to which. Not tuned.
-    pub(crate) const CLIMBS: usize = 8;
-    pub(crate) const MOST_RIDGES: usize = 64;
-    pub(crate) const MOST_DIMENSIONS: usize = 100;
-    /// Directions that are taken from them.
-    pub(crate) const DIRECTIONS: usize = 6;
-    /// Square of the singular value of far gradients, each of length one, below which there is no common direction.
-    pub(crate) const LEAST_DIRECTION: f64 = 0.5;
 }
 
 /// Derivatives of a target against differences.

@@ -61,7 +61,7 @@ pub fn noise(text: &str) -> Result<Noise, String> {
 
 /// Where the draws of a mixture come from.
 pub fn sampling(text: &str) -> Result<Sampling, String> {
-    let kinds = [Sampling::Mixture, Sampling::Whole, Sampling::Stratified, Sampling::OwnDraws];
+    let kinds = [Sampling::Mixture, Sampling::Whole, Sampling::Implicit, Sampling::Stratified, Sampling::OwnDraws];
     meaning(text, "ways to draw", &kinds.map(|kind| (word_of(&SAMPLINGS, &kind), kind)))
 }
 

@@ -89,11 +89,13 @@ fn resampled_draws_are_those_of_the_posterior() {
     let story = Story::new();
     story.write("steep.csv", STEEP);
     story.run(&words(FIT_STEEP));
-    // Another prior: the fit is now wrong, but wider than the posterior, so that weights correct it.
-    let config = story.read("steep/config.toml");
-    assert!(config.contains("prior_precision = 0.04\n"), "{config}");
-    story.write("steep/config.toml", config.replace("prior_precision = 0.04\n", "prior_precision = 0.25\n"));
-    let draws = |more: &str| table(&story.ok(&words(&format!("sample steep --draws 40000 {more}")))).1;
+    // The fit in the folder of one with another prior: it is wrong, but wider than the posterior, so that weights
+    // correct it.
+    let wide = story.read("steep/fit.json");
+    let other = FIT_STEEP.replace("--prior-sd 5", "--prior-sd 2").replace("--out steep", "--out narrow");
+    story.run(&words(&other));
+    story.write("narrow/fit.json", wide);
+    let draws = |more: &str| table(&story.ok(&words(&format!("sample narrow --draws 40000 {more}")))).1;
     let (exact, sd) = steep_moments(2.0);
     let moments = |rows: &[Vec<f64>]| {
         let n = rows.len() as f64;
@@ -110,7 +112,6 @@ fn resampled_draws_are_those_of_the_posterior() {
     assert_eq!(draws("--resample psis"), resampled, "the same seed");
     assert_ne!(draws("--resample psis --seed 2"), resampled);
 
-    story.write("steep/config.toml", config);
     let ended = story.run(&words("sample steep --draws 10 --resample psis"));
     assert_eq!((ended.code, ended.stdout.lines().count()), (Some(0), 11));
     assert!(ended.stderr.starts_with("note: k\u{302} is ") && ended.stderr.contains(", above 0.70 for 10,000 draws:"));

@@ -1,5 +1,6 @@
 //! What the program says of a fit, and the exit code that says it to other programs; code 2 has a file of its own.
 
+use crate::resume::words;
 use crate::story::{Story, Uniforms};
 
 #[test]
@@ -20,7 +21,7 @@ fn a_right_fit_is_trusted() {
 #[test]
 fn a_fit_that_did_not_converge_is_shown_and_kept() {
     let story = Story::new();
-    let ended = story.run(&["fit", "--family", "gaussian", "--max-steps", "5", "--out", "run"]);
+    let ended = story.run(&words("fit --family gaussian --curvature hessian --max-steps 5 --out run"));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(3), ""));
     let verdict = ended.stdout.lines().nth(2).unwrap();
     assert!(verdict.starts_with("Verdict: do not trust. Not converged: the limit of steps was reached"), "{verdict}");

@@ -1,5 +1,5 @@
-//! The layers of a network: a matrix-variate Gaussian each, by elinvar's update, as printed and by the factors of K-FAC,
-//! or one variance per weight.
+//! The layers of a network: a matrix-variate Gaussian each, by elinvar's update, as printed and by the factors of
+//! K-FAC, or one variance per weight.
 
 use std::ops::ControlFlow;
 use std::time::Instant;

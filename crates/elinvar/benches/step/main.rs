@@ -2,6 +2,10 @@
 //!
 //! `cargo xtask bench step` prints a table. Both sides run alternately in one process and the minimum over repeats
 //! counts, so that the ratio is worth reading on a busy machine.
+//!
+//! `step ROW STEPS` makes that many steps of one row of the table (from 0) and prints nothing but its name. Two such
+//! runs under `valgrind --tool=cachegrind --cache-sim=no` differ by the instructions of the steps, which no other work
+//! on the machine changes.
 
 mod bare;
 
@@ -22,20 +26,36 @@ fn main() {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread").install(run);
 }
 
+/// Rows of data and dimension of each problem; no rows: a Gaussian.
+const PROBLEMS: [(usize, usize); 6] = [(341, 11), (10_000, 54), (0, 2), (0, 10), (0, 50), (0, 200)];
+
 fn run() {
+    // `cargo bench` adds `--bench`.
+    let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    if let [row, steps] = numbers[..] {
+        let families = families();
+        let ((problem, target, _), family) = (problem(row / families.len()), families[row % families.len()]);
+        println!("{problem}, {family}, {steps} steps");
+        let mut run = stepping(&*target, family);
+        (0..steps).for_each(|_| _ = run.step().expect("a step"));
+        return;
+    }
     println!("| problem | family | step µs | products µs | ratio |");
     println!("|---|---|---|---|---|");
-    for (n_rows, dim) in [(341, 11), (10_000, 54)] {
-        let target = logistic(n_rows, dim);
-        table(&format!("logistic N = {n_rows}, d = {dim}"), &target, n_rows);
-    }
-    for dim in [2, 10, 50, 200] {
-        table(&format!("gaussian d = {dim}"), &gaussian(dim), 0);
+    for (problem, target, n_rows) in (0..PROBLEMS.len()).map(problem) {
+        table(&problem, &*target, n_rows);
     }
 }
 
-fn table(problem: &str, target: &dyn Target, n_rows: usize) {
-    let families = [
+fn problem(index: usize) -> (String, Box<dyn Target>, usize) {
+    match PROBLEMS[index] {
+        (0, dim) => (format!("gaussian d = {dim}"), Box::new(gaussian(dim)), 0),
+        (n_rows, dim) => (format!("logistic N = {n_rows}, d = {dim}"), Box::new(logistic(n_rows, dim)), n_rows),
+    }
+}
+
+fn families() -> [Family; 9] {
+    [
         Family::gaussian(),
         Family::gaussian().diagonal(),
         Family::student_t(3.0),
@@ -45,9 +65,12 @@ fn table(problem: &str, target: &dyn Target, n_rows: usize) {
         Family::snig(2.0),
         Family::rank_k(3),
         Family::mog(3),
-    ];
+    ]
+}
+
+fn table(problem: &str, target: &dyn Target, n_rows: usize) {
     let dim = target.dim();
-    for family in families {
+    for family in families() {
         let full = family.covariance == Covariance::Full;
         let sizes = Sizes { n_rows, dim, n_draws: N_DRAWS, n_components: family.n_components(), full };
         let (step, products) = measure(target, family, sizes);
@@ -63,6 +86,16 @@ fn table(problem: &str, target: &dyn Target, n_rows: usize) {
 
 /// Minimum seconds of one step and of the bare products.
 fn measure(target: &dyn Target, family: Family, sizes: Sizes) -> (f64, f64) {
+    let mut bare = Bare::new(sizes);
+    let mut run = stepping(target, family);
+    let mut step = || {
+        run.step().expect("a step");
+    };
+    alternate(&mut step, &mut || bare.run())
+}
+
+/// A run near the optimum.
+fn stepping(target: &dyn Target, family: Family) -> Run<'_> {
     let plan = Plan {
         n_draws: N_DRAWS,
         step_size: StepSize::Constant(0.05),
@@ -73,12 +106,7 @@ fn measure(target: &dyn Target, family: Family, sizes: Sizes) -> (f64, f64) {
     };
     let short = Plan { stop: Stop { max_steps: 20, ..Stop::default() }, ..plan.clone() };
     let start = elinvar::run::start(target, family, &short).expect("a start").approximation;
-    let mut bare = Bare::new(sizes);
-    let mut run = Run::new(target, start, &plan).expect("a run");
-    let mut step = || {
-        run.step().expect("a step");
-    };
-    alternate(&mut step, &mut || bare.run())
+    Run::new(target, start, &plan).expect("a run")
 }
 
 fn alternate(one: &mut dyn FnMut(), two: &mut dyn FnMut()) -> (f64, f64) {

@@ -65,7 +65,7 @@ pub(crate) fn correct(
     let pool = history.last(history.steps().div_ceil(2).max(2));
     let mut chains = few.spread(&frame, settings.chains, pool.z, pool.by_z, pool.log_p);
     let adapting_gradients = work.spent();
-    let mut tails = Tails::look(work.evaluator, &frame, settings.seed)?;
+    let mut tails = Tails::look(work.evaluator, &frame, settings.bends, settings.seed)?;
     let mut frame = frame;
     tails.visit(work.evaluator, &frame, &mut chains)?;
     drop(history);
@@ -74,7 +74,7 @@ pub(crate) fn correct(
     let mut steps = tuning::FIRST_ROUND;
     // Whether anything but the size of errors was in doubt, so that an answer without doubts needs to be confirmed.
     let (mut doubtful, mut clean) = (false, 0);
-    let mut shapes = 0;
+    let (mut shapes, most_shapes) = (0, if settings.bends { tuning::SHAPES } else { 0 });
     loop {
         let in_time = work.run(&mut chains, &frame, &mut history, steps)?;
         chains.tune();
@@ -94,7 +94,7 @@ pub(crate) fn correct(
             let left = left_behind(all, part, frame.dim(), limits.log_sd);
             doubts.extend(left.map(|i| Doubt::Drift { name: question.names[i].clone() }));
         }
-        let blocked = edge(part, &frame);
+        let blocked = if settings.bends { edge(part, &frame) } else { None };
         doubts.extend(blocked.as_ref().map(|(i, _)| Doubt::Edge { name: question.names[*i].clone() }));
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
         (question.watch)(&seen.round(work.spent(), settings.max_gradients));
@@ -121,14 +121,14 @@ pub(crate) fn correct(
             });
         }
         let Some(next) = next else { continue };
-        let reshaped = if shapes < tuning::SHAPES && clean == 0 {
+        let reshaped = if shapes < most_shapes && clean == 0 {
             shapes += 1;
             work.reshaped(&next.coordinates, part, &tails, blocked.as_ref().map_or(&[], |(_, states)| states))?
         } else {
             None
         };
         // Bends that do not come true are given up.
-        let given_up = (rough && shapes == tuning::SHAPES && reshaped.is_none()).then(|| seen.straight());
+        let given_up = (rough && shapes == most_shapes && reshaped.is_none()).then(|| seen.straight());
         if let Some(other) = reshaped.or(given_up) {
             frame = other;
             chains.enter(&frame);
@@ -157,7 +157,7 @@ pub(crate) fn promises_tail(
 ) -> Result<bool, Error> {
     let frame = Frame::new(mean, covariance)
         .ok_or(Error::NotPositiveDefinite { what: "the covariance of the approximation", pivot: 0 })?;
-    Ok(Tails::look(evaluator, &Coordinates::straight(frame), seed)?.promise_any())
+    Ok(Tails::look(evaluator, &Coordinates::straight(frame), false, seed)?.promise_any())
 }
 
 /// Evenly chosen states.

@@ -367,7 +367,8 @@ impl Ensemble {
         }
     }
 
-    /// Puts chains that stand still where there is as good as no density, and may stay there for ever, where others are.
+    /// Puts chains that stand still where there is as good as no density, and may stay there for ever, where others
+    /// are.
     pub(crate) fn rescue(&mut self, acceptances: &[f64]) {
         let dim = self.now.x.len() / self.n;
         let heights: Vec<f64> = self.now.log_p.iter().zip(&self.now.log_jacobian).map(|(l, j)| l + j).collect();

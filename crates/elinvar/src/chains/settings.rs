@@ -23,13 +23,16 @@ pub struct Correction {
     pub adapting_chains: usize,
     /// Chains that answer, likewise.
     pub chains: usize,
+    /// Whether coordinates may bend and stretch where a posterior is curved (mathematics §11.6), and edges and curved
+    /// tails are looked at. What it costs and gains: docs/chains.md; it is not what a fit does by itself.
+    pub bends: bool,
     /// Seed of all random numbers.
     pub seed: u64,
 }
 
 impl Default for Correction {
     fn default() -> Self {
-        Self { max_gradients: 200_000, max_seconds: None, adapting_chains: 8, chains: 32, seed: 1 }
+        Self { max_gradients: 200_000, max_seconds: None, adapting_chains: 8, chains: 32, bends: false, seed: 1 }
     }
 }
 

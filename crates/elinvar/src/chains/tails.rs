@@ -97,6 +97,8 @@ pub(crate) struct Tails {
     probes: Probes,
     /// What no density can be, far out.
     pub(crate) faults: Faults,
+    /// Whether lines are followed uphill, across them.
+    uphill: bool,
 }
 
 impl Tails {
@@ -104,7 +106,12 @@ impl Tails {
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
-    pub(crate) fn look(evaluator: &mut Evaluator<'_>, frame: &Coordinates, seed: u64) -> Result<Self, Error> {
+    pub(crate) fn look(
+        evaluator: &mut Evaluator<'_>,
+        frame: &Coordinates,
+        uphill: bool,
+        seed: u64,
+    ) -> Result<Self, Error> {
         let mut tails = Self {
             frame: frame.clone(),
             suspects: Vec::new(),
@@ -112,6 +119,7 @@ impl Tails {
             straight: None,
             probes: Probes::default(),
             faults: Faults::default(),
+            uphill,
         };
         let mut lines = tails.coordinates();
         lines.extend(tails.pointed_at(evaluator, seed)?);
@@ -163,7 +171,7 @@ impl Tails {
         frame: &Coordinates,
         seed: u64,
     ) -> Result<(), Error> {
-        let mut next = Self::look(evaluator, frame, seed)?;
+        let mut next = Self::look(evaluator, frame, self.uphill, seed)?;
         next.faults += self.faults;
         next.before = std::mem::take(&mut self.before);
         if !self.frame.are_bent() {
@@ -180,7 +188,7 @@ impl Tails {
     /// The highest places that were found at the first distance on both sides of each line, and log p at the centre.
     fn ends(&mut self, evaluator: &mut Evaluator<'_>, lines: &[Line]) -> Result<(Vec<End>, f64), Error> {
         let directions: Vec<&[f64]> = lines.iter().map(|line| &line.direction[..]).collect();
-        if self.frame.dim() <= tuning::MOST_DIMENSIONS {
+        if self.uphill && self.frame.dim() <= tuning::MOST_DIMENSIONS {
             let (ridges, centre, probes, faults) = ridges(evaluator, &self.frame, &directions, tuning::FIRST)?;
             self.probes = probes;
             self.faults += faults;
@@ -300,7 +308,8 @@ impl Tails {
                 found.map_or(f64::NEG_INFINITY, |(_, excess)| *excess)
             };
             // Broad and then steep is no long tail, but a ridge that was climbed to may bend on.
-            if excess(FARTHER) < excess(tuning::FIRST) && excess(tuning::FIRST) < tuning::RIDGE_EXCESS {
+            let bends_on = self.uphill && excess(tuning::FIRST) >= tuning::RIDGE_EXCESS;
+            if excess(FARTHER) < excess(tuning::FIRST) && !bends_on {
                 continue;
             }
             let beyond = || law.iter().filter(move |(t, _)| side * t > tuning::EDGE);

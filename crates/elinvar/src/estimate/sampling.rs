@@ -15,6 +15,12 @@ pub enum Sampling {
     ///
     /// Paper: §4.1, App. B.
     Whole,
+    /// The draws of [`Sampling::Whole`], each differentiated as one of the mixture by implicit reparameterisation,
+    /// weights included: for `mog` with diagonal covariances under `euclidean_adam` or `gradient_descent` with
+    /// curvature `stein_plain` (mathematics §9.4).
+    ///
+    /// Figurnov, Mohamed & Mnih 2018.
+    Implicit,
     /// Scheme D: the same number of draws from each component, shared with deterministic-mixture weights.
     Stratified,
     /// Scheme C: each component is moved by its own draws only.
@@ -25,12 +31,12 @@ pub enum Sampling {
 impl Sampling {
     /// Whether draws come from the mixture, with components at random.
     pub(crate) fn is_of_mixture(self) -> bool {
-        matches!(self, Sampling::Mixture | Sampling::Whole)
+        matches!(self, Sampling::Mixture | Sampling::Whole | Sampling::Implicit)
     }
 
     /// Number of draws of a batch for `components` components.
     pub(crate) fn n_in_all(self, n_draws: usize, components: usize) -> usize {
-        if self == Sampling::Whole { n_draws } else { components * n_draws }
+        if matches!(self, Sampling::Whole | Sampling::Implicit) { n_draws } else { components * n_draws }
     }
 }
 
@@ -39,6 +45,7 @@ impl std::fmt::Display for Sampling {
         f.write_str(match self {
             Sampling::Mixture => "mixture",
             Sampling::Whole => "whole",
+            Sampling::Implicit => "implicit",
             Sampling::Stratified => "stratified",
             Sampling::OwnDraws => "own_draws",
         })

@@ -36,13 +36,14 @@ impl Evaluator<'_> {
                 self.answer.set_curvature(q.family().covariance, by.n_sums(q));
                 // For draws without a Hessian, which are looked for one by one.
                 self.single.set_curvature(self.answer.covariance(), 1);
-                self.single.scratch_mut().take(q.dim() * q.dim());
+                self.single.reserve(self.about.room);
             }
             Curvature::ItemGradients | Curvature::SquaredMean => {
                 self.squares = vec![0.0; q.curvature_len(self.curvature)];
             }
             _ => {}
         }
+        self.answer.reserve(self.about.room);
     }
 
     /// Chooses the items of batch `index`.

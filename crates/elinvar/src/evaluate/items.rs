@@ -5,7 +5,7 @@ use super::batch::rows_of;
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::family::{Approximation, Batch, Estimator};
-use crate::target::{Answer, Ask, Rows, Want};
+use crate::target::{About, Answer, Ask, Rows, Want};
 
 /// Items whose gradients are held at a time.
 const BLOCK: usize = 64;
@@ -22,14 +22,15 @@ pub(super) struct Items {
 
 impl Items {
     /// What the curvature needs; nothing for those that square no gradients.
-    pub(super) fn new(curvature: Curvature, dim: usize) -> Self {
+    pub(super) fn new(curvature: Curvature, about: &About) -> Self {
         match curvature {
             Curvature::ItemGradients => {
-                let mut answer = Answer::new(dim, 0);
+                let mut answer = Answer::new(about.dim, 0);
                 answer.set_items(BLOCK);
+                answer.reserve(about.room);
                 Self { rows: vec![0; BLOCK], answer: Some(answer), mean: Vec::new() }
             }
-            Curvature::SquaredMean => Self { mean: vec![0.0; dim], ..Self::default() },
+            Curvature::SquaredMean => Self { mean: vec![0.0; about.dim], ..Self::default() },
             _ => Self::default(),
         }
     }

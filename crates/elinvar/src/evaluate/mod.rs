@@ -88,7 +88,7 @@ impl<'t> Evaluator<'t> {
         let curvature = plan.curvature;
         let minibatch = plan.minibatch.zip(new.about.n_rows).map(|(size, n_rows)| Minibatch::new(n_rows, size));
         let rows = vec![0; minibatch.as_ref().map_or(0, Minibatch::size)];
-        Self { curvature, minibatch, rows, items: Items::new(curvature, new.about.dim), ..new }
+        Self { curvature, minibatch, rows, items: Items::new(curvature, &new.about), ..new }
     }
 
     /// The same with limits, the seconds on this clock.

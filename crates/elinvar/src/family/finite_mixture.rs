@@ -37,7 +37,7 @@ pub(super) fn draw_labels(weights: &LogWeights, noise: Noise, stream: &mut Strea
 pub(super) fn draws_of(plan: &DrawPlan, n: usize, c: usize) -> std::ops::Range<usize> {
     match plan.sampling {
         Sampling::OwnDraws => c * plan.n_draws..(c + 1) * plan.n_draws,
-        Sampling::Mixture | Sampling::Whole | Sampling::Stratified => 0..n,
+        Sampling::Mixture | Sampling::Whole | Sampling::Implicit | Sampling::Stratified => 0..n,
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn weigh(plan: &DrawPlan, draws: Labelled<'_>, batch: &Batch, weight:
     for s in 0..n {
         // Scheme M: δ_c/n = q_c/(n q); scheme D: q_c/Σ_k n_k q_k.
         let log_base = match plan.sampling {
-            Sampling::Mixture | Sampling::Whole => batch.log_q[s] + (n_kept as f64).ln(),
+            Sampling::Mixture | Sampling::Whole | Sampling::Implicit => batch.log_q[s] + (n_kept as f64).ln(),
             _ => {
                 for c in 0..k {
                     logs[c] = log_counts[c] + log_components[c * n + s];

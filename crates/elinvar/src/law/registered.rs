@@ -155,6 +155,30 @@ impl Law {
     }
 }
 
+/// What every draw of a batch asks: the law is matched once, and the loop is its own.
+impl Law {
+    /// u(w) and s(w) of each draw.
+    pub(crate) fn write_shifts_and_scales(&self, w: &[f64], u: &mut [f64], s: &mut [f64]) {
+        of_law!(self, law => {
+            for ((w, u), s) in w.iter().zip(u).zip(s) {
+                (*u, *s) = (law.shift(*w), law.scale(*w));
+            }
+        });
+    }
+
+    /// [`Law::log_marginal`] of each draw.
+    pub(crate) fn write_log_marginals(&self, forms: &[Forms], out: &mut [f64]) {
+        of_law!(self, law => out.iter_mut().zip(forms).for_each(|(out, forms)| *out = law.log_marginal(*forms)));
+    }
+
+    /// [`MixingLaw::conditional`] of each draw, or [`MixingLaw::conditional_by_bounds`].
+    pub(crate) fn write_conditionals(&self, forms: &[Forms], by_bounds: bool, out: &mut [Conditional]) {
+        of_law!(self, law => out.iter_mut().zip(forms).for_each(|(out, forms)| {
+            *out = if by_bounds { law.conditional_by_bounds(*forms) } else { law.conditional(*forms) };
+        }));
+    }
+}
+
 /// The methods of [`MixingLaw`], by the kind of law.
 macro_rules! forward {
     ($($(#[$doc:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),*) -> $out:ty;)*) => {
@@ -178,8 +202,6 @@ forward! {
     pub(crate) fn moments() -> Moments;
     /// Moments of w given z.
     pub(crate) fn conditional(forms: Forms) -> Conditional;
-    /// The same with ratios of Bessel functions by the mean of the paper's bounds.
-    pub(crate) fn conditional_by_bounds(forms: Forms) -> Conditional;
     /// The paper's two-point form of g_α, where it differs from E[u | z].
     pub(crate) fn two_point(forms: Forms) -> Option<TwoPoint>;
     /// log q(z) − ½ log|P|.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::linalg::{cholesky, dot, products};
-use crate::target::{About, Answer, Ask, Derivatives, Draws, Offers, Parts, Target, TargetError};
+use crate::target::{About, Answer, Ask, Derivatives, Draws, Offers, Parts, Room, Target, TargetError};
 
 /// N(m, P⁻¹), times a constant: log p(z) = log Z + ½ log|P| − (d/2) log 2π − ½ (z−m)ᵀP(z−m).
 #[derive(Clone, Debug, PartialEq)]
@@ -83,8 +83,10 @@ pub(super) fn factor(d: usize, matrix: &[f64], what: &'static str) -> Result<Vec
 
 impl Target for Gaussian {
     fn about(&self) -> About {
+        let d = self.mean.len();
         let offers = Offers { values: true, hessian: true, ..Offers::GRADIENT };
-        About { offers, derivatives: Derivatives::Known, ..About::new(self.mean.len()) }
+        let room = Room { per_draw: d, ..Room::default() };
+        About { offers, derivatives: Derivatives::Known, room, ..About::new(d) }
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {

@@ -3,7 +3,7 @@
 use super::gaussian::factor;
 use crate::Error;
 use crate::linalg::{axpy, cholesky, dot, products};
-use crate::target::{About, Answer, Ask, Derivatives, Offers, Parts, Target, TargetError, Want};
+use crate::target::{About, Answer, Ask, Derivatives, Offers, Parts, Room, Target, TargetError, Want};
 
 /// p(z) = Σ_c π_c N(z | m_c, Σ_c), normalised (log Z = 0).
 ///
@@ -120,7 +120,8 @@ impl GaussianMixture {
 impl Target for GaussianMixture {
     fn about(&self) -> About {
         let offers = Offers { values: true, hessian: true, ..Offers::GRADIENT };
-        About { offers, derivatives: Derivatives::Known, ..About::new(self.dim) }
+        let room = Room { once: self.memory_len(), ..Room::default() };
+        About { offers, derivatives: Derivatives::Known, room, ..About::new(self.dim) }
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {

@@ -16,7 +16,7 @@ use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
-    About, Answer, Ask, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Rows, Scratch, Target,
+    About, Answer, Ask, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows, Scratch, Target,
     TargetError, Transforms, Want,
 };
 use expectation::Around;
@@ -27,6 +27,8 @@ const N_CHUNKS: usize = 8;
 /// Number of multiplications N·d·S from which the rows are cut into chunks: about ten times the cost of waking a
 /// thread.
 const LARGE: usize = 1 << 19;
+/// Numbers η of a block, where there are few draws.
+const LINEAR: usize = 4096;
 /// Fewest rows of a block.
 const SMALLEST_BLOCK: usize = 64;
 
@@ -35,9 +37,9 @@ pub trait Likelihood: Send + Sync {
     /// Writes ℓ, replaces η by ∂ℓ/∂η and writes ∂²ℓ/∂η².
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]);
 
-    /// Writes E ℓ, replaces the means of η ~ N(m, s²) by E ∂ℓ/∂η and writes E ∂²ℓ/∂η²; the variances may be overwritten.
-    /// Returns how many evaluations of ℓ a row was worth. `node` holds four numbers per row, of which there are at most
-    /// [`EXPECTATION_BLOCK`].
+    /// Writes E ℓ, replaces the means of η ~ N(m, s²) by E ∂ℓ/∂η and writes E ∂²ℓ/∂η²; the variances may be
+    /// overwritten. Returns how many evaluations of ℓ a row was worth. `node` holds four numbers per row, of which
+    /// there are at most [`EXPECTATION_BLOCK`].
     fn expectation_block(
         y: &[f64],
         eta: &mut [f64],
@@ -107,6 +109,7 @@ impl<L: Likelihood> Target for Glm<L> {
                 ..Offers::GRADIENT
             },
             derivatives: Derivatives::Known,
+            room: room(self.x.n_cols()),
             ..About::new(self.x.n_cols())
         }
     }
@@ -336,7 +339,7 @@ pub(super) fn check_precision(precision: f64) -> Result<(), Error> {
 
 /// Rows of a block: enough for the matrix product, few enough for η and ℓ″ of all draws to stay in the cache.
 fn block_rows(n_draws: usize) -> usize {
-    (4096 / n_draws.max(1)).clamp(SMALLEST_BLOCK, products::GRAM_BLOCK)
+    (LINEAR / n_draws.max(1)).clamp(SMALLEST_BLOCK, products::GRAM_BLOCK)
 }
 
 fn work_len(d: usize, n_draws: usize, subset: bool, contract: bool) -> usize {
@@ -344,6 +347,14 @@ fn work_len(d: usize, n_draws: usize, subset: bool, contract: bool) -> usize {
     let eta_and_value = block * (n_draws + 1);
     let curvature = if contract { block * (n_draws + 1) + block * d } else { block };
     eta_and_value + curvature + if subset { block * (d + 1) } else { 0 }
+}
+
+/// The largest [`work_len`], and sums, of all chunks: a block of n rows has n ≤ GRAM_BLOCK, and with S draws n·S is at
+/// most LINEAR + SMALLEST_BLOCK·S.
+fn room(d: usize) -> Room {
+    let once = 2 * LINEAR + products::GRAM_BLOCK * (2 * d + 3);
+    let per_draw = 2 * SMALLEST_BLOCK + d + 1;
+    Room { once: N_CHUNKS * once, per_draw: N_CHUNKS * per_draw, of_sums: 0, per_entry: N_CHUNKS }
 }
 
 fn n_chunks(n: usize, d: usize, n_draws: usize) -> usize {
@@ -364,6 +375,22 @@ fn add_weighted_squares(x: &[f64], d: usize, w: &[f64], out: &mut [f64]) {
     for (row, weight) in x.chunks_exact(d).zip(w) {
         for (entry, value) in out.iter_mut().zip(row) {
             *entry += weight * value * value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_is_enough_for_every_pass_and_not_for_much_more() {
+        for (d, n_draws, entries) in [(1, 1, 1), (2, 6, 4), (11, 16, 121), (11, 96, 363), (54, 2000, 54), (200, 17, 0)]
+        {
+            let work = work_len(d, n_draws, true, true);
+            let taken = N_CHUNKS * (work + n_draws + n_draws * d + entries);
+            let reserved = room(d).of(n_draws, entries);
+            assert!((taken..6 * taken).contains(&reserved), "d = {d}, S = {n_draws}: {reserved} for {taken}");
         }
     }
 }

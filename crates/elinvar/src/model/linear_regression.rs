@@ -11,7 +11,7 @@ use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::{
-    About, Answer, Ask, Derivatives, Offers, Parts, Prior, Rows, Target, TargetError, Transform, Transforms, Want,
+    About, Answer, Ask, Derivatives, Offers, Parts, Prior, Room, Rows, Target, TargetError, Transform, Transforms, Want,
 };
 
 /// y_n ~ N(x_nᵀβ, σ²) with a [`Prior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
@@ -125,6 +125,7 @@ impl Target for LinearRegression {
                 ..Offers::GRADIENT
             },
             derivatives: Derivatives::Known,
+            room: Room { once: self.memory_len(), ..Room::default() },
             ..About::new(self.n_coefficients() + 1)
         }
     }

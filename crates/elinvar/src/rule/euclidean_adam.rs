@@ -11,7 +11,8 @@ use crate::Error;
 /// logits; the gradient is the ordinary one. With curvature `stein_plain` it is the reparameterisation gradient, in a
 /// mixture along the draws of each component, log q included; with `hessian` it has the same mean by Price's identity.
 /// The logits of a mixture move by the score function, −h times the responsibility less the weight, summed over the
-/// label: no estimator of them is pathwise here.
+/// label. With [`Sampling::Implicit`](crate::estimate::Sampling) components and logits alike move by implicit
+/// reparameterisation of the mixture as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EuclideanAdam {

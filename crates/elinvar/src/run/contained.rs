@@ -92,7 +92,9 @@ impl Run<'_> {
         };
         // Given up, it may have more to gain than the tolerance.
         let given_up = reason == StopReason::Converged && !self.pace.has_little_left(&self.plan);
-        if lead.value >= if given_up { 2.0 * lead.mcse } else { lead.mcse } {
+        // A lead below the tolerance is not worth a fit that has not converged.
+        let least = if given_up { (2.0 * lead.mcse).max(self.plan.stop.remaining_nats) } else { lead.mcse };
+        if lead.value >= least {
             return Ok((if given_up { StopReason::Stagnated } else { reason }, remaining));
         }
         (self.closing, self.best, self.q) = (None, None, contained.q);

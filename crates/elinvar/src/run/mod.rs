@@ -42,7 +42,7 @@ use drive::drive;
 use evaluate::Outcome;
 use fitting::Fitting;
 use pace::Pace;
-use printed::{check_shape, takes_prior_at_draws};
+use printed::{check_implicit, check_shape, takes_prior_at_draws};
 use prior::check_prior;
 use review::{Best, Closing};
 use values::check_values;
@@ -113,6 +113,7 @@ impl<'t> Run<'t> {
         }
         check_prior(&start, &about.prior)?;
         check_shape(&start, &plan)?;
+        check_implicit(&start, &plan)?;
         let memory = Memory::new(&plan, &about.prior, &mut start)?;
         about.check()?;
         let draw_plan = plan.draw_plan(plan.n_draws);
@@ -188,8 +189,8 @@ impl<'t> Run<'t> {
         self.evaluator.make_room(&self.q, &*self.estimator, &self.batch);
     }
 
-    /// One iteration: draw, ask, differentiate, move; allocates nothing after the first, in which the target takes its
-    /// scratch memory.
+    /// One iteration: draw, ask, differentiate, move; allocates nothing where the target says which
+    /// [room](crate::target::About::room) it needs.
     ///
     /// # Errors
     /// [`Error::BadStart`] if most of the very first draws cannot be evaluated; [`Error::LeftDomain`] if a step of the

@@ -2,10 +2,10 @@
 
 use super::Plan;
 use crate::Error;
-use crate::estimate::{Curvature, ShapeEstimator};
+use crate::estimate::{Curvature, Sampling, ShapeEstimator};
 use crate::family::{Approximation, Kind};
 use crate::rule::PriorTerm;
-use crate::target::Prior;
+use crate::target::{Covariance, Prior};
 
 /// Whether the declared prior is taken at the draws.
 pub(super) fn takes_prior_at_draws(start: &Approximation, prior: &Prior, plan: &Plan) -> bool {
@@ -34,5 +34,28 @@ pub(super) fn check_shape(start: &Approximation, plan: &Plan) -> Result<(), Erro
     Err(Error::Unsupported {
         wanted: format!("the estimator `paper_literal` of a learned shape with curvature `{}`", plan.curvature),
         instead: "it takes traces of Hessians: use curvature `hessian`, or set `shape` to `exact`".into(),
+    })
+}
+
+/// Whether a mixture can be differentiated as a whole as the plan says.
+///
+/// # Errors
+/// [`Error::Unsupported`]: the conditional distribution functions of full covariances are not taken, and what comes out
+/// is an ordinary gradient.
+pub(super) fn check_implicit(start: &Approximation, plan: &Plan) -> Result<(), Error> {
+    let family = start.family();
+    let is_diagonal = matches!(family.kind, Kind::Mog { .. }) && family.covariance == Covariance::Diagonal;
+    let is_pathwise = plan.rule.is_euclidean() && plan.curvature == Curvature::Stein { control_variate: false };
+    if plan.sampling != Sampling::Implicit || is_diagonal && is_pathwise && start.n_components() > 1 {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        wanted: format!(
+            "sampling `implicit` for `{family}` with rule `{}` and curvature `{}`",
+            plan.rule, plan.curvature
+        ),
+        instead: "it differentiates a `mog` with diagonal covariances by `euclidean_adam` or `gradient_descent` with \
+                  curvature `stein_plain`; otherwise use sampling `whole`"
+            .into(),
     })
 }

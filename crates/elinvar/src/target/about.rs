@@ -41,6 +41,8 @@ pub struct About {
     pub guess: Option<Guess>,
     /// Whether fits hold the derivatives against differences.
     pub derivatives: Derivatives,
+    /// Working memory, which a run reserves before its first step.
+    pub room: Room,
 }
 
 /// Where the derivatives of a target come from, and so whether they can be wrong.
@@ -51,6 +53,28 @@ pub enum Derivatives {
     Written,
     /// Known to be those of the log density, by construction or by tests; fits spend no evaluations on them.
     Known,
+}
+
+/// What a target takes of [`Scratch`](super::Scratch) for one batch, at most, in numbers. What is not said here is
+/// taken when it is needed, so that nothing but the first step allocates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Whatever is asked.
+    pub once: usize,
+    /// For each draw.
+    pub per_draw: usize,
+    /// Where second derivatives are summed.
+    pub of_sums: usize,
+    /// For each entry of these sums.
+    pub per_entry: usize,
+}
+
+impl Room {
+    /// The memory for this number of draws and of entries of the sums of second derivatives.
+    pub(crate) fn of(self, n_draws: usize, n_entries: usize) -> usize {
+        let sums = if n_entries > 0 { self.of_sums + self.per_entry * n_entries } else { 0 };
+        self.once + self.per_draw * n_draws + sums
+    }
 }
 
 /// What a target can answer besides its log density.
@@ -115,6 +139,7 @@ impl About {
             offers: Offers::GRADIENT,
             guess: None,
             derivatives: Derivatives::Written,
+            room: Room::default(),
         }
     }
 }

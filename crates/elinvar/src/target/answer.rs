@@ -1,6 +1,6 @@
 //! What a target answers, and the memory it may use on the way.
 
-use super::{Covariance, CurvatureMut};
+use super::{Covariance, CurvatureMut, Room};
 
 /// log p and ∇log p at each draw of a batch, and what else was asked for.
 #[derive(Clone, Debug)]
@@ -138,9 +138,9 @@ impl Answer {
         }
     }
 
-    /// The scratch memory.
-    pub(crate) fn scratch_mut(&mut self) -> &mut Scratch {
-        &mut self.scratch
+    /// Reserves what a target takes for this answer.
+    pub(crate) fn reserve(&mut self, room: Room) {
+        self.scratch.buffer.reserve(room.of(self.log_p.len(), self.curvature.len()));
     }
 }
 
@@ -151,7 +151,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// `len` numbers of unspecified value; grows at the first use and never shrinks.
+    /// `len` numbers of unspecified value; never shrinks.
     pub fn take(&mut self, len: usize) -> &mut [f64] {
         if self.buffer.len() < len {
             self.buffer.resize(len, 0.0);

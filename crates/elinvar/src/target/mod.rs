@@ -16,7 +16,7 @@ mod support;
 mod transform;
 mod transforms;
 
-pub use about::{About, Derivatives, Guess, Offers};
+pub use about::{About, Derivatives, Guess, Offers, Room};
 pub use answer::{Answer, Parts, Scratch};
 pub(crate) use around::{ByDifferences, FreeScale};
 pub use around::{Constrained, OnSupport, WithPrior};

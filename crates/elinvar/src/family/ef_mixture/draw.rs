@@ -32,7 +32,7 @@ impl EfMixtureEstimator {
         let (d, k) = (q.dim(), q.n_components());
         let n = plan.sampling.n_in_all(plan.n_draws, k);
         let (per_source, rows) = match plan.sampling {
-            Sampling::Mixture | Sampling::Whole => (n, n),
+            Sampling::Mixture | Sampling::Whole | Sampling::Implicit => (n, n),
             Sampling::Stratified => (plan.n_draws, n),
             Sampling::OwnDraws => (plan.n_draws, plan.n_draws),
         };

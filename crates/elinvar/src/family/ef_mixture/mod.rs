@@ -70,7 +70,9 @@ impl Estimator for EfMixtureEstimator {
     fn contraction(&self) -> Contraction<'_> {
         match self.plan.sampling {
             Sampling::OwnDraws => Contraction::own(&self.weight, self.plan.n_draws),
-            Sampling::Mixture | Sampling::Whole | Sampling::Stratified => Contraction::shared(&self.weight, self.n()),
+            Sampling::Mixture | Sampling::Whole | Sampling::Implicit | Sampling::Stratified => {
+                Contraction::shared(&self.weight, self.n())
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Draws of a mixture by schemes M, C and D, with responsibilities and the scores of all components.
 
 use super::GaussianMixture;
+use super::implicit::ImplicitRoom;
 use crate::estimate::Sampling;
 use crate::family::finite_mixture::{self, LABEL_BLOCK, Labelled};
 use crate::family::{Approximation, Batch, DrawPlan, NoiseKey};
@@ -33,6 +34,7 @@ pub struct GaussianMixtureEstimator {
     pub(super) residual: Vec<f64>,
     /// ∇log p − ∇log q at each draw, where log q is differentiated along the draws.
     pub(super) slopes: Vec<f64>,
+    pub(super) implicit: ImplicitRoom,
     pub(super) spare: Vec<f64>,
     pub(super) gram: Vec<f64>,
     logs: Vec<f64>,
@@ -62,6 +64,7 @@ impl GaussianMixtureEstimator {
             gram_weight: Vec::new(),
             residual: Vec::new(),
             slopes: Vec::new(),
+            implicit: ImplicitRoom::default(),
             spare: Vec::new(),
             gram: Vec::new(),
             logs: vec![0.0; k],

@@ -98,7 +98,9 @@ impl GaussianMixture<'_> {
             baseline: match work.plan.sampling {
                 Sampling::OwnDraws => Baseline::LeaveOneOut(work.plan.noise),
                 // The weights of shared draws are no average of equals, for which the others' mean would be right.
-                Sampling::Mixture | Sampling::Whole | Sampling::Stratified => Baseline::Given(baseline),
+                Sampling::Mixture | Sampling::Whole | Sampling::Implicit | Sampling::Stratified => {
+                    Baseline::Given(baseline)
+                }
             },
         };
         let scale = self.components[c].scale();

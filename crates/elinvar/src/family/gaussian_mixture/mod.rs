@@ -3,6 +3,7 @@
 mod density;
 mod draw;
 mod gradient;
+mod implicit;
 
 pub use draw::GaussianMixtureEstimator;
 
@@ -45,7 +46,9 @@ impl Estimator for GaussianMixtureEstimator {
     fn contraction(&self) -> Contraction<'_> {
         match self.plan.sampling {
             Sampling::OwnDraws => Contraction::own(&self.weight, self.plan.n_draws),
-            Sampling::Mixture | Sampling::Whole | Sampling::Stratified => Contraction::shared(&self.weight, self.n),
+            Sampling::Mixture | Sampling::Whole | Sampling::Implicit | Sampling::Stratified => {
+                Contraction::shared(&self.weight, self.n)
+            }
         }
     }
 
@@ -54,7 +57,11 @@ impl Estimator for GaussianMixtureEstimator {
     }
 
     fn gradient(&mut self, q: &Approximation, seen: &Seen<'_>, baseline: f64, out: &mut Gradient) -> bool {
-        GaussianMixture::of(q).accumulate(seen, baseline, self, out);
+        let q = GaussianMixture::of(q);
+        match self.plan.sampling {
+            Sampling::Implicit => q.accumulate_implicit(seen, self, out),
+            _ => q.accumulate(seen, baseline, self, out),
+        }
         out.is_finite()
     }
 }

@@ -17,6 +17,9 @@ pub struct MeanVarianceEstimator {
     /// Standard normals ε, d × n.
     pub(super) eps: Vec<f64>,
     pub(super) w: Vec<f64>,
+    /// u(w) and s(w).
+    pub(super) u: Vec<f64>,
+    pub(super) s: Vec<f64>,
     /// P(z − Bũ) = √s L ε, d × n, where something reads it.
     pub(super) residual: Vec<f64>,
     pub(super) forms: Vec<Forms>,
@@ -49,6 +52,8 @@ impl MeanVarianceEstimator {
             noise: NoiseSource::new(plan.noise, d, n),
             eps: vec![0.0; d * n],
             w: vec![0.0; n],
+            u: vec![0.0; n],
+            s: vec![0.0; n],
             residual: vec![0.0; d * n],
             forms: vec![Forms::default(); n],
             conditional: vec![Conditional::default(); n],
@@ -115,10 +120,11 @@ impl MeanVariance<'_> {
         let mu = self.block.column(0);
         let shifted = self.law.is_shifted();
 
+        self.law.write_shifts_and_scales(&work.w, &mut work.u, &mut work.s);
         // The draws' memory first holds √s ε, which whitening leaves as Lᵀ(z − Bũ).
         let z = &mut batch.draws.as_mut_slice()[..d * n];
-        for ((out, eps), w) in z.chunks_exact_mut(d).zip(work.eps.chunks_exact(d)).zip(&work.w) {
-            let root = self.law.scale(*w).sqrt();
+        for ((out, eps), scale) in z.chunks_exact_mut(d).zip(work.eps.chunks_exact(d)).zip(&work.s) {
+            let root = scale.sqrt();
             out.iter_mut().zip(eps).for_each(|(o, e)| *o = root * e);
         }
         let entropy_sampled = !self.law.has_exact_entropy() || work.is_entropy_sampled();
@@ -136,7 +142,7 @@ impl MeanVariance<'_> {
             let square = dot(y, y);
             let mut forms = Forms { dim: d, q: square, l: 0.0, kappa: work.kappa };
             if shifted {
-                let u = self.law.shift(work.w[s]);
+                let u = work.u[s];
                 let cross = dot(y, &work.spare[..d]);
                 forms.q = square + 2.0 * u * cross + u * u * work.kappa;
                 forms.l = cross + u * work.kappa;
@@ -147,13 +153,12 @@ impl MeanVariance<'_> {
         for (s, out) in z.chunks_exact_mut(d).enumerate() {
             axpy(1.0, mu, out);
             if shifted {
-                axpy(self.law.shift(work.w[s]), self.block.column(1), out);
+                axpy(work.u[s], self.block.column(1), out);
             }
         }
         let half_log_det = 0.5 * scale.log_det_precision();
-        for (log_q, forms) in batch.log_q.iter_mut().zip(&work.forms) {
-            *log_q = half_log_det + self.law.log_marginal(*forms);
-        }
+        self.law.write_log_marginals(&work.forms, &mut batch.log_q);
+        batch.log_q.iter_mut().for_each(|log_q| *log_q += half_log_det);
         batch.kept.fill(true);
         self.place_extra(work, batch);
     }
@@ -163,9 +168,9 @@ impl MeanVariance<'_> {
         let d = self.block.dim();
         if batch.n_paired > 0 {
             let (z, paired) = batch.draws.as_mut_slice().split_at_mut(d * batch.n);
-            for ((hat, z), w) in paired.chunks_exact_mut(d).zip(z.chunks_exact(d)).zip(&work.w) {
+            for ((hat, z), u) in paired.chunks_exact_mut(d).zip(z.chunks_exact(d)).zip(&work.u) {
                 hat.copy_from_slice(z);
-                axpy(-self.law.shift(*w), self.block.column(1), hat);
+                axpy(-u, self.block.column(1), hat);
             }
         }
         if work.plan.curvature.wants_centre() {
@@ -183,9 +188,10 @@ impl MeanVariance<'_> {
         if n_kept == 0 {
             return false;
         }
-        let by_bounds = work.plan.printed.is_some_and(|options| options.bessel == BesselRatio::MeanOfBounds);
-        let conditional =
-            work.plan.weights != MixingWeights::Sampled || !self.law.has_exact_entropy() || work.is_entropy_sampled();
+        if work.plan.weights != MixingWeights::Sampled || !self.law.has_exact_entropy() || work.is_entropy_sampled() {
+            let by_bounds = work.plan.printed.is_some_and(|options| options.bessel == BesselRatio::MeanOfBounds);
+            self.law.write_conditionals(&work.forms, by_bounds, &mut work.conditional);
+        }
         for s in 0..batch.n {
             if !batch.kept[s] {
                 (work.weight[s], work.price[s], work.shift[s]) = (0.0, 0.0, 0.0);
@@ -193,13 +199,8 @@ impl MeanVariance<'_> {
                 continue;
             }
             let weight = 1.0 / n_kept as f64;
-            if conditional {
-                let forms = work.forms[s];
-                work.conditional[s] =
-                    if by_bounds { self.law.conditional_by_bounds(forms) } else { self.law.conditional(forms) };
-            }
             let (u, scale) = match work.plan.weights {
-                MixingWeights::Sampled => (self.law.shift(work.w[s]), self.law.scale(work.w[s])),
+                MixingWeights::Sampled => (work.u[s], work.s[s]),
                 MixingWeights::Marginal => {
                     let u = self.law.two_point(work.forms[s]).map_or(work.conditional[s].u, |two| two.u);
                     (u, work.conditional[s].s)

@@ -19,10 +19,10 @@ impl MeanVariance<'_> {
         if work.plan.curvature == Curvature::GradientFree {
             return self.accumulate_values(seen, work, out);
         }
-        let grads = &evaluations.grads()[..d * n];
+        let (grads, shifted) = (&evaluations.grads()[..d * n], self.law.is_shifted());
         for (s, grad) in grads.chunks_exact(d).enumerate() {
             axpy(work.weight[s], grad, &mut out.b[..d]);
-            if self.law.is_shifted() {
+            if shifted {
                 axpy(work.shift[s], grad, &mut out.b[d..]);
             }
         }
@@ -41,7 +41,7 @@ impl MeanVariance<'_> {
             price: &work.price[..n],
         };
         add_curvature(kind, shape, curvature, &input, &mut work.spare, &mut work.gram, &mut out.g);
-        if self.law.is_shifted() && self.law.has_exact_entropy() && work.is_entropy_sampled() {
+        if shifted && self.law.has_exact_entropy() && work.is_entropy_sampled() {
             self.add_reparameterised_entropy(work, out);
         } else if self.law.has_exact_entropy() {
             self.add_exact_entropy(work.kappa, &work.v, out);
@@ -64,12 +64,12 @@ impl MeanVariance<'_> {
                 // §2.2). What depends on w alone has no slope here.
                 Some(shared) => {
                     let eps = &work.eps[s * d..(s + 1) * d];
-                    0.5 * shared.square(z) / self.law.scale(work.w[s]) - 0.5 * dot(eps, eps) - log_p
+                    0.5 * shared.square(z) / work.s[s] - 0.5 * dot(eps, eps) - log_p
                 }
                 None => batch.log_q[s] - log_p - prior.log_density(z),
             };
         }
-        work.shift.iter_mut().zip(&work.w).for_each(|(u, w)| *u = self.law.shift(*w));
+        work.shift.copy_from_slice(&work.u);
         let values = ValuesOnly {
             residual: &work.residual,
             loadings: if self.law.is_shifted() { &work.shift } else { &[] },
@@ -77,7 +77,7 @@ impl MeanVariance<'_> {
             weight: &work.weight,
             baseline: Baseline::LeaveOneOut(work.plan.noise),
         };
-        let scale = |s: usize| self.law.scale(work.w[s]);
+        let scale = |s: usize| work.s[s];
         values.add_gradient(self.block.scale(), scale, &mut work.price, &mut work.gram, out);
         self.block.scale().shape().complete(&mut out.g);
     }
@@ -101,7 +101,7 @@ impl MeanVariance<'_> {
         let (d, n) = (self.block.dim(), work.weight.len());
         // ∇log q = −P(z − μ) + E[u|z] Pα = −P(z − Bũ) + (E[u|z] − u) Pα.
         for (s, score) in work.spare[..d * n].chunks_exact_mut(d).enumerate() {
-            let u = self.law.shift(work.w[s]);
+            let u = work.u[s];
             score.iter_mut().zip(&work.residual[s * d..(s + 1) * d]).for_each(|(score, r)| *score = -r);
             axpy(work.conditional[s].u - u, &work.v, score);
             axpy(-work.weight[s], score, &mut out.b[..d]);
@@ -117,17 +117,17 @@ impl MeanVariance<'_> {
         let n = work.weight.len();
         // P(z − μ) = P(z − Bũ) + u Pα.
         work.spare[..d * n].copy_from_slice(&work.residual);
-        let mut precision = 0.0;
+        let (mut precision, shifted) = (0.0, self.law.is_shifted());
         for (s, r) in work.spare[..d * n].chunks_exact_mut(d).enumerate() {
             let c = &work.conditional[s];
             if work.weight[s] == 0.0 {
                 continue;
             }
-            if self.law.is_shifted() {
-                axpy(self.law.shift(work.w[s]), &work.v, r);
+            if shifted {
+                axpy(work.u[s], &work.v, r);
             }
             axpy(work.weight[s] * c.inv_s, r, &mut out.b[..d]);
-            if self.law.is_shifted() {
+            if shifted {
                 axpy(-work.weight[s] * c.u_inv_s, &work.v, &mut out.b[..d]);
                 axpy(work.shift[s] * c.inv_s, r, &mut out.b[d..]);
                 axpy(-work.shift[s] * c.u_inv_s, &work.v, &mut out.b[d..]);

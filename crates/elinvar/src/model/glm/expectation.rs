@@ -67,7 +67,8 @@ fn split_in_four(memory: &mut [f64], n: usize) -> [&mut [f64]; 4] {
 }
 
 impl<L: Likelihood> Glm<L> {
-    /// Adds the expectations over rows `range`: E log p and the sum of nodes over rows to `log_p`, E∇log p and E∇²log p.
+    /// Adds the expectations over rows `range`: E log p and the sum of nodes over rows to `log_p`, E∇log p and E∇²log
+    /// p.
     pub(super) fn expect_chunk(
         &self,
         (pass, around): (Pass<'_>, Around<'_>),

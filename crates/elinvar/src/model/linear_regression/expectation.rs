@@ -10,8 +10,8 @@ use crate::target::{Covariance, Parts};
 impl LinearRegression {
     /// Writes E log p, E∇log p and E∇²log p for (β, ℓ) ~ N(m, V).
     ///
-    /// The factor e^{−2ℓ} moves the mean of β to m̃ = m_β − 2V_βℓ and leaves κ = e^{−2m_ℓ + 2V_ℓℓ}; under N(m̃, V_ββ) the
-    /// sum of squares is R(m̃) + tr(V_ββ XᵀX), and its derivatives are those at m̃ (mathematics §12.6).
+    /// The factor e^{−2ℓ} moves the mean of β to m̃ = m_β − 2V_βℓ and leaves κ = e^{−2m_ℓ + 2V_ℓℓ}; under N(m̃, V_ββ)
+    /// the sum of squares is R(m̃) + tr(V_ββ XᵀX), and its derivatives are those at m̃ (mathematics §12.6).
     pub(super) fn expect(
         &self,
         rows: Rows<'_>,

@@ -28,7 +28,7 @@ impl NeuralNetwork {
         }
     }
 
-    fn contraction_len(&self, covariance: Covariance) -> usize {
+    pub(super) fn contraction_len(&self, covariance: Covariance) -> usize {
         let n = self.contraction_rows(covariance);
         self.block_len(n) + n * self.products_len(covariance)
     }

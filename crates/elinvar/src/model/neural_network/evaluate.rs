@@ -4,8 +4,8 @@ use super::super::join::join;
 use super::NeuralNetwork;
 use crate::linalg::layer;
 use crate::target::{
-    About, Answer, Ask, Derivatives, Draws, Offers, Parts, Prior, Rows, Scratch, Target, TargetError, Transform,
-    Transforms, Want,
+    About, Answer, Ask, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows, Scratch, Target, TargetError,
+    Transform, Transforms, Want,
 };
 
 /// Largest number of groups of draws that are evaluated at the same time.
@@ -118,6 +118,11 @@ impl Target for NeuralNetwork {
             offers: Offers { values: true, gauss_newton: true, item_gradients: true, ..Offers::GRADIENT },
             guess: Some(self.guess()),
             derivatives: Derivatives::Known,
+            room: Room {
+                once: N_GROUPS * self.block_len(self.block_rows()),
+                of_sums: self.contraction_len(Covariance::Full).max(self.contraction_len(Covariance::Diagonal)),
+                ..Room::default()
+            },
             ..About::new(self.dim)
         }
     }

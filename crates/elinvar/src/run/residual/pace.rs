@@ -219,8 +219,8 @@ impl Pace {
         self.converged
     }
 
-    /// How much the bound curves along the last step, in terms of the Fisher metric, at most 1: a step of length β should
-    /// leave the share 1 − β of the gradient; where it leaves more, more is left to gain.
+    /// How much the bound curves along the last step, in terms of the Fisher metric, at most 1: a step of length β
+    /// should leave the share 1 − β of the gradient; where it leaves more, more is left to gain.
     fn curving(&self, now: &[f64]) -> f64 {
         let Some(before) = self.before.as_ref().filter(|before| before.signal > tuned::CLEAR_SIGNAL * before.noise)
         else {
@@ -261,6 +261,11 @@ impl Pace {
         (before.signal, before.mean_signal) = (signal, mean_signal);
         (before.noise, before.length) = (2.0 * found.noise(), lengths.mean.max(lengths.scale));
         lengths
+    }
+
+    /// Steps in a row that may bring nothing. Without noise a slow approach is no standstill.
+    fn patience(&self) -> u32 {
+        if self.source == Source::Expectations { 20 * IDLE_REVIEWS } else { IDLE_REVIEWS }
     }
 
     /// Pairs that determine the precision.
@@ -316,7 +321,7 @@ impl Pace {
             Some(StopReason::Diverged)
         } else if self.skipped >= LOST_STEPS {
             Some(StopReason::BadEvaluations)
-        } else if self.idle >= IDLE_REVIEWS {
+        } else if self.idle >= self.patience() {
             Some(StopReason::Stagnated)
         } else if self.step >= plan.stop.max_steps {
             Some(StopReason::MaxSteps)

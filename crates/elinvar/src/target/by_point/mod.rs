@@ -7,7 +7,7 @@ pub(crate) mod memory;
 
 pub use closures::{FromFn, FromFns, FromValues, from_fn, from_fns, from_values};
 
-use super::{About, Answer, Ask, Derivatives, Offers, Parts, Support, Target, TargetError, Transforms, Want};
+use super::{About, Answer, Ask, Derivatives, Offers, Parts, Room, Support, Target, TargetError, Transforms, Want};
 
 /// A log density with its gradient at one point of ℝᵈ.
 pub trait PointwiseTarget: Sync {
@@ -112,7 +112,8 @@ pub(crate) fn about<M: PointwiseTarget + ?Sized>(model: &M) -> About {
 /// The same with second derivatives.
 pub(crate) fn about_second_order<M: PointwiseHessian + ?Sized>(model: &M) -> About {
     let about = about(model);
-    About { offers: Offers { hessian: true, ..about.offers }, ..about }
+    let room = Room { of_sums: about.dim * about.dim, ..Room::default() };
+    About { offers: Offers { hessian: true, ..about.offers }, room, ..about }
 }
 
 /// The same of a model of the library, whose derivatives are tested.

@@ -1,0 +1,29 @@
+//! Tails that chains have not entered.
+
+/// Standard deviations from the centre at which every coordinate is asked first.
+pub(crate) const FIRST: f64 = 5.0;
+/// Nats by which log p falls less than the Gaussian's there, for the profile to be followed.
+pub(crate) const EXCESS: f64 = 1.5;
+/// Coordinates that are followed, those that fall slowest.
+pub(crate) const MOST_PROFILES: usize = 128;
+/// Standard deviations beyond which a tail begins.
+pub(crate) const EDGE: f64 = 3.0;
+/// Share of the second moment beyond the edge from which a tail is visited.
+pub(crate) const SHARE: f64 = 0.1;
+/// Log ratio of the standard deviation of a profile to that of the chains from which it is looked at.
+pub(crate) const LOG_SD: f64 = 0.14;
+/// Far points whose gradients point at further directions.
+pub(crate) const FAR_POINTS: usize = 16;
+/// Nats by which log p falls less than the Gaussian's at the first distance, from which that alone is a tail. Not
+/// tuned.
+pub(crate) const RIDGE_EXCESS: f64 = 8.0;
+/// Nats by which log p may be below the Gaussian's at a ridge that matters. Not tuned.
+pub(crate) const LOW: f64 = -1.5;
+/// Steps of climbing to a ridge, ridges that are climbed to at a time, and dimensions up to which. Not tuned.
+pub(crate) const CLIMBS: usize = 8;
+pub(crate) const MOST_RIDGES: usize = 64;
+pub(crate) const MOST_DIMENSIONS: usize = 100;
+/// Directions that are taken from them.
+pub(crate) const DIRECTIONS: usize = 6;
+/// Square of the singular value of far gradients, each of length one, below which there is no common direction.
+pub(crate) const LEAST_DIRECTION: f64 = 0.5;
