@@ -77,8 +77,8 @@ mod tests {
     fn answers_are_those_of_a_grid() {
         for problem in [banana(2, 1.3, 0.4), funnel(2, 0.8)] {
             let known = problem.moments.as_ref().unwrap();
-            let (low, high) = ([0, 1].map(|i| -9.0 * known.sd[i]), [0, 1].map(|i| 15.0 * known.sd[i]));
-            let (log_normaliser, found) = moments_2d(problem.target.as_ref(), low, high, 801);
+            let (low, high) = ([0, 1].map(|i| -40.0 * known.sd[i]), [0, 1].map(|i| 40.0 * known.sd[i]));
+            let (log_normaliser, found) = moments_2d(problem.target.as_ref(), low, high, 1601);
             assert!((log_normaliser - problem.log_normaliser.unwrap()).abs() < 1e-5, "{log_normaliser}");
             for i in 0..2 {
                 assert!((found.mean[i] - known.mean[i]).abs() < 1e-4 * known.sd[i], "{found:?} {known:?}");

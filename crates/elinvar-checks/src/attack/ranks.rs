@@ -80,6 +80,10 @@ fn uniform_probability(mut numbers: Vec<f64>) -> f64 {
     let distance = |(i, u): (usize, &f64)| (u - i as f64 / n).max((i + 1) as f64 / n - u);
     let largest = numbers.iter().enumerate().map(distance).fold(0.0, f64::max);
     let scaled = (n.sqrt() + 0.12 + 0.11 / n.sqrt()) * largest;
+    if scaled < 0.2 {
+        // The series does not converge there, and its value is 1 to more than ten digits.
+        return 1.0;
+    }
     let term = |k: i32| f64::from(if k % 2 == 1 { 2 } else { -2 }) * (-2.0 * f64::from(k * k) * scaled * scaled).exp();
     (1..=50).map(term).sum::<f64>().clamp(0.0, 1.0)
 }

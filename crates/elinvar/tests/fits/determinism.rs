@@ -50,7 +50,11 @@ fn a_fit_gives_the_same_bits_twice() {
             let fit = |seed| of_posterior(&elinvar::fit(target, family, &Plan { seed, ..steps(40) }).unwrap());
             let first = fit(5);
             assert_eq!(first, fit(5), "{}", label(family));
-            assert_ne!(first[0], fit(6)[0], "{}: the seed changes nothing", label(family));
+            // A Gaussian by exact expectations has nothing random in it.
+            let is_exact = first[2].contains("\"n_draws\":0");
+            if !is_exact {
+                assert_ne!(first[0], fit(6)[0], "{}: the seed changes nothing", label(family));
+            }
         }
     }
 }

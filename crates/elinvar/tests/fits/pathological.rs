@@ -52,9 +52,9 @@ fn trusted_only_if_right(
     let posteriors: Vec<Posterior> = (1..=seeds).map(|seed| fitted(target, seed, max_evaluations)).collect();
     for posterior in &posteriors {
         let (d, reason) = (posterior.dim(), &posterior.judgement().unwrap().reason);
-        let (found, covariance) = (posterior.approximation().mean(), posterior.approximation().covariance());
+        let answer = posterior.summary(10_000, 1).coordinates;
         for i in 0..d {
-            let (shift, ratio) = ((found[i] - mean[i]).abs() / sd[i], covariance[i * d + i].sqrt() / sd[i]);
+            let (shift, ratio) = ((answer[i].mean.value - mean[i]).abs() / sd[i], answer[i].sd.value / sd[i]);
             if posterior.verdict() != Some(Verdict::DoNotTrust) {
                 assert!(shift <= 0.1, "a mean is off by {shift} sd: {reason}");
             }

@@ -58,7 +58,7 @@ fn noise_that_more_draws_do_not_cure_is_not_convergence() {
 fn limits_are_not_convergence() {
     let target = BetaBinomial::cancer_mortality();
     let limits = [
-        (Stop { max_steps: 5, ..Stop::default() }, StopReason::MaxSteps),
+        (Stop { max_steps: 1, ..Stop::default() }, StopReason::MaxSteps),
         (Stop { max_evaluations: 50, ..Stop::default() }, StopReason::MaxEvaluations),
         (Stop { max_seconds: Some(0.0), ..Stop::default() }, StopReason::MaxSeconds),
     ];

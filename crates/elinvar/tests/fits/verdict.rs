@@ -191,7 +191,7 @@ fn a_missed_mode_is_seen_by_the_searches_only() {
 #[test]
 fn a_run_that_was_cut_short_is_not_trusted() {
     let target = breast_cancer();
-    let plan = Plan { stop: Stop { max_steps: 3, ..Stop::default() }, ..Plan::default() };
+    let plan = Plan { stop: Stop { max_steps: 1, ..Stop::default() }, ..Plan::default() };
     let mut posterior = elinvar::fit(&target, Family::gaussian(), &plan).unwrap();
     let judgement = posterior.judge(&target, 2_000, 1).unwrap();
     assert_eq!(judgement.verdict, Verdict::DoNotTrust);
@@ -222,9 +222,9 @@ fn draws_are_added_while_noise_decides() {
     assert_eq!(decided.diagnostics().unwrap().n_draws, 10_000);
     assert_eq!(decided.diagnostics().unwrap().counts.log_density, 20_000, "as many wide draws as draws of q");
     let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
-    posterior.judge(&target, 100, 1).unwrap();
+    posterior.judge(&target, 40, 1).unwrap();
     let diagnostics = posterior.diagnostics().unwrap();
-    assert!(diagnostics.n_draws > 100 && diagnostics.n_draws <= 1_600, "{}", diagnostics.n_draws);
+    assert!(diagnostics.n_draws > 40 && diagnostics.n_draws <= 640, "{}", diagnostics.n_draws);
     assert!(diagnostics.counts.log_density > diagnostics.n_draws as u64);
 }
 
