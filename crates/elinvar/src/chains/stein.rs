@@ -28,8 +28,8 @@ pub(crate) struct Moments {
     pub(crate) largest: f64,
     /// log (sd / plain standard deviation of the states), and the error of the latter's logarithm.
     pub(crate) apart: (f64, f64),
-    /// The mean less the plain mean of the states, and the error of the latter, in standard deviations: Stein's identity
-    /// does not hold where the density ends at an edge.
+    /// The mean less the plain mean of the states, and the error of the latter, in standard deviations: Stein's
+    /// identity does not hold where the density ends at an edge.
     pub(crate) mean_apart: (f64, f64),
 }
 
