@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use elinvar::family::Approximation;
+use elinvar::family::{Approximation, Kind};
 use elinvar::rule::{AdamLike, BiasCorrection, Printed, PrintedStep, Rule};
 use elinvar::run::{Kept, Step, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
@@ -61,10 +61,12 @@ impl Job {
         let notes = choose_bias_correction(&mut plan, model.target()).into_iter().collect();
         size::check(settings, name, &family, model.target().dim(), rows.n_rows)?;
         family.check().map_err(Error::Refused)?;
-        // `auto` may mean another way than the curvature that it comes to, so it stays: with it, the settings that are
-        // kept make the same bits.
-        let resolved_plan = plan.resolve(model.target()).map_err(Error::Refused)?;
-        let resolved_plan = Plan { curvature: plan.curvature, ..resolved_plan };
+        let mut resolved_plan = plan.resolve(model.target()).map_err(Error::Refused)?;
+        if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
+            // Of a Gaussian `auto` means another way than the curvature that it comes to, so the word is kept: the
+            // settings of a run make the same bits.
+            resolved_plan.curvature = plan.curvature;
+        }
         let start = match start::named(settings, model.target(), family)? {
             Some(start) => Some(start),
             None => model.start(family, plan.seed).map_err(Error::Refused)?,

@@ -68,7 +68,13 @@ pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
         if spent.gradient > 0 { format!(" and {} gradient", grouped(spent.gradient)) } else { String::new() };
     let these = if analysis.is_of_ladder() { "of these" } else { "more" };
     line("", format!("{} log density{gradients} {these} for the verdict", grouped(spent.log_density)));
-    line("draws", format!("at most {} per step", grouped(posterior.peak_draws() as u64)));
+    line(
+        "draws",
+        match posterior.peak_draws() {
+            0 => "none: expectations were exact".to_string(),
+            most => format!("at most {} per step", grouped(most as u64)),
+        },
+    );
     line("time", format!("fitting {}", duration(*seconds)));
     if let Some(path) = run_folder {
         line("kept in", path.display().to_string());

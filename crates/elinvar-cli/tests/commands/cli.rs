@@ -54,7 +54,7 @@ fn without_arguments_an_example_is_fitted() {
         "\nladder       a Gaussian is enough; no other family was tried\n",
         "stopped      converged after ",
         ": less than 0.01 nats are left to gain",
-        " Hessian\n             11,808 log density more for the verdict\ndraws        at most ",
+        " Hessian\n             11,808 log density more for the verdict\ndraws        none: expectations were exact\n",
         "\ntime         fitting ",
     ] {
         assert!(page.contains(sentence), "{sentence}\n{page}");
@@ -142,6 +142,7 @@ fn a_run_directory_holds_everything() {
         [
             "runs",
             "runs/a",
+            "runs/a/checksums.txt",
             "runs/a/config.toml",
             "runs/a/diagnostics.json",
             "runs/a/fit.json",
@@ -381,7 +382,7 @@ fn the_next_command_can_be_pasted() {
     let next = ended.stdout.lines().last().unwrap();
     assert!(next.contains("--minibatch 80, or without"), "{next}");
     assert!(ended.stdout.contains("; what is left to gain is hidden by noise (± "), "{}", ended.stdout);
-    let ended = gaussian("--max-steps 300 --tolerance 1e-7");
+    let ended = gaussian("--curvature hessian --max-steps 300 --tolerance 1e-7");
     assert!(ended.stdout.contains(" nats left to gain\n"), "{}", ended.stdout);
     assert!(ended.stdout.ends_with("Next: the same command with --max-steps 4000\n"), "{}", ended.stdout);
     let ended = gaussian("--covariance diagonal --max-steps 60 --tolerance 1e-3");

@@ -28,7 +28,7 @@ pub enum Doubt {
         /// The parameter with the largest difference.
         name: String,
     },
-    /// The standard deviation by Stein's identity and that of the same states differ by more than their errors.
+    /// Mean or standard deviation by Stein's identity and those of the same states differ by more than their errors.
     Disagreement {
         /// The coordinate of z.
         name: String,
@@ -97,7 +97,7 @@ impl std::fmt::Display for Doubt {
             }
             Doubt::Drift { name } => write!(f, "the early and the late states differ in {name}"),
             Doubt::Disagreement { name } => {
-                write!(f, "states and gradients disagree about the standard deviation of {name}")
+                write!(f, "states and gradients disagree about {name}")
             }
             Doubt::StandingStill { acceptance, least } => write!(
                 f,

@@ -108,8 +108,10 @@ impl Seen {
             doubts.push(Doubt::Drift { name: question.names[i].clone() });
         }
         let differs = |m: &Moments| {
-            let allowed = limits.log_sd.max(tuning::DRIFT * m.apart.1);
-            m.apart.0.is_nan() || m.apart.0.abs() > allowed
+            let is_beyond = |(difference, error): (f64, f64), limit: f64| {
+                difference.is_nan() || difference.abs() > limit.max(tuning::DRIFT * error)
+            };
+            is_beyond(m.apart, limits.log_sd) || is_beyond(m.mean_apart, limits.mean)
         };
         if let Some(i) = self.coordinates.iter().position(differs) {
             doubts.push(Doubt::Disagreement { name: question.names[i].clone() });

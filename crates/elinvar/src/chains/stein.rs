@@ -28,6 +28,9 @@ pub(crate) struct Moments {
     pub(crate) largest: f64,
     /// log (sd / plain standard deviation of the states), and the error of the latter's logarithm.
     pub(crate) apart: (f64, f64),
+    /// The mean less the plain mean of the states, and the error of the latter, in standard deviations: Stein's
+    /// identity does not hold where the density ends at an edge.
+    pub(crate) mean_apart: (f64, f64),
 }
 
 /// Control variates of n chains over some steps: numbers of mean zero under p, one per state.
@@ -153,6 +156,7 @@ impl Controls {
         let shift = mean(&first);
         let sd = variance(&first, &second).max(f64::MIN_POSITIVE).sqrt();
         let of_variance: Vec<f64> = second.iter().zip(&first).map(|(s, f)| s - 2.0 * shift * f).collect();
+        let mean_apart = (shift / sd, error(&self.of_pairs(&deviations, &[])) / sd);
         Moments {
             mean: centre + shift,
             sd,
@@ -160,6 +164,7 @@ impl Controls {
             log_sd_error: error(&of_variance) / (2.0 * sd * sd),
             largest,
             apart: (0.5 * (sd * sd / plain).ln(), error(&plain_pairs) / (2.0 * plain)),
+            mean_apart,
         }
     }
 
