@@ -33,6 +33,7 @@ __all__ = [
     "from_jax",
     "from_numpyro",
     "from_pymc",
+    "from_stan",
     "from_torch",
     "load",
 ]
@@ -46,6 +47,8 @@ def __getattr__(name):
         from .numpyro import from_numpyro as front_end
     elif name == "from_pymc":
         from .pymc import from_pymc as front_end
+    elif name == "from_stan":
+        from .stan import from_stan as front_end
     elif name == "from_torch":
         from .torch import from_torch as front_end
     else:

@@ -38,8 +38,8 @@ def to_arviz(fit: Fit, n: int, seed: int) -> Any:
         "family": record["family"],
         "verdict": fit.verdict or "",
         "reason": fit.reason or "",
-        "source": "chains" if fit.is_corrected else "approximation",
-        "gradients": record["gradients"] + record.get("chain_gradients", 0),
+        "given_by": fit.given_by,
+        "gradients": record["gradients"],
     }
     if record.get("pareto_k") is not None:
         attributes["pareto_k"] = record["pareto_k"]

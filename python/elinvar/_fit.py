@@ -18,6 +18,7 @@ from ._progress import Progress
 from ._recognise import as_model
 
 _TRUSTED = "trust"
+_JUDGED_DRAWS = 10_000
 
 
 def fit(
@@ -29,38 +30,36 @@ def fit(
     max_seconds: float | None = None,
     max_gradients: int | None = None,
     restarts: int = 1,
-    corrected: bool = True,
+    correct: bool | None = None,
     progress: bool = True,
     callback: Callable[[Mapping[str, Any]], object] | None = None,
     stop: _elinvar.Stop | None = None,
     args: tuple = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> Fit:
-    """Fits ``family`` to ``model``, corrects it by short chains and judges the answer.
+    """Fits ``family`` to ``model``, corrects it where that is needed, and judges the answer.
 
     ``model`` is a PyMC or Bambi model, a NumPyro function (with ``args`` and ``kwargs``), or what one of the functions
     ``elinvar.from_...`` has made. ``family`` is a name, or ``elinvar.family(name, ...)`` for one with options.
 
-    ``tolerance`` is in nats. ``max_seconds`` and ``max_gradients`` bound fit and chains, each. ``corrected=False`` gives
-    the approximation as it is, judged by importance weights. ``callback`` is called with a dictionary about the last
-    step, about ten times a second; an exception that it raises ends the fit. Ctrl-C, or ``stop.pull()`` from another
-    thread, ends the fit with what it has.
+    ``tolerance`` is in nats. ``max_seconds`` and ``max_gradients`` are limits of fit and chains together. Under ``auto``
+    chains on the model correct what importance weights do not confirm; ``correct=True`` asks for them in any case and
+    for every family, ``correct=False`` gives the approximation as it is. ``callback`` is called with a dictionary about
+    the last step, or about the last round of chains, at most ten times a second; an exception that it raises ends the
+    fit. Ctrl-C, or ``stop.pull()`` from another thread, ends the fit with what it has.
     """
     made = as_model(model, args, dict(kwargs or {}))
     named = family if family.startswith("{") else family_with_options(family)
     limits: dict[str, Any] = {"remaining_nats": float(tolerance)}
-    budget: dict[str, Any] = {"seed": seed}
     if max_seconds is not None:
-        limits["max_seconds"] = budget["max_seconds"] = float(max_seconds)
+        limits["max_seconds"] = float(max_seconds)
     if max_gradients is not None:
-        limits["max_evaluations"] = budget["max_gradients"] = int(max_gradients)
-    plan = json.dumps({"seed": seed, "restarts": restarts, "stop": limits})
-    correction = json.dumps(budget) if corrected else None
+        limits["max_evaluations"] = int(max_gradients)
+    asked = {None: "where_needed", True: "always", False: "never"}[correct]
+    plan = json.dumps({"seed": seed, "restarts": restarts, "stop": limits, "correct": asked})
     handle = _elinvar.Stop() if stop is None else stop
     with Progress(progress, callback) as shown:
-        core = _elinvar.fit(made.core, named, plan, correction, handle, shown.observer)
-        if not corrected and not core.interrupted:
-            core.judge(made.core, 10_000, seed, handle)
+        core = _elinvar.fit(made.core, named, plan, _JUDGED_DRAWS, handle, shown.observer)
     return Fit(core, made)
 
 
@@ -147,14 +146,16 @@ class Fit:
         return self.record.get("elbo")
 
     @property
-    def is_corrected(self) -> bool:
-        """Whether answers come from chains on the model rather than from the approximation."""
-        return self._core.corrected is not None
+    def given_by(self) -> str:
+        """Where the answers come from: ``chains`` on the model, importance ``weights``, or the ``approximation``."""
+        return self.record["given_by"]
 
     def draws(self, n: int = 4000, seed: int = 1) -> np.ndarray:
-        """Points z of shape (n, d): states of the chains where there are any, draws of the approximation otherwise."""
-        states = self._core.states(n)
-        return self._core.sample(n, seed)[0] if states is None else states
+        """Points z of shape (n, d) from where the answers come from.
+
+        Weighted draws need the model: a fit that was loaded without it has draws of the approximation.
+        """
+        return self._core.draws(n, seed, None if self.model is None else self.model.core)
 
     def sample(self, n: int = 4000, seed: int = 1) -> Arrays:
         """Draws of the user's variables, each of shape (n, ...)."""
@@ -182,25 +183,23 @@ class Fit:
     def rows(self, n: int = 4000, seed: int = 1) -> list[dict[str, Any]]:
         """Name, mean, sd and 5, 50 and 95 % quantiles of every number, on the scale of the user's variables.
 
-        A variable that is a coordinate of the fit has the errors that chains give it (``mean_se``, ...).
+        A variable that is a coordinate of the fit has the numbers of the answer with their errors (``mean_se``, ...);
+        the others are summaries of draws.
         """
-        exact = {row["name"]: row for row in self._core.corrected or []}
+        exact = {row["name"]: row for row in self._core.answer(n, seed)}
+        z = self.draws(n, seed)
         rows = []
-        for name, values in self.sample(n, seed).items():
+        for name, values in self._variables(z).items():
             flat = values.reshape(len(values), -1)
             for label, column in zip(indexed(name, values.shape[1:]), flat.T, strict=True):
                 known = exact.get(label)
-                if known is not None and self._is_coordinate(label, column, n, seed):
+                if known is not None and np.array_equal(column, z[:, self._core.names.index(label)]):
                     rows.append(known)
                     continue
                 q5, q50, q95 = np.quantile(column, [0.05, 0.5, 0.95])
                 row = {"name": label, "mean": column.mean(), "sd": column.std(ddof=1), "q5": q5, "q50": q50, "q95": q95}
                 rows.append({key: value if key == "name" else float(value) for key, value in row.items()})
         return rows
-
-    def _is_coordinate(self, label: str, column: np.ndarray, n: int, seed: int) -> bool:
-        place = self._core.names.index(label)
-        return np.array_equal(column, self.draws(n, seed)[:, place])
 
     def summary(self, n: int = 4000, seed: int = 1) -> Any:
         """``rows`` as a DataFrame where pandas is installed, as a list otherwise."""
@@ -234,7 +233,7 @@ class Fit:
 
     def __repr__(self) -> str:
         record = self.record
-        gradients = record["gradients"] + record.get("chain_gradients", 0)
+        gradients = record["gradients"]
         verdict = self.verdict or ("interrupted" if self.interrupted else "not judged")
         return f"<elinvar.Fit {record['family']}: {verdict}, {gradients:,} gradients, {len(self.mean)} coordinates>"
 

@@ -14,6 +14,9 @@ def _in_notebook() -> bool:
 
 
 def _line(step: Mapping[str, Any]) -> str:
+    if "mean_error" in step:
+        errors = f"errors {step['mean_error']:.3f} sd of a mean, {100 * step['sd_error']:.1f} % of an sd"
+        return f"chains  {errors}  {step['gradients']:,} gradients"
     parts = [f"step {step['step'] + 1}"]
     if step["elbo"] is not None:
         error = f" ± {step['elbo_se']:.2f}" if step["elbo_se"] is not None else ""

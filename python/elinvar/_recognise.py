@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ._model import Model
@@ -9,14 +10,14 @@ from ._model import Model
 _WAYS = (
     "elinvar.from_batch(f, dim) for log densities (n,) and gradients (n, d) of points (n, d), "
     "elinvar.from_function for single points, elinvar.from_jax, elinvar.from_torch, elinvar.from_numpyro, "
-    "elinvar.from_pymc or elinvar.from_address"
+    "elinvar.from_pymc, elinvar.from_stan or elinvar.from_address"
 )
 
 
 def as_model(model: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Model:
-    """An elinvar model of whatever was handed over: a model of elinvar, of PyMC, or a NumPyro function.
+    """An elinvar model of whatever was handed over: a model of elinvar, of PyMC or Bambi, a NumPyro function, or Stan.
 
-    ``args`` and ``kwargs`` are the arguments of a NumPyro function.
+    ``args`` and ``kwargs`` are the arguments of a NumPyro function; ``kwargs={"data": ...}`` are the data of a Stan program.
     """
     if isinstance(model, Model):
         return model
@@ -31,6 +32,10 @@ def as_model(model: Any, args: tuple = (), kwargs: dict[str, Any] | None = None)
         if model.backend is None:
             model.build()
         return from_pymc(model.backend.model)
+    if home == "bridgestan" or (isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith((".stan", ".so"))):
+        from .stan import from_stan
+
+        return from_stan(model, **(kwargs or {}))
     if callable(model) and (args or kwargs or _samples_with_numpyro(model)):
         from .numpyro import from_numpyro
 

@@ -14,12 +14,12 @@ from densities import MEAN, SCALE, SCHOOLS, eight_schools, gaussian, reference_s
 @pytest.fixture(scope="module")
 def schools():
     model = elinvar.from_batch(eight_schools, names=SCHOOLS, expand=schools_of)
-    return elinvar.fit(model, "gaussian", progress=False)
+    return elinvar.fit(model, progress=False)
 
 
 def test_a_gaussian_comes_out_exactly():
-    fit = elinvar.fit(elinvar.from_batch(gaussian, dim=2), progress=False)
-    assert fit.trusted, fit.reason
+    fit = elinvar.fit(elinvar.from_batch(gaussian, dim=2), correct=True, progress=False)
+    assert fit.trusted and fit.given_by == "chains", fit.reason
     # Stein's identity is exact for a Gaussian.
     for row, mean, variance in zip(fit.rows(), MEAN, np.diag(SCALE), strict=True):
         assert row["mean"] == pytest.approx(mean, abs=1e-9)
@@ -58,14 +58,14 @@ def test_a_function_of_points_is_the_batch_function():
 
 @pytest.mark.parametrize("name", ["gaussian", "skew", "student_t", "rank_k"])
 def test_families_by_name(name):
-    fit = elinvar.fit(elinvar.from_batch(gaussian, dim=2), name, progress=False, corrected=False)
+    fit = elinvar.fit(elinvar.from_batch(gaussian, dim=2), name, progress=False, correct=False)
     assert fit.record["family"] == name
     assert fit.elbo == pytest.approx(np.log(2 * np.pi) + 0.5 * np.log(np.linalg.det(SCALE)), abs=0.05)
 
 
 def test_options_of_families():
     mixture = elinvar.family("mog", components=2)
-    fit = elinvar.fit(elinvar.from_batch(gaussian, dim=2), mixture, progress=False, corrected=False)
+    fit = elinvar.fit(elinvar.from_batch(gaussian, dim=2), mixture, progress=False, correct=False)
     assert fit.record["family"] == "mog"
     with pytest.raises(ValueError, match="no family 'gausian'"):
         elinvar.family("gausian")
@@ -79,6 +79,7 @@ def test_files_and_pickles_hold_the_whole_fit(schools, tmp_path):
     model = elinvar.from_batch(eight_schools, names=SCHOOLS, expand=schools_of)
     for again in (elinvar.load(path), pickle.loads(pickle.dumps(schools))):
         assert again.verdict == schools.verdict and again.reason == schools.reason
+        assert again.given_by == schools.given_by == "chains"
         assert np.array_equal(again.draws(300), schools.draws(300))
     assert np.array_equal(elinvar.load(path, model).sample(300)["tau"], schools.sample(300)["tau"])
     path.write_text(path.read_text().replace('"verdict": "trust"', '"verdict": "trust_means_only"', 1))
@@ -94,9 +95,17 @@ def test_the_density_of_a_fit_integrates_to_one():
 
 
 def test_an_uncorrected_fit_is_judged_by_importance_weights():
-    fit = elinvar.fit(elinvar.from_batch(gaussian, dim=2), "gaussian", progress=False, corrected=False)
-    assert not fit.is_corrected and fit.trusted
+    fit = elinvar.fit(elinvar.from_batch(gaussian, dim=2), "gaussian", progress=False, correct=False)
+    assert fit.given_by == "approximation" and fit.trusted
     assert fit.record["log_evidence"] == pytest.approx(fit.elbo, abs=0.01)
+
+
+def test_weighted_draws_are_resampled():
+    fit = elinvar.fit(elinvar.from_batch(gaussian, dim=2), "student_t", progress=False)
+    assert fit.given_by == "weights"
+    draws = fit.draws(4000)
+    assert draws.shape == (4000, 2)
+    assert np.all(np.abs(draws.mean(0) - MEAN) < 0.1 * np.sqrt(np.diag(SCALE)))
 
 
 def test_what_is_shown(schools):

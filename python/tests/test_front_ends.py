@@ -48,7 +48,7 @@ def test_jax(jax):
     log_density, start, expand = jax_schools(jax)
     model = elinvar.from_jax(log_density, start, expand=expand)
     assert model.names[:2] == ["eta[0]", "eta[1]"] and model.names[-1] == "mu"
-    check_schools(elinvar.fit(model, "gaussian", progress=False))
+    check_schools(elinvar.fit(model, progress=False))
 
 
 def test_jax_in_single_precision_is_refused(jax):
@@ -78,7 +78,7 @@ def test_numpyro(jax):
     def schools(errors, effects=None):
         numpyro_schools(numpyro, errors, effects)
 
-    fit = elinvar.fit(schools, "gaussian", args=(ERRORS,), kwargs={"effects": EFFECTS}, progress=False)
+    fit = elinvar.fit(schools, args=(ERRORS,), kwargs={"effects": EFFECTS}, progress=False)
     check_schools(fit)
     assert fit.sample(10)["tau"].min() > 0
     assert fit.model.dims["theta"] == ["school"]
@@ -109,7 +109,7 @@ def pymc_schools():
 
 
 def test_pymc(pymc_schools):
-    fit = elinvar.fit(pymc_schools, "gaussian", progress=False)
+    fit = elinvar.fit(pymc_schools, progress=False)
     check_schools(fit)
     assert fit.model.names[:3] == ["mu", "tau_log__", "eta[0]"]
     pytest.importorskip("arviz_base")
@@ -132,8 +132,8 @@ def test_the_example_that_pymc_gets_wrong():
         precision = 1 + sigma**-2
         (row,) = fit.rows()
         assert fit.trusted
-        assert row["mean"] == pytest.approx(observed * sigma**-2 / precision, rel=1e-9)
-        assert row["sd"] == pytest.approx(precision**-0.5, rel=1e-6)
+        assert abs(row["mean"] - observed * sigma**-2 / precision) < 0.1 * precision**-0.5
+        assert row["sd"] == pytest.approx(precision**-0.5, rel=0.15)
 
 
 def test_discrete_variables_of_pymc_are_refused():
@@ -172,7 +172,7 @@ def test_torch():
 
     from densities import SCHOOLS, schools_of
 
-    check_schools(elinvar.fit(elinvar.from_torch(log_density, names=SCHOOLS, expand=schools_of), "gaussian", progress=False))
+    check_schools(elinvar.fit(elinvar.from_torch(log_density, names=SCHOOLS, expand=schools_of), progress=False))
 
 
 def test_numba():
@@ -189,4 +189,4 @@ def test_numba():
 
     fit = elinvar.fit(elinvar.from_address(log_density.address, dim=4, keep_alive=log_density), progress=False)
     assert fit.trusted
-    assert np.allclose([row["mean"] for row in fit.rows()], np.arange(4), atol=1e-9)
+    assert np.allclose([row["mean"] for row in fit.rows()], np.arange(4), atol=0.1)

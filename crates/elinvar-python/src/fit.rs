@@ -1,9 +1,12 @@
 //! A fit of a model, and what it knows, as plain numbers for `python/elinvar`.
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use elinvar::chains::{Corrected, CorrectedNumber, Correction};
+use elinvar::chains::{Corrected, CorrectedNumber, Round};
+use elinvar::posterior::{GivenBy, resample};
+use elinvar::random::{Purpose, Stream};
 use elinvar::run::{Kept, Step, StopReason, fit_journaled};
 use elinvar::{Error, Family, Plan, Posterior};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -16,6 +19,9 @@ use crate::stop::Stop;
 
 /// How often an observer is called at most; it takes the lock of the interpreter.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
+
+/// So many times more draws are weighted than are resampled from them.
+const OVER: usize = 4;
 
 /// The library's error as the exception of Python that is meant for it.
 pub(crate) fn raised(error: Error) -> PyErr {
@@ -50,35 +56,30 @@ pub(crate) struct Fit {
     interrupted: bool,
 }
 
-/// Fits a family to a model, and corrects and judges the result unless `correction` is `None`.
+/// Fits a family to a model, corrects it as the plan says, and judges on `judged` draws what is not judged by then.
 ///
-/// `observe` is called now and then with a dictionary about the last step.
+/// `observe` is called now and then with a dictionary about the last step, or about the last round of chains.
 #[pyfunction]
 pub(crate) fn fit(
     py: Python<'_>,
     model: &Model,
     family: &str,
     plan: &str,
-    correction: Option<&str>,
+    judged: usize,
     stop: &Stop,
     observe: Option<Py<PyAny>>,
 ) -> PyResult<Fit> {
     let (family, plan): (Family, Plan) = (read("family", family)?, read("plan", plan)?);
-    let correction: Option<Correction> = correction.map(|text| read("correction", text)).transpose()?;
-    let mut shown: Option<Instant> = None;
+    let observe = Observer { call: observe.as_ref(), stop, shown: Mutex::new(None) };
     let mut watch = |step: &Step| {
         stop.step();
         stop.look();
-        if let Some(observe) = observe.as_ref().filter(|_| shown.is_none_or(|at| at.elapsed() >= BETWEEN_CALLS)) {
-            shown = Some(Instant::now());
-            if let Err(exception) = Python::attach(|py| observe.call1(py, (described(py, step)?,)).map(drop)) {
-                stop.fail(exception);
-            }
-        }
+        observe.show(|py| described(py, step));
         if stop.pulled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
+    let rounds = |round: &Round| observe.show(|py| told(py, round));
     let target = Asked { model, stop };
-    let kept = Kept { journal: None, interrupt: Some(stop) };
+    let kept = Kept { journal: None, interrupt: Some(stop), watch: Some(&rounds) };
     let fitted = py.detach(|| fit_journaled(&target, family, &plan, &mut watch, kept));
     let posterior = fitted.map_err(|error| ended(stop, error))?;
     if let Some(exception) = stop.exception() {
@@ -86,10 +87,37 @@ pub(crate) fn fit(
     }
     let interrupted = posterior.stop_reason() == StopReason::Interrupted;
     let mut fit = Fit { posterior, interrupted };
-    if let (Some(correction), false) = (correction, interrupted) {
-        fit.correct_with(py, model, &correction, stop)?;
+    if fit.posterior.judgement().is_none() && !interrupted {
+        fit.judge(py, model, judged, plan.seed, stop)?;
     }
     Ok(fit)
+}
+
+/// Whoever watches a fit, not more often than is good for it.
+struct Observer<'a> {
+    call: Option<&'a Py<PyAny>>,
+    stop: &'a Stop,
+    shown: Mutex<Option<Instant>>,
+}
+
+impl Observer<'_> {
+    fn show(&self, about: impl for<'py> Fn(Python<'py>) -> PyResult<Bound<'py, PyDict>>) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(call) = self.call.filter(|_| shown.is_none_or(|at| at.elapsed() >= BETWEEN_CALLS)) {
+            *shown = Some(Instant::now());
+            if let Err(exception) = Python::attach(|py| call.call1(py, (about(py)?,)).map(drop)) {
+                self.stop.fail(exception);
+            }
+        }
+    }
+}
+
+fn told<'py>(py: Python<'py>, round: &Round) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("gradients", round.gradients)?;
+    dict.set_item("mean_error", round.mean_error)?;
+    dict.set_item("sd_error", round.sd_error)?;
+    Ok(dict)
 }
 
 fn described<'py>(py: Python<'py>, step: &Step) -> PyResult<Bound<'py, PyDict>> {
@@ -104,19 +132,6 @@ fn described<'py>(py: Python<'py>, step: &Step) -> PyResult<Bound<'py, PyDict>> 
 }
 
 impl Fit {
-    fn correct_with(&mut self, py: Python<'_>, model: &Model, settings: &Correction, stop: &Stop) -> PyResult<()> {
-        let target = Asked { model, stop };
-        let posterior = &mut self.posterior;
-        match py.detach(|| posterior.correct_interruptibly(&target, settings, stop).map(drop)) {
-            Ok(()) => Ok(()),
-            Err(Error::Interrupted) if !stop.failed() => {
-                self.interrupted = true;
-                Ok(())
-            }
-            Err(error) => Err(ended(stop, error)),
-        }
-    }
-
     fn array<'py>(&self, py: Python<'py>, numbers: Vec<f64>, width: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = numbers.len() / width.max(1);
         PyArray1::from_vec(py, numbers).reshape([rows, width])
@@ -155,12 +170,6 @@ impl Fit {
         }
     }
 
-    /// Runs chains, or more of them.
-    fn correct(&mut self, py: Python<'_>, model: &Model, settings: &str, stop: &Stop) -> PyResult<()> {
-        let settings = read("correction", settings)?;
-        self.correct_with(py, model, &settings, stop)
-    }
-
     /// Independent draws of the approximation, and log q at each.
     fn sample<'py>(
         &self,
@@ -173,11 +182,31 @@ impl Fit {
         Ok((z, PyArray1::from_vec(py, log_q)))
     }
 
-    /// States of the chains, evenly chosen; `None` without chains.
-    fn states<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
-        let corrected = self.posterior.corrected();
-        let states = corrected.map(|corrected| corrected.draws(n).view().as_slice().to_vec());
-        states.map(|states| self.array(py, states, self.posterior.dim())).transpose()
+    /// Draws of what the fit gives: states of the chains, or draws of the approximation that are resampled by their
+    /// weights where these give the answer and the model is at hand, or else draws of the approximation.
+    #[pyo3(signature = (n, seed, model=None))]
+    fn draws<'py>(
+        &self,
+        py: Python<'py>,
+        n: usize,
+        seed: u64,
+        model: Option<&Model>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (posterior, d) = (&self.posterior, self.posterior.dim());
+        let draws = match (posterior.corrected(), model) {
+            (Some(corrected), _) => corrected.draws(n).view().as_slice().to_vec(),
+            (None, Some(model)) if posterior.given_by() == GivenBy::Weights => {
+                let stop = Stop::new();
+                let target = Asked { model, stop: &stop };
+                let weighted = py.detach(|| posterior.importance(&target, OVER * n, seed));
+                let weighted = weighted.map_err(|error| ended(&stop, error))?;
+                let mut stream = Stream::open(seed, Purpose::Sample, 1, 0);
+                let chosen = resample(&weighted.log_weights, n, &mut stream);
+                chosen.iter().flat_map(|s| weighted.draws.view().get(*s).to_vec()).collect()
+            }
+            _ => py.detach(|| posterior.sample(n, seed)).view().as_slice().to_vec(),
+        };
+        self.array(py, draws, d)
     }
 
     /// log q at the rows of `z`.
@@ -216,10 +245,9 @@ impl Fit {
         self.interrupted
     }
 
-    /// What chains found of each coordinate, with standard errors; `None` without chains.
-    #[getter]
-    fn corrected<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
-        self.posterior.corrected().map(|corrected| rows(py, &corrected.coordinates)).transpose()
+    /// What the fit gives of each coordinate, with standard errors.
+    fn answer<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        rows(py, &self.posterior.summary(n, seed).coordinates)
     }
 
     /// The record of the fit.
@@ -227,6 +255,7 @@ impl Fit {
     fn record<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (posterior, dict) = (&self.posterior, PyDict::new(py));
         dict.set_item("family", posterior.family().name())?;
+        dict.set_item("given_by", posterior.given_by().name())?;
         dict.set_item("stop_reason", posterior.stop_reason().name())?;
         dict.set_item("converged", posterior.converged())?;
         dict.set_item("seconds", posterior.seconds())?;

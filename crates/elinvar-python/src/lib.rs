@@ -4,6 +4,7 @@
 mod address;
 mod fit;
 mod model;
+mod stan;
 mod stop;
 
 use pyo3::prelude::*;

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 
 use crate::address::Function;
 use crate::fit::raised;
+use crate::stan::Stan;
 use crate::stop::Stop;
 
 /// Where the log density comes from.
@@ -18,6 +19,8 @@ enum Source {
     Batch { gradient: Py<PyAny>, value: Option<Py<PyAny>> },
     /// A C function, and what must live as long as it is called.
     Address { function: Function, _owner: Option<Py<PyAny>> },
+    /// A compiled Stan program, and what must live as long as it is called.
+    Stan { stan: Stan, _owner: Py<PyAny> },
     /// A model of the library.
     Ready(Box<dyn Target + Send>),
 }
@@ -43,6 +46,12 @@ impl Model {
     #[pyo3(signature = (names, address, user=0, owner=None))]
     fn address(names: Vec<String>, address: usize, user: usize, owner: Option<Py<PyAny>>) -> PyResult<Self> {
         Self::checked(names, Source::Address { function: Function::new(address, user)?, _owner: owner })
+    }
+
+    /// A model of BridgeStan: the addresses of its gradient, of the function that frees messages, and of the model.
+    #[staticmethod]
+    fn stan(names: Vec<String>, gradient: usize, free: usize, model: usize, owner: Py<PyAny>) -> PyResult<Self> {
+        Self::checked(names, Source::Stan { stan: Stan::new(gradient, free, model)?, _owner: owner })
     }
 
     /// A regression on the columns of `x`, an intercept included if there is one: `logistic` with outcomes −1 and +1,
@@ -162,7 +171,7 @@ impl Target for Asked<'_> {
     fn about(&self) -> About {
         let offers = match &self.model.source {
             Source::Batch { value, .. } => Offers { values: value.is_some(), ..Offers::GRADIENT },
-            Source::Address { .. } => Offers::GRADIENT,
+            Source::Address { .. } | Source::Stan { .. } => Offers::GRADIENT,
             Source::Ready(target) => return target.about(),
         };
         let names = self.model.names.clone();
@@ -180,14 +189,22 @@ impl Target for Asked<'_> {
                 })
             }
             Source::Address { function, .. } => {
-                for (s, z) in ask.draws.iter().enumerate() {
-                    let log_p = function.call(z, answer.grad_mut(s));
-                    answer.log_p_mut()[s] = log_p;
-                }
+                point_by_point(ask, answer, |z, gradient| function.call(z, gradient));
+                Ok(())
+            }
+            Source::Stan { stan, .. } => {
+                point_by_point(ask, answer, |z, gradient| stan.call(z, gradient));
                 Ok(())
             }
             Source::Ready(target) => target.evaluate(ask, answer),
         }
+    }
+}
+
+fn point_by_point(ask: &Ask<'_>, answer: &mut Answer, call: impl Fn(&[f64], &mut [f64]) -> f64) {
+    for (s, z) in ask.draws.iter().enumerate() {
+        let log_p = call(z, answer.grad_mut(s));
+        answer.log_p_mut()[s] = log_p;
     }
 }
 
