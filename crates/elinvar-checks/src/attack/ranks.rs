@@ -25,8 +25,11 @@ const COLUMNS: usize = 3;
 struct Simulated {
     name: &'static str,
     names: &'static [&'static str],
-    simulate: fn(&mut Stream) -> (Box<dyn Target>, Vec<f64>),
+    simulate: fn(&mut Stream) -> Drawn,
 }
+
+/// A target, and the parameters that made its data.
+type Drawn = (Box<dyn Target>, Vec<f64>);
 
 const MODELS: [Simulated; 2] = [
     Simulated { name: "logistic regression", names: &["w1", "w2", "w3"], simulate: logistic },
@@ -34,7 +37,7 @@ const MODELS: [Simulated; 2] = [
 ];
 
 /// Twenty rows, an intercept and two features; weights ~ N(0, I).
-fn logistic(stream: &mut Stream) -> (Box<dyn Target>, Vec<f64>) {
+fn logistic(stream: &mut Stream) -> Drawn {
     let weights: Vec<f64> = (0..COLUMNS).map(|_| stream.normal()).collect();
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for _ in 0..ROWS {
@@ -48,7 +51,7 @@ fn logistic(stream: &mut Stream) -> (Box<dyn Target>, Vec<f64>) {
 }
 
 /// The standard errors of the eight schools; μ, τ and the effects from their priors.
-fn eight_schools(stream: &mut Stream) -> (Box<dyn Target>, Vec<f64>) {
+fn eight_schools(stream: &mut Stream) -> Drawn {
     let (mu, tau) = (SCALE * stream.normal(), SCALE * (0.5 * std::f64::consts::PI * stream.uniform()).tan());
     let (_, standard_errors) = EightSchools::data();
     let etas: Vec<f64> = standard_errors.iter().map(|_| stream.normal()).collect();

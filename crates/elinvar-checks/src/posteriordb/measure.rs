@@ -1,5 +1,6 @@
 //! One fit, compared with the reference.
 
+use elinvar::posterior::GivenBy;
 use elinvar::run::{Counts, StopReason};
 use elinvar::target::Draws;
 use elinvar::{Family, Plan};
@@ -28,8 +29,12 @@ pub(crate) struct Fit {
     pub(crate) family: String,
     /// Errors of each parameter of the reference.
     pub(crate) errors: Vec<Errors>,
-    /// The same after weighting the draws by importance.
-    pub(crate) weighted: Vec<Errors>,
+    /// The same of the approximation as it is.
+    pub(crate) approximation: Vec<Errors>,
+    /// Two Monte Carlo errors of the states of chains, of a mean in sds and of a log sd; nothing for other answers.
+    pub(crate) noise: Errors,
+    /// Where the answer comes from.
+    pub(crate) given_by: &'static str,
     /// Evaluations of the fit.
     pub(crate) counts: Counts,
     /// k̂, if the draws say anything about it.
@@ -51,14 +56,23 @@ impl Fit {
     pub(crate) fn run(problem: &Problem, reference: &Reference, family: Family, seed: u64) -> Result<Self, String> {
         let plan = Plan { seed, ..Plan::default() };
         let posterior = elinvar::fit(&*problem.target, family, &plan).map_err(|e| e.to_string())?;
-        let draws = posterior.sample(N_DRAWS, seed);
-        let errors = compare(problem, reference, draws.view(), &[])?;
         let weighted = posterior.importance(&*problem.target, N_WEIGHTED, seed).map_err(|e| e.to_string())?;
         let weights: Vec<f64> = weighted.log_weights.iter().map(|w| w.exp()).collect();
+        let errors = match (posterior.corrected(), posterior.given_by()) {
+            (Some(chains), _) => compare(problem, reference, chains.draws(chains.n_states()).view(), &[])?,
+            (None, GivenBy::Weights) => compare(problem, reference, weighted.draws.view(), &weights)?,
+            _ => compare(problem, reference, posterior.sample(N_DRAWS, seed).view(), &[])?,
+        };
+        let noise = posterior.corrected().map_or(Errors::default(), |chains| {
+            let error = 2.0 / chains.effective_states.sqrt();
+            Errors { mean: error, log_sd: error / 2f64.sqrt() }
+        });
         Ok(Self {
+            noise,
             family: posterior.family().to_string(),
             errors,
-            weighted: compare(problem, reference, weighted.draws.view(), &weights)?,
+            approximation: compare(problem, reference, posterior.sample(N_DRAWS, seed).view(), &[])?,
+            given_by: posterior.given_by().name(),
             counts: posterior.counts(),
             pareto_k: weighted.diagnostics.pareto_k,
             stop_reason: posterior.stop_reason(),

@@ -291,12 +291,13 @@ fn report(name: &str, race: &Race, findings: &mut Findings, say: &mut dyn FnMut(
         for natural in [Arm::Elinvar, Arm::Printed] {
             let factors = race.at_the_end_of(black_box, natural);
             let pair = format!("{} over {}, {place}", black_box.name(), natural.name());
-            let of: [(&str, fn(&Look) -> f64); 3] = [
+            type Costs = (&'static str, fn(&Look) -> f64);
+            let costs: [Costs; 3] = [
                 ("evaluations", |look| look.evaluations),
                 ("iterations", |look| look.steps),
                 ("seconds", |look| look.seconds),
             ];
-            for (word, of) in of {
+            for (word, of) in costs {
                 findings.put(format!("factor in {word}, {pair}"), factors.ratio(of));
             }
         }

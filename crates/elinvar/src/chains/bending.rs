@@ -257,12 +257,9 @@ fn component(seen: &[[f64; 2]], features: &[Features]) -> [f64; PARAMETERS] {
             let r = u + g;
             let weight = 1.0 / (1.0 + r * r / tuning::LARGE);
             let mut slope = [0.0; PARAMETERS];
-            for k in 0..SHIFT {
-                slope[k] = -features.0[k] * narrow;
-            }
-            for k in 0..WIDTH {
-                slope[SHIFT + k] = features.1[k] * (g - u);
-            }
+            let (shifts, widths) = slope.split_at_mut(SHIFT);
+            shifts.iter_mut().zip(&features.0).for_each(|(slope, feature)| *slope = -feature * narrow);
+            widths.iter_mut().zip(&features.1).for_each(|(slope, feature)| *slope = feature * (g - u));
             for i in 0..PARAMETERS {
                 right[i] -= weight * slope[i] * r;
                 for j in 0..=i {
@@ -301,9 +298,7 @@ fn solved(matrix: &[[f64; PARAMETERS]; PARAMETERS], right: &[f64; PARAMETERS], d
     for i in 0..PARAMETERS {
         for j in 0..=i {
             let mut sum = matrix[i][j] * if i == j { 1.0 + damping } else { 1.0 };
-            for k in 0..j {
-                sum -= l[i][k] * l[j][k];
-            }
+            sum -= l[i][..j].iter().zip(&l[j]).map(|(a, b)| a * b).sum::<f64>();
             l[i][j] = if i == j { sum.max(1e-14 * matrix[i][i] + f64::MIN_POSITIVE).sqrt() } else { sum / l[j][j] };
         }
     }

@@ -162,7 +162,6 @@ pub(super) fn conclude(evidence: &Evidence<'_>, assessment: &Assessment) -> Judg
 }
 
 /// The verdict on an approximation: a function of the evidence and nothing else.
-
 pub(super) fn assess(evidence: &Evidence<'_>) -> Assessment {
     let Evidence { diagnostics, agreement, .. } = *evidence;
     let refuse = |cause| Assessment { verdict: Verdict::DoNotTrust, cause, undecided: false };

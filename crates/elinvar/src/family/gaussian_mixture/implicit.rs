@@ -47,13 +47,13 @@ impl GaussianMixture<'_> {
         let (k, d) = (self.components.len(), z.len());
         let at = |c: usize, i: usize| c * d + i;
         room.logs.copy_from_slice(self.weights.log());
-        for i in 0..d {
+        for (i, z) in z.iter().enumerate() {
             let most = room.logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let total: f64 = room.logs.iter().map(|log| (log - most).exp()).sum();
             let (mut below, mut density) = (0.0, 0.0);
             for (c, log_share) in room.logs.iter_mut().enumerate() {
                 let p = self.components[c].scale().precision()[i];
-                let off = z[i] - self.components[c].column(0)[i];
+                let off = z - self.components[c].column(0)[i];
                 let share = (*log_share - most).exp() / total;
                 let cdf = normal_cdf(off * p.sqrt());
                 let part = (p / std::f64::consts::TAU).sqrt() * (-0.5 * p * off * off).exp();

@@ -35,8 +35,8 @@ pub(super) struct Batch {
 
 /// Where the correction of the precision comes from.
 enum Precision {
-    LeastChange(ByLeastChange),
-    Hessians(ByHessians),
+    LeastChange(Box<ByLeastChange>),
+    Hessians(Box<ByHessians>),
 }
 
 /// Memory for matching covariances.
@@ -83,8 +83,8 @@ impl Batch {
             even: vec![0.0; d * n],
             heights: vec![0.0; n],
             precision: match source {
-                Source::Hessians => Precision::Hessians(ByHessians::new(d, n)),
-                _ => Precision::LeastChange(ByLeastChange::new(d, n)),
+                Source::Hessians => Precision::Hessians(Box::new(ByHessians::new(d, n))),
+                _ => Precision::LeastChange(Box::new(ByLeastChange::new(d, n))),
             },
             matching: Matching {
                 weights: vec![0.0; n],
@@ -197,7 +197,8 @@ impl Batch {
         let good = |s: usize| answer.log_p()[s].is_finite() && answer.grad(s).iter().all(|v| v.is_finite());
         let mut found = 0;
         for (s, lost) in self.is_lost.iter_mut().enumerate() {
-            if !*lost && !(good(s) && good(n + s)) {
+            let both = good(s) && good(n + s);
+            if !*lost && !both {
                 (*lost, found) = (true, found + 1);
             }
         }

@@ -46,7 +46,7 @@ pub(super) struct ResidualRun<'t> {
 
 /// How a state is looked at.
 enum Looking {
-    ByDraws(Batch),
+    ByDraws(Box<Batch>),
     Exactly(Exact),
 }
 
@@ -54,7 +54,7 @@ impl Looking {
     fn new(d: usize, pace: &Pace) -> Self {
         match pace.source() {
             Source::Expectations => Self::Exactly(Exact::new(d)),
-            source => Self::ByDraws(Batch::new(d, pace.n_pairs(), source)),
+            source => Self::ByDraws(Box::new(Batch::new(d, pace.n_pairs(), source))),
         }
     }
 

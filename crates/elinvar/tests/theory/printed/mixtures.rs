@@ -86,8 +86,8 @@ impl Mixture {
         let q: f64 = parts.iter().zip(&self.weights).map(|(part, weight)| weight * part).sum();
         let delta: Vec<f64> = parts.iter().map(|part| part / q).collect();
         let (mut score, mut hessian) = (vec![0.0; DIM], Matrix::zeros(DIM, DIM));
-        for c in 0..k {
-            let (r, p) = (self.weights[c] * delta[c], &self.precisions[c]);
+        for (c, delta) in delta.iter().enumerate() {
+            let (r, p) = (self.weights[c] * delta, &self.precisions[c]);
             let a = p.times_vector(&difference(&self.means[c], z));
             score = plus(&score, r, &a);
             hessian = hessian.plus(r, &outer(&a, &a)).plus(-r, p);

@@ -66,7 +66,8 @@ fn scale_mixtures_move_by_natural_momentum() {
     let t: Law = InverseGamma::new(a).unwrap().into();
     let snig: Law = ReciprocalInverseGaussian::new(lambda).unwrap().into();
     // A law with s(w), and s̄ = E[s].
-    let cases: [(Family, Law, fn(f64) -> f64, f64); 2] = [
+    type Case = (Family, Law, fn(f64) -> f64, f64);
+    let cases: [Case; 2] = [
         (Family::student_t(a), t, |w| w, a / (a - 1.0)),
         (Family::snig(lambda), snig, |w| 1.0 / w, 1.0 + 1.0 / lambda),
     ];
