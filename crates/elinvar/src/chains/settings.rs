@@ -24,7 +24,8 @@ pub struct Correction {
     /// Chains that answer, likewise.
     pub chains: usize,
     /// Whether coordinates may bend and stretch where a posterior is curved (mathematics §11.6), and edges and curved
-    /// tails are looked at. What it costs and gains: docs/chains.md; it is not what a fit does by itself.
+    /// tails are looked at. Not what a fit does by itself: it saves gradients on bananas, but right answers lost their
+    /// trust where it was tried on other posteriors.
     pub bends: bool,
     /// Seed of all random numbers.
     pub seed: u64,
