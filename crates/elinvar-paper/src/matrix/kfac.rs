@@ -15,7 +15,7 @@ use crate::draws::draws;
 /// A matrix by columns.
 type Matrix = Vec<f64>;
 
-/// One layer: its mean and the running means of E[aaᵀ] and E[ggᵀ], for inputs a and gradients g of its outputs.
+/// One layer: its mean and the running means of E\[aaᵀ\] and E\[ggᵀ\], for inputs a and gradients g of its outputs.
 struct Layer {
     n_in: usize,
     n_out: usize,
