@@ -141,7 +141,7 @@ fn a_folder_that_must_not_be_written() {
 #[test]
 fn a_folder_that_vanishes() {
     let story = Story::new();
-    story.write("t.csv", table(2_000));
+    story.write("t.csv", table(6_000));
     story.run(&words(&format!("{} --out straight", long())));
     let child = spawn(&story, &format!("{} --out run", long()));
     wait_for_state(&story, "run");
@@ -208,7 +208,7 @@ fn a_reader_that_has_read_enough() {
 #[test]
 fn a_terminal_that_closes() {
     let story = Story::new();
-    story.write("t.csv", table(2_000));
+    story.write("t.csv", table(6_000));
     story.run(&words(&format!("{} --out straight", long())));
     let mut child = spawn(&story, &format!("{} --out run", long()));
     wait_for_state(&story, "run");
