@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
     });
     let log_normaliser = (4.0 * std::f64::consts::PI).ln();
     for family in [Family::gaussian(), Family::skew(), Family::mog(6)] {
-        let mut posterior = elinvar::fit(&target, family, &Plan::default())?;
+        let mut posterior = elinvar::run::fit(&target, family, &Plan::default())?;
         let report = posterior.diagnose(&target, 20_000, 1)?;
         println!(
             "{family:9} KL {:.3} ± {:.3}, k̂ {:.2} (threshold {:.2}), {} gradients, {}",

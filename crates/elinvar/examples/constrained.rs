@@ -32,7 +32,7 @@ impl PointwiseHessian for Rate {
 
 fn main() -> Result<(), Error> {
     let target = PointwiseSecondOrder(Constrained::new(Rate, Transforms::new(vec![Transform::Log])?)?);
-    let posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default())?;
+    let posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
     for row in posterior.summary(20_000, 1).parameters {
         println!("{}: mean {:.3} (exact 3.2), sd {:.3} (exact 0.8)", row.name, row.mean.value, row.sd.value);
     }

@@ -13,7 +13,7 @@ fn main() -> Result<(), Error> {
     let design = DesignMatrix::new(x, 1, vec!["x".into()])?.with_intercept();
     let target = LinearRegression::new(design, y, 0.01)?;
 
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default())?;
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
     posterior.diagnose(&target, 10_000, 1)?;
     let path = std::env::temp_dir().join("elinvar-example.fit.json");
     posterior.save(&path)?;
@@ -23,6 +23,6 @@ fn main() -> Result<(), Error> {
         let [mean, sd, q5, q95] = [row.mean, row.sd, row.q5, row.q95].map(|estimate| estimate.value);
         println!("{:9}  {mean:6.3} ± {sd:.3}   [{q5:.3}, {q95:.3}]", row.name);
     }
-    assert_eq!(loaded.sample(3, 7), posterior.sample(3, 7));
+    assert_eq!(loaded.sample_z(3, 7), posterior.sample_z(3, 7));
     Ok(())
 }

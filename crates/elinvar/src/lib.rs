@@ -21,11 +21,11 @@
 //! }
 //!
 //! let target = Pointwise(Banana);
-//! let mut posterior = elinvar::fit(&target, Family::mog(4), &Plan::default())?;
+//! let mut posterior = elinvar::run::fit(&target, Family::mog(4), &Plan::default())?;
 //! let report = posterior.diagnose(&target, 10_000, 1)?;
 //! let log_normaliser = (4.0 * std::f64::consts::PI).ln();
 //! assert!(log_normaliser - report.elbo.value < 0.1);
-//! let draws = posterior.sample(1_000, 1);
+//! let draws = posterior.sample_z(1_000, 1);
 //! # assert_eq!(draws.len(), 1_000);
 //! # Ok::<(), Error>(())
 //! ```
@@ -66,10 +66,12 @@ pub mod target;
 pub mod theory;
 mod tuning;
 
-pub use error::Error;
+pub use error::{Error, Result};
 pub use family::Family;
 pub use posterior::Posterior;
-pub use run::{Plan, fit, fit_from, fit_journaled, fit_observed};
+pub use run::builder::{Fit, StopHandle, fit};
+pub use run::Plan;
+pub use target::{Model, Parameters, log_density, log_density_only};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -25,7 +25,7 @@ impl Posterior {
     /// use elinvar::{Family, Plan};
     ///
     /// let target = Banana::default();
-    /// let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
     /// let corrected = posterior.correct(&target, &Correction::default())?;
     /// let sd = corrected.parameters[1].sd;
     /// println!("{} ± {}, {:?}", sd.value, sd.mcse, corrected.doubts);

@@ -9,7 +9,8 @@ use elinvar::model::{EightSchools, Funnel, Parametrisation};
 use elinvar::posterior::{Answer, Estimate, GivenBy, Verdict};
 use elinvar::run::{Correct, Counts, Kept, Stop, fit_journaled};
 use elinvar::target::{About, Ask, Offers, Target, TargetError, from_fn};
-use elinvar::{Error, Family, Plan, Posterior, fit};
+use elinvar::{Error, Family, Plan, Posterior};
+use elinvar::run::fit;
 
 use crate::subjects::logistic;
 

@@ -9,7 +9,8 @@ use elinvar::model::{Banana, GaussianMixture};
 use elinvar::run::components::{Grown, grow};
 use elinvar::run::{Counts, Step, Stop, StopReason};
 use elinvar::target::{Shape, Target};
-use elinvar::{Error, Family, Plan, fit, fit_observed};
+use elinvar::{Error, Family, Plan};
+use elinvar::run::{fit, fit_observed};
 
 use crate::counting::Counting;
 

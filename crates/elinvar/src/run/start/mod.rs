@@ -32,7 +32,7 @@ use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::{Agreement, ModeRecord};
 use crate::random::{Purpose, Stream};
 use crate::rule::StepSize;
-use crate::target::{ByDifferences, Covariance, Target, WithPrior};
+use crate::target::{Borrowed, ByDifferences, Covariance, Target, WithPrior};
 use crate::tuning::contained::STEPS;
 
 /// Where a fit begins, with what the search for it found.
@@ -136,7 +136,7 @@ pub(super) fn start_in(
     let stand_in;
     let target: &dyn Target = if about.prior.shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        stand_in = WithPrior::new(target, about.prior.without_mixing());
+        stand_in = WithPrior::new(Borrowed(target), about.prior.without_mixing());
         &stand_in
     } else {
         target

@@ -5,7 +5,8 @@ use elinvar::family::Approximation;
 use elinvar::rule::{OnLeaving, StepSize};
 use elinvar::run::StopReason;
 use elinvar::target::{PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, Shape, TargetError};
-use elinvar::{Error, fit_from};
+use elinvar::Error;
+use elinvar::run::fit_from;
 
 use super::*;
 
