@@ -9,9 +9,9 @@ use elinvar::model::LogisticRegression;
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Stop;
+use elinvar::run::fit_from;
 use elinvar::target::Covariance;
 use elinvar::{Family, Plan};
-use elinvar::run::fit_from;
 use elinvar_figure::{Axis, Colour, Contours, Figure, Panel, Points, Width};
 
 use crate::bound::bound;

@@ -23,7 +23,7 @@ impl DualDensity for Robust {
     }
 }
 
-fn main() -> Result<(), Error> {
+pub(crate) fn main() -> elinvar::Result {
     let target = PointwiseSecondOrder(Dual(Robust));
     let mut posterior = elinvar::run::fit(&target, Family::student_t(2.0), &Plan::default())?;
     let report = posterior.diagnose(&target, 20_000, 1)?;

@@ -20,12 +20,12 @@ mod transforms;
 
 pub use about::{About, Derivatives, Guess, Offers, Room};
 pub use answer::{Answer, Parts, Scratch};
-pub(crate) use around::{ByDifferences, FreeScale};
 pub use around::{Borrowed, Constrained, OnSupport, WithPrior};
+pub(crate) use around::{ByDifferences, FreeScale};
 pub use ask::{Ask, Rows, Want};
+pub use by_point::density::{Density, log_density, log_density_only};
 #[cfg(feature = "dual")]
 pub use by_point::dual::{Dual, DualDensity, DualNum};
-pub use by_point::density::{Density, log_density, log_density_only};
 pub use by_point::{
     FromFn, FromFns, FromValues, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, PointwiseValue,
     from_fn, from_fns, from_values,

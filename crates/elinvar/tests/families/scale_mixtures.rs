@@ -56,7 +56,8 @@ fn every_law_recovers_its_own() {
     for law in laws() {
         for family in forms_of(law) {
             let p = member(family, 3);
-            let posterior = elinvar::run::fit(&PointwiseSecondOrder(Member(p.clone())), family, &Plan::thorough()).unwrap();
+            let posterior =
+                elinvar::run::fit(&PointwiseSecondOrder(Member(p.clone())), family, &Plan::thorough()).unwrap();
             let (kl, error) = divergence(&posterior, &p);
             assert!(kl + 3.0 * error < 0.005, "{law} {family:?}: KL = {kl:.5} ± {error:.5}");
         }

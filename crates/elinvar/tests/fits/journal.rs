@@ -12,11 +12,11 @@ use elinvar::family::Family;
 use elinvar::model::{Banana, BetaBinomial, GaussianMixture, PoissonRate};
 use elinvar::posterior::Rung;
 use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
+use elinvar::run::fit;
 use elinvar::run::journal::{Entry, Folder, Part};
 use elinvar::run::{Correct, Interrupt, Journal, Kept, Step, Stop, StopReason, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
 use elinvar::{Error, Plan, Posterior};
-use elinvar::run::fit;
 
 use crate::counting::Counting;
 use crate::subjects::{self, GradientsOnly, families, label, logistic};

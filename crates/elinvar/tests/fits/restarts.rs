@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use elinvar::model::{Banana, BetaBinomial, GaussianMixture};
 use elinvar::run::StopReason;
+use elinvar::run::{fit, fit_observed};
 use elinvar::target::{About, Answer, Ask, Target, TargetError, from_fn};
 use elinvar::{Error, Family, Plan, Posterior};
-use elinvar::run::{fit, fit_observed};
 
 fn plan(restarts: usize, seed: u64) -> Plan {
     Plan { restarts, seed, ..Plan::default() }

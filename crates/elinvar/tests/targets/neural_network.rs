@@ -260,9 +260,7 @@ fn every_family_of_locations_has_a_start_and_the_others_a_sentence() {
         let mut run = Run::new(model, start, &Plan::default()).unwrap();
         assert!(run.step().unwrap().elbo.is_some(), "{family}");
     }
-    assert!(
-        start_at_guess(model, Family::auto(), 1).is_err() && start_at_guess(model, Family::mog_auto(), 1).is_err()
-    );
+    assert!(start_at_guess(model, Family::auto(), 1).is_err() && start_at_guess(model, Family::mog_auto(), 1).is_err());
     let wide = Architecture { hidden: vec![400, 300], activation: Activation::Relu };
     let model = NeuralNetwork::regression(design(50, 3, 3), vec![7.0; 50], wide, 1.0).unwrap();
     let z = start_at_guess(&model, Family::gaussian().diagonal(), 1).unwrap().mean();

@@ -198,7 +198,8 @@ fn expectations_of_a_regression_end_at_its_best_gaussian() {
     let model = LogisticRegression::new(DesignMatrix::new(rows, d, names).unwrap(), labels, 0.1).unwrap();
     let fit = |seed: u64, tolerance: f64| {
         let stop = crate::run::Stop { remaining_nats: tolerance, ..crate::run::Stop::default() };
-        let posterior = crate::run::fit(&model, crate::Family::gaussian(), &Plan { seed, stop, ..Plan::default() }).unwrap();
+        let posterior =
+            crate::run::fit(&model, crate::Family::gaussian(), &Plan { seed, stop, ..Plan::default() }).unwrap();
         assert_eq!(posterior.stop_reason(), StopReason::Converged);
         posterior
     };

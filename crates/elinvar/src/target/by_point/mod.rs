@@ -1,9 +1,9 @@
 //! Targets written as a function of one point.
 
 mod closures;
+pub(crate) mod density;
 #[cfg(feature = "dual")]
 pub(super) mod dual;
-pub(crate) mod density;
 pub(crate) mod memory;
 mod spread;
 

@@ -1,12 +1,12 @@
 //! Runs of the family: steps of the Gaussian, balance of the factors, steps of any length, files.
 
 use crate::state::{BlockState, State, Stated};
+use elinvar::Plan;
 use elinvar::family::{Approximation, Family, MatrixUpdate};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Run;
-use elinvar::target::Covariance;
-use elinvar::Plan;
 use elinvar::run::fit_from;
+use elinvar::target::Covariance;
 
 use super::example::{SOURCES, member, state};
 use crate::members::differences::close;
