@@ -63,11 +63,14 @@ pub struct Fit<'f> {
     family: Family,
     plan: Plan,
     first: First,
-    observe: Option<Box<dyn FnMut(&Step) -> ControlFlow<()> + 'f>>,
+    observe: Option<Watcher<'f>>,
     kept: Kept<'f>,
     handle: Option<StopHandle>,
     judged_by: usize,
 }
+
+/// Sees each step and may stop the fit.
+type Watcher<'f> = Box<dyn FnMut(&Step) -> ControlFlow<()> + 'f>;
 
 /// Where a fit begins.
 enum First {
