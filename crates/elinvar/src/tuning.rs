@@ -9,15 +9,6 @@ pub(crate) mod chains;
 pub(crate) mod stretches;
 pub(crate) mod tails;
 
-/// Work on several processors.
-pub(crate) mod threads {
-    use std::time::Duration;
-
-    /// What one point of a batch must take for the others to be spread over threads: some times what handing a point
-    /// over takes. Not tuned.
-    pub(crate) const WORTH_A_THREAD: Duration = Duration::from_micros(20);
-}
-
 /// The length of steps, the looks back between them, and the end of a run.
 pub(crate) mod pace {
     /// Steps in a row that were skipped, or in which no block could move, after which a run gives up. Not tuned.

@@ -124,8 +124,8 @@ impl Parameters {
         self.with(name, [n, n], Transform::CovarianceCholesky { len: n })
     }
 
-    /// The Cholesky factor of an n × n correlation matrix, stored like [`Parameters::covariance_cholesky`]; a density is
-    /// one of the entries left of the diagonal. The first entry is 1.
+    /// The Cholesky factor of an n × n correlation matrix, stored like [`Parameters::covariance_cholesky`]; a density
+    /// is one of the entries left of the diagonal. The first entry is 1.
     pub fn correlation_cholesky(self, name: impl Into<String>, n: usize) -> Self {
         self.with(name, [n, n], Transform::CorrelationCholesky { len: n })
     }

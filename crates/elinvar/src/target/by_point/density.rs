@@ -24,10 +24,10 @@ type NoGradient = fn(&[f64], &mut [f64]) -> f64;
 /// use elinvar::prelude::*;
 ///
 /// let model = log_density(2, |x, gradient| {
-///     let r = x[1] - x[0] * x[0];
-///     gradient[0] = -x[0] / 4.0 + 8.0 * x[0] * r;
-///     gradient[1] = -4.0 * r;
-///     -x[0] * x[0] / 8.0 - 2.0 * r * r
+///     let bend = x[1] - 0.3 * x[0] * x[0];
+///     gradient[0] = -x[0] / 4.0 + 0.6 * x[0] * bend;
+///     gradient[1] = -bend;
+///     -x[0] * x[0] / 8.0 - bend * bend / 2.0
 /// })
 /// .named(["x", "y"]);
 /// let posterior = Fit::new(&model).run()?;
@@ -44,8 +44,8 @@ where
     Density { parameters: parameters.into(), gradient: f, offers: Offers::GRADIENT, value: None, hessian: None }
 }
 
-/// The model whose log density is `f`, of which nothing but values is known. A fit takes many more of them than it would
-/// take gradients.
+/// The model whose log density is `f`, of which nothing but values is known. A fit takes many more of them than it
+/// would take gradients.
 ///
 /// ```
 /// use elinvar::prelude::*;

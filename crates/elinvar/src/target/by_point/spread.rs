@@ -2,6 +2,11 @@
 
 use crate::target::TargetError;
 
+/// What one point must take for the others to be spread over threads: some times what handing a point over takes. Not
+/// tuned.
+#[cfg(feature = "parallel")]
+const WORTH_A_THREAD: std::time::Duration = std::time::Duration::from_micros(20);
+
 /// Evaluates one point: where it is, its log density and its gradient.
 pub(super) type AtPoint<'f> = dyn Fn(&[f64], &mut f64, &mut [f64]) -> Result<(), TargetError> + Sync + 'f;
 
@@ -20,8 +25,7 @@ pub(super) fn each<'a>(points: impl Iterator<Item = Point<'a>>, at: &AtPoint<'_>
         let begun = std::time::Instant::now();
         let Some(((z, log_p), grad)) = points.next() else { return Ok(()) };
         at(z, log_p, grad)?;
-        // One thread is as fast where a point takes less than handing it over.
-        if begun.elapsed() >= crate::tuning::threads::WORTH_A_THREAD && rayon::current_num_threads() > 1 {
+        if begun.elapsed() >= WORTH_A_THREAD && rayon::current_num_threads() > 1 {
             return side_by_side(points.collect(), at);
         }
         in_turn(points, at)

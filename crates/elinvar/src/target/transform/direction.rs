@@ -1,14 +1,14 @@
 //! Unit vectors: x = z/|z|, with a radius that is free and says nothing.
 //!
 //! The density of z is that of x on the sphere times |z|⁻ⁿ times the density of a normal log |z| of standard deviation
-//! [`LOG_RADIUS_SD`]: log |z| is independent of x and integrates to one. A normal z, the usual choice, has a density that
-//! rises without end towards the origin along every direction; no Gaussian fits that.
+//! [`LOG_RADIUS_SD`]: log |z| is independent of x and integrates to one. A normal z, the usual choice, has its mode
+//! at the origin whatever x is; no Gaussian fits that.
 
 use super::outside;
 use crate::Error;
 
-/// Wide enough that a direction that varies by half a radian does not feel the bend of the shell, narrow enough that the
-/// shell is far from the origin.
+/// Wide enough that a direction that varies by half a radian does not feel the bend of the shell, narrow enough that
+/// the shell is far from the origin.
 const LOG_RADIUS_SD: f64 = 0.3;
 
 fn norm(z: &[f64]) -> f64 {
