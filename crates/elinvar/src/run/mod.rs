@@ -18,7 +18,6 @@ mod prior;
 mod residual;
 mod restarts;
 mod review;
-mod search;
 mod start;
 mod support;
 mod values;
