@@ -77,6 +77,7 @@ pub mod random;
 mod record;
 pub mod rule;
 pub mod run;
+mod search;
 mod special;
 pub mod target;
 #[cfg(feature = "theory")]

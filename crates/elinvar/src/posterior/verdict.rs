@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agreement, Diagnostics, Estimate, reason};
+use super::{Agreement, Diagnostics, Estimate, Scan, reason};
 use crate::record::StopReason;
 use crate::target::Fault;
 
@@ -115,6 +115,8 @@ pub(crate) struct Evidence<'a> {
     pub log_q_at_modes: &'a [f64],
     /// What is wrong with the target.
     pub fault: Option<&'a Fault>,
+    /// Where other modes were looked for.
+    pub scan: Option<&'a Scan>,
 }
 
 impl<'a> Evidence<'a> {

@@ -19,7 +19,6 @@ mod prior;
 mod residual;
 mod restarts;
 mod review;
-mod search;
 mod start;
 mod support;
 mod values;

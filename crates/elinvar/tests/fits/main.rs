@@ -25,5 +25,6 @@ mod restarts;
 mod robust;
 mod rules;
 mod stops;
+mod surroundings;
 mod values_only;
 mod verdict;
