@@ -64,7 +64,7 @@ def test_a_report_of_ones_own_model(tmp_path):
 def test_fits_are_compared_on_their_model():
     model = elinvar.from_batch(eight_schools, names=SCHOOLS)
     full = elinvar.fit(model, "gaussian", progress=False, correct=False)
-    mean_field = elinvar.fit(model, elinvar.family("gaussian", diagonal=True), progress=False, correct=False)
+    mean_field = elinvar.fit(model, elinvar.family("gaussian", covariance="diagonal"), progress=False, correct=False)
     rows = elinvar.compare(mean_field, full)
     assert [row["fit"] for row in rows] == [1, 0]
     assert rows[0]["difference"] == 0 and rows[1]["difference"] < 0, rows
