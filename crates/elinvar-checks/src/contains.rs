@@ -116,7 +116,7 @@ fn fit(target: &dyn Target, family: Family, curvature: Curvature, seed: u64, dra
             constant: posterior.approximation().law().parameter(),
         })
     };
-    elinvar::fit(target, family, &plan).and_then(fitted).map_err(|e| e.to_string())
+    elinvar::run::fit(target, family, &plan).and_then(fitted).map_err(|e| e.to_string())
 }
 
 /// Whether the fit was cut off.

@@ -6,6 +6,7 @@
 
 pub(crate) mod bends;
 pub(crate) mod chains;
+pub(crate) mod scan;
 pub(crate) mod stretches;
 pub(crate) mod tails;
 
@@ -127,8 +128,8 @@ pub(crate) mod contained {
     /// Gradients that the fit of a Gaussian is taken to need at least: by such steps, 450 to 1 000 where nothing is
     /// hard.
     pub(crate) const FEWEST_GRADIENTS: u64 = 500;
-    /// Times the gradients of the Gaussian fit from which a review of a fit above it is believed with one standard error
-    /// to spare and without another.
+    /// Times the gradients of the Gaussian fit from which a review of a fit above it is believed with one standard
+    /// error to spare and without another.
     pub(crate) const DEAR: u64 = 3;
     /// The same from which it is believed by its mean.
     pub(crate) const VERY_DEAR: u64 = 6;

@@ -24,15 +24,15 @@ use over_modes::{heavy, over_modes};
 
 use super::contained::Contained;
 use super::fitting::Fitting;
-use super::search::{Found, Mode, Scouted, scout, search_by};
 use super::values::not_from_values;
 use super::{Counts, Plan, check_support};
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind, by_factors};
-use crate::posterior::{Agreement, ModeRecord};
-use crate::target::{ByDifferences, Covariance, Target, WithPrior};
+use crate::posterior::Agreement;
+use crate::search::{Found, Mode, Scouted, scout, search_by};
+use crate::target::{Borrowed, ByDifferences, Covariance, Target, WithPrior};
 use crate::tuning::start::COORDINATES_OF_FACTORS;
 
 /// Where a fit begins, with what the search for it found.
@@ -57,8 +57,8 @@ pub struct Start {
 /// without mass), in the best region that a climb has passed. A mixture gives each of several modes its share of the
 /// components. Every other start is a Gaussian fit with the same mean and covariance: mixtures spread their components
 /// over it, families with a shift point it along the direction in which the target is most skewed. That fit goes by
-/// residual scores where it can, and takes the rule, step sizes and KL bound of the default plan in any case: a start is
-/// no place for experiments.
+/// residual scores where it can, and takes the rule, step sizes and KL bound of the default plan in any case: a start
+/// is no place for experiments.
 ///
 /// Under the rule `printed` there is no search: the start is N(0, I), for a mixture around points drawn from it.
 ///
@@ -137,7 +137,7 @@ pub(super) fn start_in(
     let stand_in;
     let target: &dyn Target = if about.prior.shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        stand_in = WithPrior::new(target, about.prior.without_mixing());
+        stand_in = WithPrior::new(Borrowed(target), about.prior.without_mixing());
         &stand_in
     } else {
         target
@@ -153,6 +153,15 @@ impl Start {
     /// A start for which no mode was looked for.
     fn unsearched(approximation: Approximation, counts: Counts) -> Self {
         Self { approximation, counts, agreement: Agreement::default(), contained: None, found: None }
+    }
+
+    /// Adds modes that the search has not met.
+    pub(super) fn add_modes(&mut self, modes: Vec<Mode>) {
+        if let Some(found) = self.found.as_mut().filter(|_| !modes.is_empty()) {
+            found.modes.extend(modes);
+            found.modes.sort_by(|a, b| b.log_mass.total_cmp(&a.log_mass));
+            self.agreement = agreement(found);
+        }
     }
 
     /// The start of another family from the same search.
@@ -172,13 +181,7 @@ impl Start {
 
 /// What the searches said, as a record.
 fn agreement(found: &Found) -> Agreement {
-    let record = |mode: &Mode| ModeRecord {
-        centre: mode.centre.clone(),
-        log_p: mode.log_p,
-        log_mass: Some(mode.log_mass).filter(|mass| mass.is_finite()),
-        found_by: mode.found_by,
-    };
-    let modes = found.modes.iter().map(record).collect();
+    let modes = found.modes.iter().map(Mode::record).collect();
     Agreement { restarts: Vec::new(), searches: found.searches, modes, unbounded: found.unbounded }
 }
 

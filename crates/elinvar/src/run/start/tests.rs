@@ -47,7 +47,7 @@ fn components_over_one_bulk_keep_its_covariance_and_fill_it() {
 /// The Gaussian inside is fitted by residual scores, also where the plan names another curvature.
 #[test]
 fn the_gaussian_inside_is_the_best_gaussian_and_cheap() {
-    let fit_of = |family, plan: &Plan| crate::fit(&Banana::default(), family, plan).unwrap();
+    let fit_of = |family, plan: &Plan| crate::run::fit(&Banana::default(), family, plan).unwrap();
     for curvature in [Curvature::Auto, Curvature::Hessian, Curvature::Stein { control_variate: true }] {
         let plan = Plan { curvature, ..Plan::default() };
         let begun = start(&Banana::default(), Family::student_t_learned(), &plan).unwrap();
