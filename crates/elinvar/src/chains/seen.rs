@@ -104,8 +104,8 @@ impl Seen {
         settled: bool,
         tails: &Tails,
     ) -> Vec<Doubt> {
-        let mut doubts = self.unsharp(question, limits, part.n, 1.0);
-        let errors = allowed_errors(self.coordinates.len(), part.n);
+        let mut doubts = self.unsharp(question, limits, self.independent(part.n), 1.0);
+        let errors = allowed_errors(self.coordinates.len(), self.independent(part.n));
         if let Some(i) = self.drift(limits, errors) {
             doubts.push(Doubt::Drift { name: question.names[i].clone() });
         }
@@ -157,6 +157,12 @@ impl Seen {
         mean.into_iter().chain(sd).collect()
     }
 
+    /// How many numbers errors are judged by: the halves of pairs; in few coordinates, where chains may be slow and a
+    /// sharper law saves little, the pairs.
+    fn independent(&self, chains: usize) -> usize {
+        if self.coordinates.len() > tuning::FEW_COORDINATES { chains } else { chains / 2 }
+    }
+
     /// Steps of the next round after so many: as many as the errors ask for, at most half as many again.
     pub(super) fn steps_to_go(
         &self,
@@ -164,8 +170,9 @@ impl Seen {
         held: usize,
         question: &Question<'_>,
         limits: Limits,
-        halves: usize,
+        chains: usize,
     ) -> usize {
+        let halves = self.independent(chains);
         let is_enough = |share: &f64| self.unsharp(question, limits, halves, (1.0 + share).sqrt().recip()).is_empty();
         let of_size = doubts.iter().all(Doubt::is_of_size);
         let share = tuning::MORE_STEPS.into_iter().find(|share| of_size && is_enough(share)).unwrap_or(0.5);
