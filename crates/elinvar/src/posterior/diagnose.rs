@@ -195,7 +195,7 @@ impl Posterior {
     /// use elinvar::{Family, Plan};
     ///
     /// let target = Banana::default();
-    /// let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
     /// let judgement = posterior.judge(&target, 10_000, 1)?;
     /// assert_eq!(judgement.verdict, Verdict::DoNotTrust);
     /// println!("{}: {}", judgement.verdict, judgement.reason);
@@ -256,7 +256,7 @@ impl Posterior {
     ///
     /// let target = Banana::default();
     /// // `auto` judges the families that it tries.
-    /// let mut posterior = elinvar::fit(&target, Family::auto(), &Plan::default())?;
+    /// let mut posterior = elinvar::run::fit(&target, Family::auto(), &Plan::default())?;
     /// let judged = posterior.diagnostics().unwrap().n_draws;
     /// posterior.judge_further(&target, 2 * judged, 1)?;
     /// assert_eq!(posterior.diagnostics().unwrap().counts.log_density, 2 * judged as u64);

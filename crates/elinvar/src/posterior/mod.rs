@@ -9,7 +9,9 @@ mod first_look;
 mod importance;
 mod pareto;
 mod reason;
+mod sample;
 mod shift;
+mod shown;
 mod summary;
 mod surroundings;
 mod tail_index;
@@ -28,6 +30,7 @@ pub(crate) use first_look::may_be_corrected;
 pub(crate) use importance::Importance;
 pub(crate) use pareto::log_mean_exp;
 pub use pareto::{ParetoTail, Smoothed, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
+pub use sample::Sample;
 pub use shift::Shift;
 pub use tail_index::TailIndex;
 pub(crate) use verdict::{Evidence, limits};
@@ -294,8 +297,8 @@ impl Posterior {
         (draws, log_q)
     }
 
-    /// `n` independent draws of z.
-    pub fn sample(&self, n: usize, seed: u64) -> DrawBuffer {
+    /// `n` independent draws of z from the approximation.
+    pub fn sample_z(&self, n: usize, seed: u64) -> DrawBuffer {
         self.sample_with_log_density(n, seed).0
     }
 

@@ -80,7 +80,7 @@ impl Verdict {
 
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 
@@ -91,6 +91,13 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Why: what decided, and then all numbers, as two sentences.
     pub reason: String,
+}
+
+impl std::fmt::Display for Judgement {
+    /// The verdict and its reason: "trust: Converged, …".
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.verdict, self.reason)
+    }
 }
 
 /// Everything a verdict rests on.

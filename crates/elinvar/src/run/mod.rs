@@ -2,6 +2,7 @@
 
 mod advance;
 mod average;
+pub(crate) mod builder;
 mod checkpoint;
 pub mod components;
 mod contained;

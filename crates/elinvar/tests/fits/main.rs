@@ -12,6 +12,8 @@ mod answers;
 mod components;
 mod correction;
 mod determinism;
+mod examples;
+mod face;
 mod faults;
 mod files;
 mod growth;

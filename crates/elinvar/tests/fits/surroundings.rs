@@ -4,7 +4,7 @@ use elinvar::chains::{Correction, Doubt};
 use elinvar::model::GaussianMixture;
 use elinvar::posterior::Verdict;
 use elinvar::target::{About, Answer, Ask, Offers, Target, TargetError};
-use elinvar::{Family, Plan, fit};
+use elinvar::{Family, Plan};
 
 const PLACE: [f64; 2] = [9.0, -6.0];
 const SD: f64 = 0.1;
@@ -38,7 +38,7 @@ impl Target for Narrow {
 #[test]
 fn chains_that_met_one_mode_tell_of_the_other() {
     let target = Narrow::new();
-    let mut posterior = fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     let corrected = posterior.correct(&target, &Correction::default()).unwrap();
     let [Doubt::OtherMode { share, place, .. }] = &corrected.doubts[..] else { panic!("{:?}", corrected.doubts) };
     assert!((share - SHARE).abs() < 0.05, "{share}");
@@ -51,7 +51,7 @@ fn chains_that_met_one_mode_tell_of_the_other() {
 fn weights_that_met_one_mode_tell_of_the_other() {
     // So narrow that no wide draw of the verdict is in it.
     let target = Narrow::at([11.0, -8.0], 0.05);
-    let mut posterior = fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     let judgement = posterior.judge(&target, 4_096, 1).unwrap();
     assert_eq!(judgement.verdict, Verdict::DoNotTrust);
     assert!(
@@ -65,7 +65,7 @@ fn weights_that_met_one_mode_tell_of_the_other() {
 #[test]
 fn auto_covers_a_mode_that_no_search_met() {
     let target = Narrow::new();
-    let posterior = fit(&target, Family::auto(), &Plan::default()).unwrap();
+    let posterior = elinvar::run::fit(&target, Family::auto(), &Plan::default()).unwrap();
     assert_eq!(posterior.verdict(), Some(Verdict::Trust), "{:?}", posterior.judgement());
     let answer = posterior.summary(10_000, 1);
     for (number, place) in answer.parameters.iter().zip(PLACE) {
@@ -84,7 +84,7 @@ fn auto_covers_a_mode_that_no_search_met() {
 #[test]
 fn trust_says_where_nobody_looked() {
     let target = GaussianMixture::new(&[1.0], vec![0.0; 2], &[1.0, 0.0, 0.0, 1.0]).unwrap();
-    let posterior = fit(&target, Family::auto(), &Plan::default()).unwrap();
+    let posterior = elinvar::run::fit(&target, Family::auto(), &Plan::default()).unwrap();
     let judgement = posterior.judgement().unwrap();
     assert_eq!(judgement.verdict, Verdict::Trust);
     let said = "no other mode was seen from 2,048 places up to 20 sds away, but one that is narrower than 0.063 of its";
