@@ -103,10 +103,6 @@ pub(crate) fn correct(
             let left = left_behind(all, part, frame.dim(), limits.log_sd);
             doubts.extend(left.map(|i| Doubt::Drift { name: question.names[i].clone() }));
         }
-        // A profile is a section, which promises too much where the law narrows along it: many states say more.
-        if seen.effective_states(part) > tuning::MANY_STATES {
-            doubts.retain(|doubt| !matches!(doubt, Doubt::Tail { times, .. } if *times < tuning::MILD_TAIL));
-        }
         let steps_of_a_state = part.len() as f64 / seen.effective_states(part);
         if held > tuning::YOUNG && steps_of_a_state > tuning::SLOW {
             doubts.push(Doubt::Slow { steps: steps_of_a_state });

@@ -57,11 +57,6 @@ pub(crate) const STANDING_STILL: [f64; 2] = [0.6, 0.4];
 /// Rosenbrock's valleys, bananas and funnels three of the four wrong ones took 22 to 44 steps, two right ones 29 and
 /// 34, all others less than 19.
 pub(crate) const SLOW: f64 = 20.0;
-/// Independent states from which a profile that promises a standard deviation less than so many times that of the
-/// states is not asked for. Measured: on products of log-gamma and of other laws and on ripples right answers were
-/// doubted for 1.2 to 1.9 times; the tails of contaminated coordinates promise 2.4 times and more.
-pub(crate) const MANY_STATES: f64 = 1_000.0;
-pub(crate) const MILD_TAIL: f64 = 1.75;
 /// Share of the points at which a density may be undefined. Not tuned.
 pub(crate) const UNDEFINED: f64 = 0.01;
 /// Standard deviations beyond which a mode is another place than that of the chains. Not tuned.
