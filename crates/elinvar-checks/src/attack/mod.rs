@@ -218,7 +218,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
     let mut text = introduction(outcomes.len());
     for way in &WAYS {
-        for (set, _) in SETS {
+        for (set, _) in SETS.into_iter().filter(|(set, _)| now.iter().any(|row| row.set == *set)) {
             text += &format!("## Judged by {}, {set} seeds\n\n{}\n", way.name, counts(&now, &before, way.name, set));
         }
     }
