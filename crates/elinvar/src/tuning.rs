@@ -217,7 +217,16 @@ pub(crate) mod ladder {
     pub(crate) const STUDENT_T_SHAPE: f64 = 2.5;
     /// Gradients of a Gaussian from which chains may start. It need not have converged: on murphy_toy the last
     /// hundredths of a nat took 300 000 to 900 000 gradients, and the chains after it 17 000.
-    pub(crate) const GAUSSIAN_GRADIENTS: u64 = 3_000;
+    const GAUSSIAN_GRADIENTS: u64 = 3_000;
+    /// In more than so many coordinates, so many for each: more steps leave the chains after it as many as before.
+    const FEW_COORDINATES: usize = 32;
+    const GRADIENTS_EACH: u64 = 4;
+
+    /// Gradients of a Gaussian from which chains may start.
+    pub(crate) fn gaussian_gradients(dim: usize) -> u64 {
+        if dim <= FEW_COORDINATES { GAUSSIAN_GRADIENTS } else { GRADIENTS_EACH * dim as u64 }
+    }
+
     /// Each family with one mode may take the steps of the plan divided by this.
     pub(crate) const STEPS_DIVISOR: u64 = 4;
 }
