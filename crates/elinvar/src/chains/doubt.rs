@@ -78,6 +78,8 @@ pub enum Doubt {
     },
     /// Answers of the target contradict each other.
     Fault(Fault),
+    /// A search for modes went up without end: there may be mass, even without end, where chains have not been.
+    Unbounded,
     /// No chain ever was at a place of positive density.
     NoDensity,
 }
@@ -90,7 +92,7 @@ impl Doubt {
 
     /// Whether more steps may take it away; chains do not cross to a mode that is far.
     pub fn may_pass(&self) -> bool {
-        !matches!(self, Doubt::OtherMode { .. })
+        !matches!(self, Doubt::OtherMode { .. } | Doubt::Unbounded)
     }
 
     /// Whether the means are free of it.
@@ -144,6 +146,10 @@ impl std::fmt::Display for Doubt {
                 write!(f, "the log density or its gradient was not a number at {count} of {of} points")
             }
             Doubt::Fault(fault) => write!(f, "{fault}"),
+            Doubt::Unbounded => f.write_str(
+                "a search for modes went up without end: this log density has no maximum, and may have more mass there \
+                 than where the chains are",
+            ),
             Doubt::NoDensity => f.write_str("no chain was at a place of positive density"),
         }
     }

@@ -86,6 +86,9 @@ impl Posterior {
         if let Some(fault) = self.fault() {
             corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
         }
+        if self.agreement().unbounded {
+            corrected.doubts.push(Doubt::Unbounded);
+        }
         if corrected.doubts.is_empty() {
             self.look_around_chains(evaluator, &mut corrected, log_evidence, settings.seed)?;
             corrected.counts = evaluator.counts().since(before);

@@ -25,7 +25,6 @@ impl Posterior {
         let q = self.approximation();
         let lost = [StopReason::Diverged, StopReason::BadEvaluations, StopReason::Interrupted];
         may_be_corrected(evaluator.target())
-            && !self.agreement().unbounded
             && !lost.contains(&self.stop_reason())
             && q.mean().iter().chain(&q.covariance()).all(|x| x.is_finite())
     }

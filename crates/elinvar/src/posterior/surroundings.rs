@@ -7,10 +7,11 @@ use crate::evaluate::Evaluator;
 use crate::linalg::axpy;
 use crate::linalg::cholesky::{self, Workspace};
 use crate::record::{Estimate, ModeRecord, Scan};
-use crate::search::{Mode, Scanned, Surroundings, scan};
+use crate::search::{Mode, Scanned, Surroundings, metric_of_covariance, scan};
 use crate::target::fault::shown;
-use crate::target::{DrawBuffer, Support};
+use crate::target::{About, DrawBuffer, Support};
 use crate::tuning::scan as tuning;
+use crate::tuning::search::DIFFERENCED_COORDINATES;
 
 /// States from which the log evidence is taken where no bridge gave it.
 const FEW_STATES: usize = 64;
@@ -76,7 +77,14 @@ impl Posterior {
             true => moments.covariance.clone(),
             false => self.approximation().covariance(),
         };
-        let Some(scanned) = self.look_around(evaluator, &moments.mean, &covariance, seed)? else { return Ok(()) };
+        let Some(mut scanned) = self.look_around(evaluator, &moments.mean, &covariance, seed)? else { return Ok(()) };
+        if !is_measured(evaluator.about())
+            && let Some(metric) = metric_of_covariance(self.dim(), &covariance)
+        {
+            // The mass of such a mode is a guess, and the top of a skewed law is far from its mean in some coordinate.
+            let within = surely_within(self.dim());
+            scanned.modes.retain(|mode| metric.square_distance(&mode.centre, &moments.mean) > within);
+        }
         if scanned.infinite > 0 {
             let of = self.record.scan.as_ref().map_or(0, |scan| scan.places as u64);
             corrected.doubts.push(Doubt::Faults { count: scanned.infinite, of });
@@ -109,10 +117,20 @@ impl Posterior {
     }
 }
 
+/// Whether climbs measure the whole curvature at their ends.
+fn is_measured(about: &About) -> bool {
+    about.offers.hessian || about.dim <= DIFFERENCED_COORDINATES
+}
+
+/// The squared distance from its centre that draws of a Gaussian are within.
+fn surely_within(dim: usize) -> f64 {
+    let d = dim as f64;
+    d + 3.0 * (2.0 * d).sqrt()
+}
+
 /// Share of the states that are within what a Gaussian at the mode would surely reach.
 fn share_of_states(states: &DrawBuffer, mode: &Mode) -> f64 {
-    let d = states.view().dim() as f64;
-    let within = d + 3.0 * (2.0 * d).sqrt();
+    let within = surely_within(states.view().dim());
     let near = states.view().iter().filter(|z| mode.metric.square_distance(z, &mode.centre) < within);
     near.count() as f64 / states.len().max(1) as f64
 }

@@ -23,6 +23,7 @@ pub(crate) use probe::Probe;
 pub(crate) use region::Region;
 pub(crate) use scan::{Scanned, Surroundings, scan};
 pub(crate) use scout::{Scouted, scout};
+pub(crate) use way::metric_of_covariance;
 
 use climb::{Climb, End, Waypoint};
 

@@ -44,7 +44,7 @@ pub(super) fn inverse_curvature(way: &[Point], k: usize) -> Vec<f64> {
 
 /// The metric of a covariance, its eigenvalues floored in units of each coordinate's own standard deviation, for
 /// coordinates differ by many orders of magnitude.
-pub(super) fn metric_of_covariance(d: usize, covariance: &[f64]) -> Option<Metric> {
+pub(crate) fn metric_of_covariance(d: usize, covariance: &[f64]) -> Option<Metric> {
     let sds: Vec<f64> = (0..d).map(|i| covariance[i * d + i].sqrt()).collect();
     if !sds.iter().all(|sd| *sd > 0.0 && sd.is_finite()) {
         return None;
