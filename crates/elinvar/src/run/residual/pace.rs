@@ -70,6 +70,8 @@ pub(super) struct Pace {
     held: Held,
     /// Draws of the last looks, one after the other and whatever the state, that had no noise.
     sharp_draws: usize,
+    /// Whether there was little left to gain at the state before.
+    was_small: bool,
     /// Whether less than half of what was left went, in no direction.
     is_lost_in_noise: bool,
     /// Steps in a row that were skipped, and that brought nothing with as many draws as there may be.
@@ -91,6 +93,7 @@ impl Pace {
             beta: 1.0,
             held: Held::new(dim),
             sharp_draws: 0,
+            was_small: false,
             is_lost_in_noise: false,
             skipped: 0,
             idle: 0,
@@ -186,10 +189,15 @@ impl Pace {
             // With as many draws as a step may have, what does not show is worth another look.
             _ if !is_small && may_look && !has_more_draws && found.noise() > found.remaining() => Verdict::LookAgain,
             _ if !(is_small && is_whole) => Verdict::Move,
+            // Without noise the next step is worth its price: at a Gaussian target it ends at the target.
+            _ if self.is_sharp(plan, found) && !self.was_small && left > tuned::NO_NOISE * self.tolerance(plan) => {
+                Verdict::Move
+            }
             _ if self.is_believed(plan, found) => Verdict::Answer,
             _ if !may_look => Verdict::Move,
             _ => Verdict::LookAgain,
         };
+        self.was_small = is_small;
         self.converged = verdict == Verdict::Answer;
         let pays = self.least.is_none_or(|least| left < tuned::PAYING_SHARE * least);
         let may_gain = pays || has_more_draws || verdict == Verdict::LookAgain;
