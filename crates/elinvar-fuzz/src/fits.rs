@@ -54,7 +54,7 @@ impl Fits {
         for (name, family, plan) in cases() {
             let path = folder.join("fit.json");
             let target = target(name);
-            let mut posterior = elinvar::fit(&*target, family, &limited(&plan, 4))?;
+            let mut posterior = elinvar::run::fit(&*target, family, &limited(&plan, 4))?;
             posterior.diagnose(&*target, 200, 1)?;
             posterior.save(&path)?;
             files.push((name.to_string(), fs::read(&path).map_err(|source| Error::Io { path, source })?));
