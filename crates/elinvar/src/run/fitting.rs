@@ -175,10 +175,23 @@ impl<'f> Fitting<'f> {
     /// # Errors
     /// As [`drive`].
     pub(super) fn carry_unseen(&mut self, run: &mut Run<'_>) -> Result<StopReason, Error> {
+        self.unseen(|fit| fit.carry(run))
+    }
+
+    /// [`Fitting::carry_residual`] for a run whose steps nobody sees.
+    ///
+    /// # Errors
+    /// As [`drive`].
+    pub(super) fn carry_residual_unseen(&mut self, run: &mut ResidualRun<'_>) -> Result<StopReason, Error> {
+        self.unseen(|fit| fit.carry_residual(run))
+    }
+
+    /// Does something that is no part of the record.
+    fn unseen<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let (observe, trace) = (self.observe.take(), std::mem::take(&mut self.trace));
-        let reason = self.carry(run);
+        let done = act(self);
         (self.observe, self.trace) = (observe, trace);
-        reason
+        done
     }
 
     /// [`Fitting::carry`] for a round of a growing mixture, which stands where `growth` says and may be under way.
