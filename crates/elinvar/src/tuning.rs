@@ -86,8 +86,14 @@ pub(crate) mod residual {
     pub(crate) const SMALLEST_SHARE: f64 = 0.2;
     /// Cosine of successive gradients beyond which they turn round, or go on. Not tuned.
     pub(crate) const TURNED: f64 = 0.3;
-    /// Longest step of exact expectations, where the bound curves little. Not tuned.
-    pub(crate) const LONGEST_EXACT_STEP: f64 = 3.0;
+    /// Longest step of exact expectations along a gradient that has kept its direction.
+    pub(crate) const LONGEST_EXACT_STEP: f64 = 5.0;
+    /// Cosine of successive gradients from which they have kept their direction. Not tuned.
+    pub(crate) const STEADY: f64 = 0.9;
+    /// Largest ratio of successive gains of the bound that is believed. Not tuned.
+    pub(crate) const SLOWEST_GAIN: f64 = 0.98;
+    /// After gradients have turned round, the longest step grows by this factor with each that goes on.
+    pub(crate) const FORGETTING: f64 = 1.1;
     /// Cosine of successive gradients below which what is left, if it has not halved, is taken for noise. Not tuned.
     pub(crate) const UNRELATED: f64 = 0.5;
     /// Nats left to gain below which the bound is a parabola. Not tuned.
@@ -118,6 +124,9 @@ pub(crate) mod residual {
     /// moved is as far off, and heavy tails are larger than they look. Measured: eight schools was believed 0.027 nats
     /// off where the noise was 1.5 tolerances.
     pub(crate) const BELIEVED_NOISE: f64 = 1.0;
+    /// Times that what is left is taken to be, without noise and with: to second order it was below the true distance on
+    /// targets that are far from Gaussian. Measured: with 3 for the latter eight schools was believed 0.014 nats off.
+    pub(crate) const CAUTION: (f64, f64) = (2.0, 4.0);
     /// Noise, as a share of the tolerance, up to which `DRAWS_TO_BELIEVE` are enough; beyond, they grow with it.
     pub(crate) const USUAL_NOISE: f64 = 0.15;
     /// Times `DRAWS_TO_BELIEVE` that are asked for, at most. Not tuned.
@@ -166,6 +175,8 @@ pub(crate) mod growth {
     pub(crate) const BARGAIN_SHARE: f64 = 0.5;
     /// The gap, as a share of the tolerance, below which there is no other round in any case.
     pub(crate) const LOWEST_GAP: f64 = 0.3;
+    /// The gap, as a share of the tolerance, below which there is nothing to polish.
+    pub(crate) const NOTHING_LEFT: f64 = 0.01;
     /// Steps of the rounds before the last.
     pub(crate) const ROUND_STEPS: u64 = 20;
     /// A round is worth while if it takes off at least this share of the gap.

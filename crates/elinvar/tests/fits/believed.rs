@@ -4,9 +4,9 @@
 use elinvar::estimate::Curvature;
 use elinvar::internals::GradientsOnly;
 use elinvar::model::{Banana, BetaBinomial, DesignMatrix, LogisticRegression};
-use elinvar::run::{Stop, StopReason};
+use elinvar::run::{Stop, StopReason, fit};
 use elinvar::target::{Target, from_fns};
-use elinvar::{Family, Plan, Posterior, fit};
+use elinvar::{Family, Plan, Posterior};
 
 /// The tolerance of the default plan.
 const TOLERANCE: f64 = 0.01;

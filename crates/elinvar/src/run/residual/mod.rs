@@ -191,7 +191,7 @@ impl Driven for ResidualRun<'_> {
                 let found = self.pace.pool(&self.plan, &found, &mut self.gradient);
                 let judged = (found.remaining(), found.error(self.q.mean.len()));
                 remaining = Some(judged);
-                let verdict = self.pace.judge(&self.plan, &found, &self.gradient);
+                let verdict = self.pace.judge(&self.plan, &found, &self.gradient, elbo.0);
                 self.keep_best(elbo, judged, verdict == Verdict::Answer);
                 if verdict == Verdict::Move {
                     let lengths = self.pace.lengths(&found, &self.gradient);

@@ -64,8 +64,9 @@ pub(super) struct Pace {
     source: Source,
     step: u64,
     n_pairs: usize,
-    /// Damping of all steps.
+    /// Damping of all steps, and its largest value since gradients turned round.
     beta: f64,
+    longest: f64,
     /// What was seen of the present state.
     held: Held,
     /// Draws of the last looks, one after the other and whatever the state, that had no noise.
@@ -78,6 +79,8 @@ pub(super) struct Pace {
     skipped: u32,
     idle: u32,
     least: Option<f64>,
+    /// The last bound and what the step to it gained, where bounds are exact.
+    gains: Option<(f64, Option<f64>)>,
     converged: bool,
     wild: bool,
     before: Option<Before>,
@@ -91,6 +94,7 @@ impl Pace {
             step: 0,
             n_pairs: 0,
             beta: 1.0,
+            longest: 1.0,
             held: Held::new(dim),
             sharp_draws: 0,
             was_small: false,
@@ -98,6 +102,7 @@ impl Pace {
             skipped: 0,
             idle: 0,
             least: None,
+            gains: None,
             converged: false,
             wild: false,
             before: None,
@@ -131,7 +136,7 @@ impl Pace {
             () if self.step > u64::MAX / 4 || self.sharp_draws > usize::MAX / 4 => Some("its steps cannot be"),
             () if !self.held.is_sound(dim) => Some("what it has seen of its state cannot be"),
             () if self.skipped.max(self.idle) > most_in_a_row => Some("its steps cannot be"),
-            () if !(self.beta > 0.0 && self.beta <= tuned::LONGEST_EXACT_STEP) => {
+            () if !(self.beta.min(self.longest) > 0.0 && self.beta.max(self.longest) <= 1.0) => {
                 Some("the length of its steps cannot be")
             }
             () if self.before.as_ref().is_some_and(|before| before.gradient.len() != dim + dim * dim) => {
@@ -175,12 +180,13 @@ impl Pace {
     }
 
     /// What to do with the state that was judged.
-    pub(super) fn judge(&mut self, plan: &Plan, found: &Findings, now: &[f64]) -> Verdict {
-        let left = found.remaining() / self.curving(now).min(1.0) + found.error(self.dim);
+    pub(super) fn judge(&mut self, plan: &Plan, found: &Findings, now: &[f64], elbo: f64) -> Verdict {
+        let by_curve = found.remaining() / self.curving(now).min(1.0) + found.error(self.dim);
+        let left = if self.source == Source::Expectations { by_curve.max(self.left_by_gains(elbo)) } else { by_curve };
         // What is lost at an edge is not part of what is left: such a state may be as good as any, and is not believed.
         let is_whole = found.n_lost as f64 <= tuned::LOST_SHARE * found.n_pairs as f64;
         let has_tails = self.dim <= tuned::FEW_COORDINATES && !self.is_sharp(plan, found);
-        let is_small = (if has_tails { 3.0 } else { 2.0 }) * left < self.tolerance(plan);
+        let is_small = (if has_tails { tuned::CAUTION.1 } else { tuned::CAUTION.0 }) * left < self.tolerance(plan);
         let has_more_draws = self.source != Source::Expectations && self.n_pairs < self.most_pairs(plan);
         let may_look = self.held.n_looks < tuned::MOST_LOOKS;
         let verdict = match self.source {
@@ -206,14 +212,28 @@ impl Pace {
         verdict
     }
 
-    /// Draws that a state must have been seen with, and whether it has, with little enough noise.
+    /// What is left by the gains of the last two steps, as if they went on to fall by the same factor; exact bounds only.
+    fn left_by_gains(&mut self, elbo: f64) -> f64 {
+        let before = self.gains;
+        let gain = before.map(|(last, _)| elbo - last);
+        self.gains = Some((elbo, gain));
+        let (Some(gain), Some((_, Some(gain_before)))) = (gain, before) else { return 0.0 };
+        // A bound that has fallen has something left to gain, of this size at least.
+        if gain <= 0.0 || gain_before <= 0.0 {
+            return gain.abs().max(gain_before.abs());
+        }
+        let factor = (gain / gain_before).min(tuned::SLOWEST_GAIN);
+        gain * factor / (1.0 - factor)
+    }
+
+    /// Whether a state was seen with enough draws and little enough noise.
     fn is_believed(&self, plan: &Plan, found: &Findings) -> bool {
         let is_sharp = self.is_sharp(plan, found);
         let has_few = self.dim <= tuned::FEW_COORDINATES;
         // A few numbers may be small by chance, and noise that is as large as they are says little about itself.
         let is_seen_twice = self.held.n_looks > 1 || is_sharp || !has_few;
         let is_quiet = !has_few || found.noise() < tuned::BELIEVED_NOISE * self.tolerance(plan);
-        let n_draws = if is_sharp { self.sharp_draws } else { 2 * found.n_pairs };
+        let n_draws = if is_sharp { self.sharp_draws.max(2 * found.n_pairs) } else { 2 * found.n_pairs };
         n_draws >= self.draws_to_believe(plan, found) && is_seen_twice && is_quiet
     }
 
@@ -246,8 +266,9 @@ impl Pace {
     /// The lengths of the step along the whitened gradient `now` (a, then B). Damps where gradients turn round.
     pub(super) fn lengths(&mut self, found: &Findings, now: &[f64]) -> Lengths {
         let signal = found.signal();
-        let (curving, longest) = (self.curving(now), self.longest());
+        let curving = self.curving(now);
         self.is_lost_in_noise = false;
+        let mut is_steady = false;
         let mean_signal = found.mean.signal.max(0.1 * found.mean.raw).max(f64::MIN_POSITIVE);
         if let Some(before) = &self.before {
             let (mean, product) = before.products(self.dim, now);
@@ -259,17 +280,22 @@ impl Pace {
             if cosine < -tuned::TURNED {
                 let growth = (signal / before.signal).sqrt().min(1.0);
                 self.beta = (self.beta / (1.0 + growth)).max(tuned::SMALLEST_BETA);
+                self.longest = self.beta;
             } else if cosine > tuned::TURNED {
                 // Near the top, where the bound is a parabola, its curve says how far it is.
                 let is_near = found.remaining() < tuned::NEAR_THE_TOP;
                 let told = if is_near { 1.0 / curving } else { 0.0 };
-                self.beta = (1.5 * self.beta).min(1.0).max(told).min(longest);
+                self.beta = (1.5 * self.beta).min(self.longest).max(told).min(1.0);
+                self.longest = (tuned::FORGETTING * self.longest).min(1.0);
             }
+            // Exact gradients in one direction, step after step: the slowest part of the way is left.
+            is_steady = self.source == Source::Expectations && cosine > tuned::STEADY;
             let is_no_better = signal > 0.25 * before.signal;
             self.is_lost_in_noise = is_no_better && cosine.abs() < tuned::UNRELATED;
         }
         let scale = if found.is_determined { found.scale.share() } else { 1.0 };
-        let lengths = Lengths { mean: self.beta * found.mean.share(), scale: self.beta * scale };
+        let beta = if is_steady { (1.0 / curving).clamp(self.beta, tuned::LONGEST_EXACT_STEP) } else { self.beta };
+        let lengths = Lengths { mean: beta * found.mean.share(), scale: beta * scale };
         let before = self.before.get_or_insert_with(|| Before {
             gradient: vec![0.0; now.len()],
             signal,
@@ -281,11 +307,6 @@ impl Pace {
         (before.signal, before.mean_signal) = (signal, mean_signal);
         (before.noise, before.length) = (2.0 * found.noise(), lengths.mean.max(lengths.scale));
         lengths
-    }
-
-    /// The longest step: beyond 1 only what is exact can be stretched.
-    fn longest(&self) -> f64 {
-        if self.source == Source::Expectations { tuned::LONGEST_EXACT_STEP } else { 1.0 }
     }
 
     /// Steps in a row that may bring nothing. Without noise a slow approach is no standstill.
