@@ -192,7 +192,9 @@ impl Growth<'_, '_, '_> {
                 return Ok((at.best.map_or(at.q, |judged| judged.q), reason));
             }
             let is_last = self.end_round(&mut at)? || round + 1 == tuning::growth::MOST_ROUNDS;
-            if is_last && let Some(best) = at.best.take_if(|best| self.is_exact(best)) {
+            let n_left = at.q.n_components();
+            let is_whole = |best: &Judged| best.q.n_components() == n_left && self.is_exact(best);
+            if is_last && let Some(best) = at.best.take_if(|best| is_whole(best)) {
                 return Ok((best.q, reason));
             }
             at.stage = if is_last { Stage::Polish } else { Stage::Round(round + 1) };

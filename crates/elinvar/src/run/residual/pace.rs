@@ -67,6 +67,8 @@ pub(super) struct Pace {
     /// Damping of all steps, and its largest value since gradients turned round.
     beta: f64,
     longest: f64,
+    /// How much the bound curved along the last step that showed it, at most 1.
+    curved: f64,
     /// What was seen of the present state.
     held: Held,
     /// Draws of the last looks, one after the other and whatever the state, that had no noise.
@@ -95,6 +97,7 @@ impl Pace {
             n_pairs: 0,
             beta: 1.0,
             longest: 1.0,
+            curved: 1.0,
             held: Held::new(dim),
             sharp_draws: 0,
             was_small: false,
@@ -134,6 +137,7 @@ impl Pace {
             () if self.dim != dim => Some("it has another number of coordinates"),
             () if self.n_pairs == 0 || self.n_pairs > MOST_DRAWS.max(2 * (dim + 1)) => Some("its draws cannot be"),
             () if self.step > u64::MAX / 4 || self.sharp_draws > usize::MAX / 4 => Some("its steps cannot be"),
+            () if !(self.curved >= tuned::LEAST_CURVING && self.curved <= 1.0) => Some("its bound cannot curve so"),
             () if !self.held.is_sound(dim) => Some("what it has seen of its state cannot be"),
             () if self.skipped.max(self.idle) > most_in_a_row => Some("its steps cannot be"),
             () if !(self.beta.min(self.longest) > 0.0 && self.beta.max(self.longest) <= 1.0) => {
@@ -181,7 +185,9 @@ impl Pace {
 
     /// What to do with the state that was judged.
     pub(super) fn judge(&mut self, plan: &Plan, found: &Findings, now: &[f64], elbo: f64) -> Verdict {
-        let by_curve = found.remaining() / self.curving(now).min(1.0) + found.error(self.dim);
+        // Once noise hides how the bound curves, it curves as it did when that was last seen.
+        self.curved = self.curving(now).map_or(self.curved, |curving| curving.min(1.0));
+        let by_curve = found.remaining() / self.curved + found.error(self.dim);
         let left = if self.source == Source::Expectations { by_curve.max(self.left_by_gains(elbo)) } else { by_curve };
         // What is lost at an edge is not part of what is left: such a state may be as good as any, and is not believed.
         let is_whole = found.n_lost as f64 <= tuned::LOST_SHARE * found.n_pairs as f64;
@@ -203,7 +209,7 @@ impl Pace {
             _ if !may_look => Verdict::Move,
             _ => Verdict::LookAgain,
         };
-        self.was_small = is_small;
+        self.was_small = if verdict == Verdict::LookAgain { self.was_small } else { is_small };
         self.converged = verdict == Verdict::Answer;
         let pays = self.least.is_none_or(|least| left < tuned::PAYING_SHARE * least);
         let may_gain = pays || has_more_draws || verdict == Verdict::LookAgain;
@@ -253,20 +259,17 @@ impl Pace {
     }
 
     /// How much the bound curves along the last step, in terms of the Fisher metric: a step of length β should leave
-    /// the share 1 − β of the gradient; where it leaves more, more is left to gain. 1 where it does not show.
-    fn curving(&self, now: &[f64]) -> f64 {
-        let Some(before) = self.before.as_ref().filter(|before| before.signal > tuned::CLEAR_SIGNAL * before.noise)
-        else {
-            return 1.0;
-        };
+    /// the share 1 − β of the gradient; where it leaves more, more is left to gain. Nothing where noise hides it.
+    fn curving(&self, now: &[f64]) -> Option<f64> {
+        let before = self.before.as_ref().filter(|before| before.signal > tuned::CLEAR_SIGNAL * before.noise)?;
         let kept = before.products(self.dim, now).1 / before.signal;
-        if kept > 0.0 { ((1.0 - kept) / before.length).max(tuned::LEAST_CURVING) } else { 1.0 }
+        Some(if kept > 0.0 { ((1.0 - kept) / before.length).max(tuned::LEAST_CURVING) } else { 1.0 })
     }
 
     /// The lengths of the step along the whitened gradient `now` (a, then B). Damps where gradients turn round.
     pub(super) fn lengths(&mut self, found: &Findings, now: &[f64]) -> Lengths {
         let signal = found.signal();
-        let curving = self.curving(now);
+        let curving = self.curving(now).unwrap_or(1.0);
         self.is_lost_in_noise = false;
         let mut is_steady = false;
         let mean_signal = found.mean.signal.max(0.1 * found.mean.raw).max(f64::MIN_POSITIVE);
