@@ -78,7 +78,8 @@ scores: differences of 0.002 are noise, and a little below zero is possible. An 
 that its work comes to, and as one Hessian. *Before* is the library without residual scores (contracted Hessians or the Stein estimator,
 with windows and reviews).
 
-Written by `cargo xtask evaluations [DIR]`, DIR being a folder with the data of posteriordb.
+Written by `cargo xtask evaluations [DIR]`, DIR being a folder with the data of posteriordb; rows that
+were not asked for are left out.
 
 ";
 

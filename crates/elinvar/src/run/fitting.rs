@@ -170,28 +170,18 @@ impl<'f> Fitting<'f> {
         Ok(reason)
     }
 
-    /// [`Fitting::carry`] for a run whose steps nobody sees.
+    /// Carries a run whose steps nobody sees.
     ///
     /// # Errors
-    /// As [`drive`].
-    pub(super) fn carry_unseen(&mut self, run: &mut Run<'_>) -> Result<StopReason, Error> {
-        self.unseen(|fit| fit.carry(run))
-    }
-
-    /// [`Fitting::carry_residual`] for a run whose steps nobody sees.
-    ///
-    /// # Errors
-    /// As [`drive`].
-    pub(super) fn carry_residual_unseen(&mut self, run: &mut ResidualRun<'_>) -> Result<StopReason, Error> {
-        self.unseen(|fit| fit.carry_residual(run))
-    }
-
-    /// Does something that is no part of the record.
-    fn unseen<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+    /// As `carry`.
+    pub(super) fn carry_unseen(
+        &mut self,
+        carry: impl FnOnce(&mut Self) -> Result<StopReason, Error>,
+    ) -> Result<StopReason, Error> {
         let (observe, trace) = (self.observe.take(), std::mem::take(&mut self.trace));
-        let done = act(self);
+        let reason = carry(self);
         (self.observe, self.trace) = (observe, trace);
-        done
+        reason
     }
 
     /// [`Fitting::carry`] for a round of a growing mixture, which stands where `growth` says and may be under way.

@@ -4,7 +4,7 @@ use elinvar::chains::{Correction, Doubt};
 use elinvar::model::GaussianMixture;
 use elinvar::posterior::Verdict;
 use elinvar::target::{About, Answer, Ask, Offers, Target, TargetError};
-use elinvar::{Family, Plan, fit};
+use elinvar::{Family, Plan};
 
 const PLACE: [f64; 2] = [9.0, -6.0];
 const SD: f64 = 0.1;
