@@ -201,7 +201,17 @@ impl Plan {
             weights: self.weights,
             shape: self.shape,
             printed: self.rule.printed(),
-            pathwise: self.rule.is_euclidean() && self.curvature == Curvature::Stein { control_variate: false },
+            pathwise: self.is_pathwise(),
+        }
+    }
+
+    /// Whether a mixture is differentiated along the draws like the target: what gradients say about log p − log q has
+    /// no noise where the two agree. Rules of the paper say it with `stein_plain`.
+    fn is_pathwise(&self) -> bool {
+        match self.curvature {
+            Curvature::Stein { control_variate: true } => self.rule.printed().is_none() && self.minibatch.is_none(),
+            Curvature::Stein { control_variate: false } => self.rule.is_euclidean(),
+            _ => false,
         }
     }
 

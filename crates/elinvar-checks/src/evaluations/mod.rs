@@ -78,7 +78,8 @@ scores: differences of 0.002 are noise, and a little below zero is possible. An 
 that its work comes to, and as one Hessian. *Before* is the library without residual scores (contracted Hessians or the Stein estimator,
 with windows and reviews).
 
-Written by `cargo xtask evaluations [DIR]`, DIR being a folder with the data of posteriordb.
+Written by `cargo xtask evaluations [DIR]`, DIR being a folder with the data of posteriordb; rows that
+were not asked for are left out.
 
 ";
 
@@ -87,8 +88,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [collection, seeds, limit, only, record, page] =
         options(arguments, ["--posteriordb", "--seeds", "--limit", "--only", "--record", "--write"])?;
     let (seeds, limit) = (number("--seeds", seeds.as_ref(), 5)?, number("--limit", limit.as_ref(), 30.0)?);
-    let wanted = |name: &str| only.as_ref().is_none_or(|text| name.contains(text.as_str()));
-    let mut now = Vec::new();
+    // Rows that were recorded are not measured again: a page can be made in several goes.
+    let recorded = record.as_ref().filter(|path| Path::new(path).exists());
+    let mut now = match recorded {
+        Some(path) => read(&std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?)?,
+        None => Vec::new(),
+    };
+    let is_known: Vec<String> = now.iter().map(|row: &Measured| row.name.clone()).collect();
+    let wanted = |name: &str| {
+        only.as_ref().is_none_or(|text| name.contains(text.as_str()))
+            && !is_known.iter().any(|known| known.starts_with(name))
+    };
     for case in cases(collection.as_ref().map(Path::new), &wanted)? {
         let seeds = if case.is_slow { FEW_SEEDS.min(seeds) } else { seeds };
         for hessians in [true, false] {

@@ -48,7 +48,8 @@ impl Parameters {
         let t = [(y - self.mu[0]) * self.inv_sigma[0], (y - self.mu[1]) * self.inv_sigma[1]];
         let l = [self.log_scale[0] - 0.5 * t[0] * t[0], self.log_scale[1] - 0.5 * t[1] * t[1]];
         let lead = l[0] - l[1];
-        (t, l[1] + log1p_exp(lead), [sigmoid(lead), sigmoid(-lead)])
+        // From the larger one: a narrow component far away is at −1e17, and its rounding would be that of the sum.
+        (t, l[0].max(l[1]) + log1p_exp(-lead.abs()), [sigmoid(lead), sigmoid(-lead)])
     }
 
     /// ∇l₁ and ∇l₂.

@@ -1,4 +1,4 @@
-use elinvar::target::{PointwiseHessian, PointwiseValue};
+use elinvar::target::{PointwiseHessian, PointwiseTarget, PointwiseValue};
 
 use super::*;
 
@@ -47,4 +47,16 @@ fn derivatives_agree_with_differences() {
     let z: Vec<f64> = [1.6, 0.2].into_iter().chain(numbers(7, 0.9)).collect();
     check("process", &process, &z);
     check("process by its posterior", &process.with_whitening(Whitening::Posterior), &z);
+}
+
+#[test]
+fn a_narrow_component_far_away_is_not_there() {
+    // The second component is at 1e17 standard deviations from every datum: what is left is log w N(y | μ₁, σ₁²), and
+    // log p moves with log σ₂ as its prior alone does.
+    let mixture = OrderedMixture::new(numbers(80, 1.3)).unwrap();
+    let (mut one, mut two) = ([0.0; 5], [0.0; 5]);
+    let at = |log_sigma: f64| [0.37, 4.7, 1.6, log_sigma, 6.0];
+    let low = mixture.gradient(&at(-15.0), &mut one).unwrap();
+    let high = mixture.gradient(&at(-14.0), &mut two).unwrap();
+    assert!((high - low - 0.5 * (one[3] + two[3])).abs() < 1e-6, "{low} {high} {one:?}");
 }

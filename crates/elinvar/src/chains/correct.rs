@@ -103,6 +103,10 @@ pub(crate) fn correct(
             let left = left_behind(all, part, frame.dim(), limits.log_sd);
             doubts.extend(left.map(|i| Doubt::Drift { name: question.names[i].clone() }));
         }
+        let steps_of_a_state = part.len() as f64 / seen.effective_states(part);
+        if held > tuning::YOUNG && steps_of_a_state > tuning::SLOW {
+            doubts.push(Doubt::Slow { steps: steps_of_a_state });
+        }
         let blocked = if settings.bends { edge(part, &frame) } else { None };
         doubts.extend(blocked.as_ref().map(|(i, _)| Doubt::Edge { name: question.names[*i].clone() }));
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));

@@ -34,7 +34,8 @@ struct Line {
     coordinate: usize,
 }
 
-/// log p + t²/2, less its value at the centre, along a line; linear between the places where it was asked for.
+/// log p + t²/2, less its value at the centre, along a line; linear between the places where it was asked for. Far out,
+/// where they are up to ten apart, that is as much as twelve nats too high for a heavy tail, and errs on the safe side.
 #[derive(Clone, Debug)]
 struct Profile {
     /// (t, excess), ascending in t.

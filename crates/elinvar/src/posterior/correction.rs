@@ -1,7 +1,7 @@
 //! The correction of a fit by chains on the target, and the verdict on what they found.
 
 use super::answer::unsharp_quantile;
-use super::reason::{beginning, grouped};
+use super::reason::{beginning, grouped, looked_around};
 use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, limits};
 use crate::Error;
 use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round};
@@ -184,6 +184,6 @@ pub(super) fn judge(corrected: &Corrected, scan: Option<&Scan>) -> Judgement {
         worst(|number| number.mean.mcse / number.sd.value),
         100.0 * worst(|number| number.sd.mcse / number.sd.value),
     );
-    let looked = scan.filter(|_| doubts.is_empty()).map_or_else(String::new, |scan| format!("; {scan}"));
+    let looked = scan.filter(|_| doubts.is_empty()).map_or_else(String::new, looked_around);
     Judgement { verdict, reason: format!("{}. {numbers}{looked}.", beginning(&decided)) }
 }

@@ -8,11 +8,12 @@ use elinvar::family::{Approximation, Kind};
 use elinvar::model::{Banana, GaussianMixture};
 use elinvar::run::components::{Grown, grow};
 use elinvar::run::{Counts, Step, Stop, StopReason};
-use elinvar::run::{fit, fit_observed};
+use elinvar::run::{fit, fit_from, fit_observed};
 use elinvar::target::{Shape, Target};
 use elinvar::{Error, Family, Plan};
 
 use crate::counting::Counting;
+use crate::subjects::GradientsOnly;
 
 /// Components (log weight, mean, precision of every coordinate).
 fn mixture(components: &[(f64, &[f64], f64)]) -> Approximation {
@@ -149,4 +150,32 @@ fn auto_is_a_request_and_no_state() {
     let refused = Approximation::from_state(&request);
     assert!(matches!(&refused, Err(Error::Unsupported { .. })), "{refused:?}");
     assert!(Approximation::from_state(&request).is_err());
+}
+
+#[test]
+fn gradients_alone_leave_a_mixture_where_it_is_the_target() {
+    // The components overlap: log p − log q has no noise there, log p beside the Hessian of log q would have.
+    let unit = [1.0, 0.0, 0.0, 1.0].repeat(2);
+    let target = GaussianMixture::new(&[0.7, 0.3], vec![0.0, 0.0, 2.0, 0.0], &unit).unwrap();
+    let start = mixture(&[(0.7f64.ln(), &[0.0, 0.0], 1.0), (0.3f64.ln(), &[2.0, 0.0], 1.0)]);
+    let plan = Plan { stop: Stop { max_steps: 30, ..Stop::default() }, ..seeded(3) };
+    let mut walk = |_: &Step| ControlFlow::Continue(());
+    let moved = fit_from(&GradientsOnly(&target), start.clone(), &plan, &mut walk).unwrap();
+    for (block, other) in moved.approximation().locations().iter().zip(start.locations()) {
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+        assert!(near(block.b(), other.b()) && near(block.scale().precision(), other.scale().precision()));
+    }
+}
+
+#[test]
+fn many_modes_cost_little_with_gradients_alone() {
+    let (d, k) = (12, 6);
+    let means: Vec<f64> = (0..d * k).map(|i| 15.0 * (1.7 * i as f64 + 0.3).sin()).collect();
+    let target = GaussianMixture::isotropic(d, means).unwrap();
+    let posterior = fit(&GradientsOnly(&target), Family::mog_auto(), &seeded(2)).unwrap();
+    assert_eq!(posterior.approximation().n_components(), k);
+    // With gradients of log p beside the Hessian of log q it takes hundreds of times as many (mathematics §10.2).
+    assert!(posterior.counts().gradient < 25_000, "{:?}", posterior.counts());
+    let elbo = posterior.importance(&target, 20_000, 1).unwrap().diagnostics.elbo;
+    assert!(elbo.value.abs() < 0.01, "{elbo:?}");
 }

@@ -9,6 +9,7 @@ mod counting;
 
 mod accuracy;
 mod answers;
+mod believed;
 mod components;
 mod correction;
 mod determinism;

@@ -63,7 +63,8 @@ impl GaussianMixture<'_> {
             let input = FirstOrder {
                 residual: &work.residual[..count * d],
                 grad: &slopes[draws.start * d..draws.end * d],
-                centre: seen.centre(work.plan.curvature, c),
+                // Near the optimum ∇h is small everywhere, and at the centre no smaller than elsewhere.
+                centre: if work.plan.pathwise { None } else { seen.centre(work.plan.curvature, c) },
                 weight: &work.weight[row.clone()],
                 price: &work.weight[row],
             };

@@ -171,6 +171,11 @@ impl Growth<'_, '_, '_> {
         judged.gap.value.abs() + 2.0 * judged.gap.mcse < self.plan.stop.remaining_nats && !has_tail
     }
 
+    /// Whether there is nothing to polish: the target is as good as a member of the family.
+    fn is_exact(&self, judged: &Judged) -> bool {
+        judged.gap.value.abs() + 2.0 * judged.gap.mcse < tuning::growth::NOTHING_LEFT * self.plan.stop.remaining_nats
+    }
+
     /// The smallest change of the bound that counts.
     fn resolution(&self) -> f64 {
         0.2 * self.plan.stop.remaining_nats.max(1e-4)
@@ -187,6 +192,11 @@ impl Growth<'_, '_, '_> {
                 return Ok((at.best.map_or(at.q, |judged| judged.q), reason));
             }
             let is_last = self.end_round(&mut at)? || round + 1 == tuning::growth::MOST_ROUNDS;
+            let n_left = at.q.n_components();
+            let is_whole = |best: &Judged| best.q.n_components() == n_left && self.is_exact(best);
+            if is_last && let Some(best) = at.best.take_if(|best| is_whole(best)) {
+                return Ok((best.q, reason));
+            }
             at.stage = if is_last { Stage::Polish } else { Stage::Round(round + 1) };
         }
         // A difference that does not count is no reason to keep what was pruned.

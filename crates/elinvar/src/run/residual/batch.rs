@@ -2,8 +2,9 @@
 
 use super::by_hessians::ByHessians;
 use super::by_least_change::ByLeastChange;
+use super::findings::Findings;
 use super::gaussian::Whitened;
-use super::pace::{Findings, Source};
+use super::pace::Source;
 use crate::Error;
 use crate::estimate::match_covariance;
 use crate::evaluate::Evaluator;
@@ -39,6 +40,16 @@ enum Precision {
     Hessians(Box<ByHessians>),
 }
 
+/// Parts of `n` pairs with noise of their own, from whose differences it is known.
+pub(super) fn n_parts(source: Source, d: usize, n: usize) -> usize {
+    match source {
+        Source::Hessians => 2,
+        _ if n % 4 == 0 && n >= 4 * tuned::PAIRS_TO_MATCH * d => 4,
+        _ if n % 2 == 0 && n >= 2 * tuned::PAIRS_TO_MATCH * d => 2,
+        _ => 1,
+    }
+}
+
 /// Memory for matching covariances.
 struct Matching {
     weights: Vec<f64>,
@@ -64,10 +75,10 @@ pub(super) struct Kept {
 }
 
 impl Batch {
-    /// Memory for `n` pairs in `d` dimensions; with Hessians, an even number.
+    /// Memory for `n` pairs in `d` dimensions, a multiple of their parts.
     pub(super) fn new(d: usize, n: usize, source: Source) -> Self {
         let is_by_hessians = source == Source::Hessians;
-        let n_parts = if is_by_hessians { 2 } else { 1 };
+        let n_parts = n_parts(source, d, n);
         // The size of what few draws say is estimated from their independence.
         let scheme = if is_by_hessians || n > d { Noise::QuasiMonteCarlo } else { Noise::Independent };
         Self {
@@ -125,7 +136,7 @@ impl Batch {
             Precision::LeastChange(by) => {
                 cholesky::solve_factor(d, &q.factor, odd);
                 axpy(1.0, e, odd);
-                by.estimate((e, odd, even), is_matched, (a, b))
+                by.estimate((e, odd, even), is_matched.then_some(self.n_parts), (a, b))
             }
             Precision::Hessians(by) => match by.estimate(q, even, kept, evaluator.answer().curvature(), (a, b)) {
                 Some(norms) => norms,
@@ -136,7 +147,11 @@ impl Batch {
             return Ok(Look::TooManyBad);
         }
         let is_determined = kept.n > d || matches!(self.precision, Precision::Hessians(_));
-        let found = Findings { mean, scale, n_pairs: kept.n, n_lost: n - kept.n, is_determined };
+        let knows_noise = match &self.precision {
+            Precision::LeastChange(by) => by.knows_noise(is_matched.then_some(self.n_parts)),
+            Precision::Hessians(_) => true,
+        };
+        let found = Findings { mean, scale, n_pairs: kept.n, n_lost: n - kept.n, is_determined, knows_noise };
         Ok(Look::Good { elbo: self.elbo(kept.n, q), found })
     }
 

@@ -1,8 +1,8 @@
 //! The gradient in mean and precision from sums of Hessians over the two halves of a batch (mathematics §12.5).
 
 use super::batch::Kept;
+use super::findings::Norm;
 use super::gaussian::Whitened;
-use super::pace::Norm;
 use crate::linalg::{axpy, cholesky, dot};
 use crate::target::Contraction;
 

@@ -1,7 +1,7 @@
 //! The gradient in mean and precision from residual scores alone (mathematics §12.1).
 
-use super::pace::Norm;
-use crate::estimate::{LeastChange, square_norm_by_pairs};
+use super::findings::Norm;
+use crate::estimate::{HermiteRegression, LeastChange, Parity, square_norm_by_pairs};
 use crate::linalg::{axpy, dot, products};
 
 /// Memory for one number of pairs.
@@ -11,6 +11,10 @@ pub(super) struct ByLeastChange {
     /// Gram matrices of pairs, where there are fewer draws than coordinates; otherwise what a regression leaves.
     grams: [Vec<f64>; 3],
     residual: Vec<f64>,
+    /// Regressions that know the next order, where there are draws for it.
+    slopes: Option<HermiteRegression>,
+    centre: Option<HermiteRegression>,
+    other: Vec<f64>,
 }
 
 impl ByLeastChange {
@@ -20,17 +24,26 @@ impl ByLeastChange {
             least: LeastChange::new(d, n),
             grams: std::array::from_fn(|_| vec![0.0; if n > d { 0 } else { n * n }]),
             residual: vec![0.0; if n > d { d * n } else { 0 }],
+            slopes: HermiteRegression::new(d, n, Parity::Odd),
+            centre: HermiteRegression::new(d, n, Parity::Even),
+            other: vec![0.0; d * d],
         }
     }
 
-    /// Writes a and B from draws and the odd and even parts of their residual scores.
+    /// Writes a and B from draws and the odd and even parts of their residual scores. Each of the `n_parts` equal
+    /// parts of the draws has the covariance I where they are matched.
     pub(super) fn estimate(
         &mut self,
         (e, odd, even): (&[f64], &[f64], &[f64]),
-        is_matched: bool,
+        n_parts: Option<usize>,
         (a, b): (&mut [f64], &mut [f64]),
     ) -> (Norm, Norm) {
-        (mean_of(self.d, even, a, is_matched), self.scale_of(e, odd, is_matched, b))
+        (self.mean_of(e, even, n_parts, a), self.scale_of(e, odd, n_parts.is_some(), b))
+    }
+
+    /// Whether the noise of the mean can be told: one part whose squares are exact says nothing about it.
+    pub(super) fn knows_noise(&self, n_parts: Option<usize>) -> bool {
+        self.centre.is_some() || n_parts != Some(1)
     }
 
     /// The symmetric matrix of least change, and its squared norm.
@@ -67,22 +80,43 @@ impl ByLeastChange {
         }
         let (n, d) = (kept as f64, d as f64);
         let left = (n - 0.5 * (d + 1.0)).max(1.0);
+        let noise = noise / (n * left);
+        let known = self.slopes.as_mut().and_then(|slopes| slopes.estimate(e, odd, &mut self.other));
+        let noise = match known.filter(|known| *known < noise) {
+            Some(known) => {
+                b.iter_mut().zip(&self.other).for_each(|(b, slope)| *b = -slope);
+                known
+            }
+            None => noise,
+        };
         let raw = square(b);
-        Norm { raw, signal: raw - (noise / (n * left)).min(raw) }
+        Norm { raw, signal: raw - noise.min(raw) }
     }
-}
 
-/// Writes the mean of the even parts; where draws have the covariance I the squares in them are exact, and there is no
-/// noise worth its estimate.
-fn mean_of(d: usize, even: &[f64], a: &mut [f64], is_matched: bool) -> Norm {
-    let n = (even.len() / d) as f64;
-    a.fill(0.0);
-    even.chunks_exact(d).for_each(|even| axpy(1.0 / n, even, a));
-    let raw = dot(a, a);
-    if is_matched {
-        return Norm { raw, signal: raw };
+    /// Writes the mean of the even parts. Where draws have the covariance I the squares in them are exact, and what the
+    /// rest comes to shows between parts of the draws; one part alone does not tell.
+    fn mean_of(&mut self, e: &[f64], even: &[f64], n_parts: Option<usize>, a: &mut [f64]) -> Norm {
+        let d = self.d;
+        if let Some(noise) = self.centre.as_mut().and_then(|centre| centre.estimate(e, even, a)) {
+            let raw = dot(a, a);
+            return Norm { raw, signal: raw - noise };
+        }
+        let n = (even.len() / d) as f64;
+        a.fill(0.0);
+        even.chunks_exact(d).for_each(|even| axpy(1.0 / n, even, a));
+        let raw = dot(a, a);
+        let n_parts = n_parts.unwrap_or(even.len() / d);
+        if n_parts == 1 {
+            return Norm { raw, signal: raw };
+        }
+        let part = &mut self.other[..d];
+        let (size, parts) = (even.len() / n_parts, n_parts as f64);
+        let mut noise = 0.0;
+        for even in even.chunks_exact(size) {
+            part.copy_from_slice(a);
+            even.chunks_exact(d).for_each(|even| axpy(-(d as f64) / size as f64, even, part));
+            noise += dot(part, part) / (parts * (parts - 1.0));
+        }
+        Norm { raw, signal: raw - noise }
     }
-    let apart = |even: &[f64]| even.iter().zip(a.iter()).map(|(v, a)| (v - a) * (v - a)).sum::<f64>();
-    let noise: f64 = even.chunks_exact(d).map(apart).sum::<f64>() / (n * (n - 1.0));
-    Norm { raw, signal: raw - noise }
 }

@@ -2,8 +2,8 @@
 
 use super::batch::Look;
 use super::by_hessians::whiten;
+use super::findings::{Findings, Norm};
 use super::gaussian::Whitened;
-use super::pace::{Findings, Norm};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::linalg::{cholesky, dot};
@@ -49,7 +49,8 @@ impl Exact {
         whiten(d, q, answer.curvature(), &mut self.turned, b);
         b.iter_mut().step_by(d + 1).for_each(|entry| *entry -= 1.0);
         let known = |x: &[f64]| Norm { raw: dot(x, x), signal: dot(x, x) };
-        let found = Findings { mean: known(a), scale: known(b), n_pairs: 0, n_lost: 0, is_determined: true };
+        let found =
+            Findings { mean: known(a), scale: known(b), n_pairs: 0, n_lost: 0, is_determined: true, knows_noise: true };
         if !gradient.iter().all(|v| v.is_finite()) {
             return Ok(Look::TooManyBad);
         }

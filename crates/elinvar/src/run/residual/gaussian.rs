@@ -89,8 +89,9 @@ impl Whitened {
     pub(super) fn advance(&mut self, a: &[f64], beta: f64, b: &[f64], gamma: f64, room: &mut Room) -> bool {
         let d = self.mean.len();
         room.matrix.copy_from_slice(b);
-        if !is_moderate(d, b, room) {
-            clip(d, b, room);
+        let bounds = [tuned::LOWEST_EIGENVALUE, tuned::HIGHEST_EIGENVALUE].map(|bound| bound / gamma.max(1.0));
+        if !is_moderate(d, b, bounds, room) {
+            clip(d, b, bounds, room);
         }
         room.matrix.iter_mut().for_each(|entry| *entry *= gamma);
         room.matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += 1.0);
@@ -117,13 +118,13 @@ impl Whitened {
 }
 
 /// Whether all eigenvalues of B are within their bounds.
-fn is_moderate(d: usize, b: &[f64], room: &mut Room) -> bool {
+fn is_moderate(d: usize, b: &[f64], [lowest, highest]: [f64; 2], room: &mut Room) -> bool {
     let norm = dot(b, b).sqrt();
-    if norm < -tuned::LOWEST_EIGENVALUE {
+    if norm < -lowest {
         return true;
     }
     // B less the lower bound, then the upper bound less B.
-    for (bound, sign) in [(tuned::LOWEST_EIGENVALUE, 1.0), (tuned::HIGHEST_EIGENVALUE, -1.0)] {
+    for (bound, sign) in [(lowest, 1.0), (highest, -1.0)] {
         if norm < bound * -sign {
             continue;
         }
@@ -137,7 +138,7 @@ fn is_moderate(d: usize, b: &[f64], room: &mut Room) -> bool {
 }
 
 /// `room.matrix` ← B with its eigenvalues within their bounds.
-fn clip(d: usize, b: &[f64], room: &mut Room) {
+fn clip(d: usize, b: &[f64], [lowest, highest]: [f64; 2], room: &mut Room) {
     let clipping = room.clipping.get_or_insert_with(|| Clipping {
         values: vec![0.0; d],
         vectors: vec![0.0; d * d],
@@ -150,7 +151,7 @@ fn clip(d: usize, b: &[f64], room: &mut Room) {
         return;
     }
     for ((value, vector), out) in values.iter().zip(vectors.chunks_exact(d)).zip(scaled.chunks_exact_mut(d)) {
-        let bounded = value.clamp(tuned::LOWEST_EIGENVALUE, tuned::HIGHEST_EIGENVALUE);
+        let bounded = value.clamp(lowest, highest);
         out.iter_mut().zip(vector).for_each(|(out, v)| *out = bounded * v);
     }
     // The vectors become rows, so that Σ λvvᵀ is one product.

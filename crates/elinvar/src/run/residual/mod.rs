@@ -5,6 +5,7 @@ mod batch;
 mod by_hessians;
 mod by_least_change;
 mod exact;
+mod findings;
 mod gaussian;
 mod pace;
 #[cfg(test)]
@@ -27,7 +28,7 @@ use crate::tuning::residual::COORDINATES_OF_EXPECTATIONS;
 use batch::{Batch, Look};
 use exact::Exact;
 use gaussian::{Room, Whitened};
-use pace::{Pace, Source};
+use pace::{Pace, Source, Verdict};
 
 /// A run in progress.
 pub(super) struct ResidualRun<'t> {
@@ -192,11 +193,12 @@ impl Driven for ResidualRun<'_> {
         match look {
             Look::Good { elbo, found } => {
                 bound = Some(elbo);
+                let found = self.pace.pool(&self.plan, &found, &mut self.gradient);
                 let judged = (found.remaining(), found.error(self.q.mean.len()));
                 remaining = Some(judged);
-                let is_answer = self.pace.judge(&self.plan, &found, &self.gradient);
-                self.keep_best(elbo, judged, is_answer);
-                if !is_answer {
+                let verdict = self.pace.judge(&self.plan, &found, &self.gradient, elbo.0);
+                self.keep_best(elbo, judged, verdict == Verdict::Answer);
+                if verdict == Verdict::Move {
                     let lengths = self.pace.lengths(&found, &self.gradient);
                     let (a, b) = self.gradient.split_at(self.q.mean.len());
                     let moved = self.q.advance(a, lengths.mean, b, lengths.scale, &mut self.room);
@@ -205,7 +207,10 @@ impl Driven for ResidualRun<'_> {
                         self.pace.give_up();
                     }
                 }
-                self.pace.after_step(&self.plan, &found);
+                match verdict {
+                    Verdict::LookAgain => self.pace.stay(&self.plan, &found),
+                    Verdict::Move | Verdict::Answer => self.pace.after_step(&self.plan, &found),
+                }
             }
             Look::TooManyBad if index == 0 => return Err(self.bad_start()),
             Look::TooManyBad => {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::findings::{Findings, Held};
 use crate::linalg::dot;
 use crate::plan::{MOST_DRAWS, Plan};
 use crate::record::StopReason;
@@ -18,65 +19,6 @@ pub(super) enum Source {
     Hessians,
     /// Exact expectations, without draws.
     Expectations,
-}
-
-/// The squared norm of an estimate, as it is and rid of its noise.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Norm {
-    pub(super) raw: f64,
-    pub(super) signal: f64,
-}
-
-impl Norm {
-    /// The part of the estimate that is worth a step.
-    fn share(self) -> f64 {
-        if self.raw > 0.0 { (self.signal / self.raw).clamp(tuned::SMALLEST_SHARE, 1.0) } else { 1.0 }
-    }
-
-    pub(super) fn noise(self) -> f64 {
-        self.raw - self.signal
-    }
-}
-
-/// What one batch says about the state that it was drawn from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Findings {
-    /// Of the gradient in the mean.
-    pub(super) mean: Norm,
-    /// Of what the precision has wrong.
-    pub(super) scale: Norm,
-    /// Pairs of mirrored draws that were kept.
-    pub(super) n_pairs: usize,
-    /// Pairs that were lost because the density was not finite at one of them.
-    pub(super) n_lost: usize,
-    /// Whether there were enough draws for a regression on every coordinate.
-    pub(super) is_determined: bool,
-}
-
-impl Findings {
-    /// ½|a|² + ¼‖B‖², the nats left to gain to second order, without noise.
-    pub(super) fn remaining(&self) -> f64 {
-        0.5 * self.mean.signal.max(0.0) + 0.25 * self.scale.signal.max(0.0)
-    }
-
-    /// The noise of the same sum.
-    pub(super) fn noise(&self) -> f64 {
-        0.5 * self.mean.noise() + 0.25 * self.scale.noise()
-    }
-
-    /// The standard error of the nats left: the noise of the squares of so many numbers.
-    pub(super) fn error(&self, dim: usize) -> f64 {
-        let d = dim as f64;
-        let independent = if self.is_determined { 0.5 * d * (d + 1.0) } else { (self.n_pairs * self.n_pairs) as f64 };
-        self.noise().max(0.0) * (2.0 / independent).sqrt()
-    }
-
-    /// |a|² + ½‖B‖² without noise, by which successive gradients are compared.
-    fn signal(&self) -> f64 {
-        let raw = self.mean.raw + 0.5 * self.scale.raw;
-        let signal = self.mean.signal.max(0.0) + 0.5 * self.scale.signal.max(0.0);
-        signal.max(0.1 * raw).max(f64::MIN_POSITIVE)
-    }
 }
 
 /// The whitened gradient of the step before, a and then B, and the step.
@@ -97,6 +39,17 @@ impl Before {
     }
 }
 
+/// What is done with a state that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is the answer.
+    Answer,
+    /// It may be the answer.
+    LookAgain,
+    /// It is left.
+    Move,
+}
+
 /// How much of what was found the next step takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Lengths {
@@ -111,14 +64,25 @@ pub(super) struct Pace {
     source: Source,
     step: u64,
     n_pairs: usize,
-    /// Damping of all steps.
+    /// Damping of all steps, and its largest value since gradients turned round.
     beta: f64,
-    /// Draws of the last steps, one after the other, that found too little left to go on.
-    passed: usize,
+    longest: f64,
+    /// How much the bound curved along the last step that showed it, at most 1.
+    curved: f64,
+    /// What was seen of the present state.
+    held: Held,
+    /// Draws of the last looks, one after the other and whatever the state, that had no noise.
+    sharp_draws: usize,
+    /// Whether there was little left to gain at the state before.
+    was_small: bool,
+    /// Whether less than half of what was left went, in no direction.
+    is_lost_in_noise: bool,
     /// Steps in a row that were skipped, and that brought nothing with as many draws as there may be.
     skipped: u32,
     idle: u32,
     least: Option<f64>,
+    /// The last bound and what the step to it gained, where bounds are exact.
+    gains: Option<(f64, Option<f64>)>,
     converged: bool,
     wild: bool,
     before: Option<Before>,
@@ -126,27 +90,40 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new(dim: usize, source: Source, plan: &Plan) -> Self {
-        let enough = if source != Source::LeastChange {
-            tuned::FEWEST_PAIRS
-        } else if dim <= tuned::FEW_COORDINATES {
-            (dim + 1).max(tuned::FEWEST_PAIRS)
-        } else {
-            dim.div_ceil(tuned::FIRST_SHARE).max(2 * tuned::FEWEST_PAIRS)
-        };
-        Self {
+        let mut pace = Self {
             dim,
             source,
             step: 0,
-            n_pairs: in_halves(source, enough.max(plan.n_draws.div_ceil(2))),
+            n_pairs: 0,
             beta: 1.0,
-            passed: 0,
+            longest: 1.0,
+            curved: 1.0,
+            held: Held::new(dim),
+            sharp_draws: 0,
+            was_small: false,
+            is_lost_in_noise: false,
             skipped: 0,
             idle: 0,
             least: None,
+            gains: None,
             converged: false,
             wild: false,
             before: None,
-        }
+        };
+        pace.n_pairs = match source {
+            Source::LeastChange if dim > tuned::FEW_COORDINATES => {
+                let enough = dim.div_ceil(tuned::FIRST_SHARE).max(2 * tuned::FEWEST_PAIRS);
+                in_parts(source, dim, enough.max(plan.n_draws.div_ceil(2)))
+            }
+            _ => pace.fewest_pairs(plan),
+        };
+        pace
+    }
+
+    /// Pairs of a step that is about more than the mean, at least.
+    fn fewest_pairs(&self, plan: &Plan) -> usize {
+        let enough = self.determining().max(tuned::FEWEST_PAIRS).max(plan.n_draws.div_ceil(2));
+        in_parts(self.source, self.dim, enough)
     }
 
     pub(super) fn source(&self) -> Source {
@@ -155,14 +132,17 @@ impl Pace {
 
     /// What cannot be in a pace that a run in `dim` coordinates has kept.
     pub(super) fn problem(&self, dim: usize) -> Option<&'static str> {
-        let most_passed = usize::MAX / 4;
         let most_in_a_row = u32::MAX / 4;
         match () {
             () if self.dim != dim => Some("it has another number of coordinates"),
             () if self.n_pairs == 0 || self.n_pairs > MOST_DRAWS.max(2 * (dim + 1)) => Some("its draws cannot be"),
-            () if self.step > u64::MAX / 4 || self.passed > most_passed => Some("its steps cannot be"),
+            () if self.step > u64::MAX / 4 || self.sharp_draws > usize::MAX / 4 => Some("its steps cannot be"),
+            () if !(self.curved >= tuned::LEAST_CURVING && self.curved <= 1.0) => Some("its bound cannot curve so"),
+            () if !self.held.is_sound(dim) => Some("what it has seen of its state cannot be"),
             () if self.skipped.max(self.idle) > most_in_a_row => Some("its steps cannot be"),
-            () if !(self.beta > 0.0 && self.beta <= 1.0) => Some("the length of its steps cannot be"),
+            () if !(self.beta.min(self.longest) > 0.0 && self.beta.max(self.longest) <= 1.0) => {
+                Some("the length of its steps cannot be")
+            }
             () if self.before.as_ref().is_some_and(|before| before.gradient.len() != dim + dim * dim) => {
                 Some("its gradient has another number of coordinates")
             }
@@ -190,49 +170,108 @@ impl Pace {
         plan.stop.remaining_nats * (self.dim as f64 / 10.0).max(1.0)
     }
 
-    /// Whether the state that was judged is the answer.
-    pub(super) fn judge(&mut self, plan: &Plan, found: &Findings, now: &[f64]) -> bool {
-        let left = found.remaining() / self.curving(now) + found.error(self.dim);
-        // What is lost at an edge is not part of what is left: such a state may be as good as any, and is not believed.
-        let is_whole = found.n_lost as f64 <= tuned::LOST_SHARE * found.n_pairs as f64;
-        let is_small = 2.0 * left < self.tolerance(plan);
-        if is_small && is_whole {
-            let was_passed = self.passed > 0;
-            self.passed += 2 * found.n_pairs;
-            let is_sharp = found.noise() < tuned::NO_NOISE * self.tolerance(plan);
-            let enough = match self.source {
-                Source::Hessians if is_sharp => tuned::DRAWS_TO_BELIEVE / 2,
-                Source::LeastChange | Source::Hessians => tuned::DRAWS_TO_BELIEVE,
-                Source::Expectations => 0,
-            };
-            // A few numbers may be small by chance; a second look at the next state is another chance.
-            let is_seen_twice = was_passed || is_sharp || self.dim > tuned::FEW_COORDINATES;
-            self.converged = self.passed >= enough && is_seen_twice;
-        } else {
-            self.passed = 0;
+    /// Adds a look to those at the same state; what all of them say. The gradient `now` becomes their mean.
+    pub(super) fn pool(&mut self, plan: &Plan, found: &Findings, now: &mut [f64]) -> Findings {
+        if self.source == Source::Expectations {
+            return *found;
         }
-        let pays = self.least.is_none_or(|least| left < tuned::PAYING_SHARE * least);
-        let has_more_draws = self.source != Source::Expectations && self.n_pairs < self.most_pairs(plan);
-        let may_gain = pays || has_more_draws;
-        self.idle = if may_gain && (is_whole || !is_small) { 0 } else { self.idle + 1 };
-        self.least = Some(self.least.map_or(left, |least| least.min(left)));
-        self.converged
+        if self.is_sharp(plan, found) {
+            self.sharp_draws += 2 * found.n_pairs;
+        } else {
+            self.sharp_draws = 0;
+        }
+        self.held.add(self.dim, found, now)
     }
 
-    /// How much the bound curves along the last step, in terms of the Fisher metric, at most 1: a step of length β
-    /// should leave the share 1 − β of the gradient; where it leaves more, more is left to gain.
-    fn curving(&self, now: &[f64]) -> f64 {
-        let Some(before) = self.before.as_ref().filter(|before| before.signal > tuned::CLEAR_SIGNAL * before.noise)
-        else {
-            return 1.0;
+    /// What to do with the state that was judged.
+    pub(super) fn judge(&mut self, plan: &Plan, found: &Findings, now: &[f64], elbo: f64) -> Verdict {
+        // Once noise hides how the bound curves, it curves as it did when that was last seen.
+        self.curved = self.curving(now).map_or(self.curved, |curving| curving.min(1.0));
+        let by_curve = found.remaining() / self.curved + found.error(self.dim);
+        let left = if self.source == Source::Expectations { by_curve.max(self.left_by_gains(elbo)) } else { by_curve };
+        // What is lost at an edge is not part of what is left: such a state may be as good as any, and is not believed.
+        let is_whole = found.n_lost as f64 <= tuned::LOST_SHARE * found.n_pairs as f64;
+        let has_tails = self.dim <= tuned::FEW_COORDINATES && !self.is_sharp(plan, found);
+        let is_small = (if has_tails { tuned::CAUTION.1 } else { tuned::CAUTION.0 }) * left < self.tolerance(plan);
+        let has_more_draws = self.source != Source::Expectations && self.n_pairs < self.most_pairs(plan);
+        let may_look = self.held.n_looks < tuned::MOST_LOOKS;
+        let verdict = match self.source {
+            Source::Expectations if is_small => Verdict::Answer,
+            Source::Expectations => Verdict::Move,
+            // With as many draws as a step may have, what does not show is worth another look.
+            _ if !is_small && may_look && !has_more_draws && found.noise() > found.remaining() => Verdict::LookAgain,
+            _ if !(is_small && is_whole) => Verdict::Move,
+            // Without noise the next step is worth its price: at a Gaussian target it ends at the target.
+            _ if self.is_sharp(plan, found) && !self.was_small && left > tuned::NO_NOISE * self.tolerance(plan) => {
+                Verdict::Move
+            }
+            _ if self.is_believed(plan, found) => Verdict::Answer,
+            _ if !may_look => Verdict::Move,
+            _ => Verdict::LookAgain,
         };
+        self.was_small = if verdict == Verdict::LookAgain { self.was_small } else { is_small };
+        self.converged = verdict == Verdict::Answer;
+        let pays = self.least.is_none_or(|least| left < tuned::PAYING_SHARE * least);
+        let may_gain = pays || has_more_draws || verdict == Verdict::LookAgain;
+        self.idle = if may_gain && (is_whole || !is_small) { 0 } else { self.idle + 1 };
+        self.least = Some(self.least.map_or(left, |least| least.min(left)));
+        verdict
+    }
+
+    /// What is left by the gains of the last two steps, as if they went on to fall by the same factor; exact bounds only.
+    fn left_by_gains(&mut self, elbo: f64) -> f64 {
+        let before = self.gains;
+        let gain = before.map(|(last, _)| elbo - last);
+        self.gains = Some((elbo, gain));
+        let (Some(gain), Some((_, Some(gain_before)))) = (gain, before) else { return 0.0 };
+        // A bound that has fallen has something left to gain, of this size at least.
+        if gain <= 0.0 || gain_before <= 0.0 {
+            return gain.abs().max(gain_before.abs());
+        }
+        let factor = (gain / gain_before).min(tuned::SLOWEST_GAIN);
+        gain * factor / (1.0 - factor)
+    }
+
+    /// Whether a state was seen with enough draws and little enough noise.
+    fn is_believed(&self, plan: &Plan, found: &Findings) -> bool {
+        let is_sharp = self.is_sharp(plan, found);
+        let has_few = self.dim <= tuned::FEW_COORDINATES;
+        // A few numbers may be small by chance, and noise that is as large as they are says little about itself.
+        let is_seen_twice = self.held.n_looks > 1 || is_sharp || !has_few;
+        let is_quiet = !has_few || found.noise() < tuned::BELIEVED_NOISE * self.tolerance(plan);
+        let n_draws = if is_sharp { self.sharp_draws.max(2 * found.n_pairs) } else { 2 * found.n_pairs };
+        n_draws >= self.draws_to_believe(plan, found) && is_seen_twice && is_quiet
+    }
+
+    /// Whether there is no noise worth the name.
+    fn is_sharp(&self, plan: &Plan, found: &Findings) -> bool {
+        found.knows_noise && found.noise() < tuned::NO_NOISE * self.tolerance(plan)
+    }
+
+    /// Draws that a state must have been seen with: the more noise, the less has been seen of its tails.
+    fn draws_to_believe(&self, plan: &Plan, found: &Findings) -> usize {
+        if self.is_sharp(plan, found) {
+            return tuned::DRAWS_TO_BELIEVE / 2;
+        }
+        let has_few = self.dim <= tuned::FEW_COORDINATES;
+        let noise = if has_few { found.noise() / (tuned::USUAL_NOISE * self.tolerance(plan)) } else { 0.0 };
+        (noise.clamp(1.0, tuned::MOST_TO_BELIEVE) * tuned::DRAWS_TO_BELIEVE as f64) as usize
+    }
+
+    /// How much the bound curves along the last step, in terms of the Fisher metric: a step of length β should leave
+    /// the share 1 − β of the gradient; where it leaves more, more is left to gain. Nothing where noise hides it.
+    fn curving(&self, now: &[f64]) -> Option<f64> {
+        let before = self.before.as_ref().filter(|before| before.signal > tuned::CLEAR_SIGNAL * before.noise)?;
         let kept = before.products(self.dim, now).1 / before.signal;
-        if kept > 0.0 { ((1.0 - kept) / before.length).clamp(tuned::LEAST_CURVING, 1.0) } else { 1.0 }
+        Some(if kept > 0.0 { ((1.0 - kept) / before.length).max(tuned::LEAST_CURVING) } else { 1.0 })
     }
 
     /// The lengths of the step along the whitened gradient `now` (a, then B). Damps where gradients turn round.
     pub(super) fn lengths(&mut self, found: &Findings, now: &[f64]) -> Lengths {
         let signal = found.signal();
+        let curving = self.curving(now).unwrap_or(1.0);
+        self.is_lost_in_noise = false;
+        let mut is_steady = false;
         let mean_signal = found.mean.signal.max(0.1 * found.mean.raw).max(f64::MIN_POSITIVE);
         if let Some(before) = &self.before {
             let (mean, product) = before.products(self.dim, now);
@@ -244,12 +283,22 @@ impl Pace {
             if cosine < -tuned::TURNED {
                 let growth = (signal / before.signal).sqrt().min(1.0);
                 self.beta = (self.beta / (1.0 + growth)).max(tuned::SMALLEST_BETA);
+                self.longest = self.beta;
             } else if cosine > tuned::TURNED {
-                self.beta = (1.5 * self.beta).min(1.0);
+                // Near the top, where the bound is a parabola, its curve says how far it is.
+                let is_near = found.remaining() < tuned::NEAR_THE_TOP;
+                let told = if is_near { 1.0 / curving } else { 0.0 };
+                self.beta = (1.5 * self.beta).min(self.longest).max(told).min(1.0);
+                self.longest = (tuned::FORGETTING * self.longest).min(1.0);
             }
+            // Exact gradients in one direction, step after step: the slowest part of the way is left.
+            is_steady = self.source == Source::Expectations && cosine > tuned::STEADY;
+            let is_no_better = signal > 0.25 * before.signal;
+            self.is_lost_in_noise = is_no_better && cosine.abs() < tuned::UNRELATED;
         }
         let scale = if found.is_determined { found.scale.share() } else { 1.0 };
-        let lengths = Lengths { mean: self.beta * found.mean.share(), scale: self.beta * scale };
+        let beta = if is_steady { (1.0 / curving).clamp(self.beta, tuned::LONGEST_EXACT_STEP) } else { self.beta };
+        let lengths = Lengths { mean: beta * found.mean.share(), scale: beta * scale };
         let before = self.before.get_or_insert_with(|| Before {
             gradient: vec![0.0; now.len()],
             signal,
@@ -275,16 +324,25 @@ impl Pace {
 
     /// As many pairs as a step may have.
     fn most_pairs(&self, plan: &Plan) -> usize {
-        in_halves(self.source, (plan.max_draws / 2).max(2 * self.determining()))
+        in_parts(self.source, self.dim, (plan.max_draws / 2).max(2 * self.determining()))
+    }
+
+    /// The state is looked at again: with as many draws as are missing.
+    pub(super) fn stay(&mut self, plan: &Plan, found: &Findings) {
+        self.step += 1;
+        self.skipped = 0;
+        let missing = (self.draws_to_believe(plan, found) / 2).saturating_sub(found.n_pairs);
+        let quiet = tuned::BELIEVED_NOISE * self.tolerance(plan);
+        let factor = (found.noise() / quiet - 1.0).clamp(0.0, tuned::GROWTH.1);
+        let wanted = missing.max((factor * found.n_pairs as f64) as usize).max(self.n_pairs);
+        self.n_pairs = in_parts(self.source, self.dim, wanted).min(self.most_pairs(plan));
     }
 
     /// A step was taken: chooses the draws of the next.
     pub(super) fn after_step(&mut self, plan: &Plan, found: &Findings) {
         self.step += 1;
         self.skipped = 0;
-        if self.passed > 0 {
-            return;
-        }
+        self.held.clear();
         let determined = self.determining();
         if self.n_pairs < determined {
             // A few draws place the mean; the precision is worth a draw for every coordinate.
@@ -296,17 +354,23 @@ impl Pace {
         }
         let goal = found.remaining().max(0.25 * self.tolerance(plan));
         let noise = found.noise();
-        if noise > goal {
-            let factor = (noise / goal).clamp(tuned::GROWTH.0, tuned::GROWTH.1);
-            let grown = in_halves(self.source, (factor * self.n_pairs as f64) as usize);
-            self.n_pairs = grown.min(self.most_pairs(plan));
-        }
+        let factor = match noise > goal {
+            true => (noise / goal).clamp(tuned::GROWTH.0, tuned::GROWTH.1),
+            // Noise that does not show in one batch shows from one to the next.
+            false if self.is_lost_in_noise && !self.is_sharp(plan, found) && self.dim <= tuned::FEW_COORDINATES => 2.0,
+            // A state that was far out, with noise of its own, is left behind.
+            false if found.knows_noise && noise < tuned::LITTLE_NOISE * goal && goal > tuned::FAR_OFF => 0.5,
+            false => return,
+        };
+        let wanted = ((factor * self.n_pairs as f64) as usize).max(self.fewest_pairs(plan));
+        self.n_pairs = in_parts(self.source, self.dim, wanted).min(self.most_pairs(plan).max(self.n_pairs));
     }
 
     /// A step was left out, because its draws could not be evaluated.
     pub(super) fn skip(&mut self) {
         self.step += 1;
         self.skipped += 1;
+        self.held.clear();
     }
 
     /// The approximation has become absurdly wide or narrow.
@@ -331,7 +395,11 @@ impl Pace {
     }
 }
 
-/// The number of pairs for which there are two halves, if there are to be any.
-fn in_halves(source: Source, n: usize) -> usize {
-    if source == Source::Hessians { n.next_multiple_of(2) } else { n }
+/// The number of pairs that parts of equal size have, if there are to be any.
+fn in_parts(source: Source, dim: usize, n: usize) -> usize {
+    match source {
+        Source::Hessians => n.next_multiple_of(2),
+        _ if n >= 2 * tuned::PAIRS_TO_MATCH * dim => n.next_multiple_of(4),
+        _ => n,
+    }
 }
