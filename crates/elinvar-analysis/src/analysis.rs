@@ -37,6 +37,9 @@ pub struct Analysis {
     weighted: Option<WeightedDraws>,
 }
 
+/// Draws of a verdict for each that was asked for, at most.
+const MOST_GROWTH: usize = 64;
+
 impl Analysis {
     /// A fit with its verdict: the one that it has, if that rests on chains or on as many draws as the job asks for;
     /// else one on its draws and on as many more as that takes.
@@ -130,7 +133,9 @@ impl Analysis {
                 // The same seed makes the same draws; those of a ladder begin with the draws that a rung was kept for.
                 let is_ladder = !self.posterior.rungs().is_empty();
                 let seed = if is_ladder { self.posterior.plan().seed } else { job.plan.seed };
-                let again = self.posterior.importance_widened(job.target(), self.diagnostics.n_draws, seed);
+                // A verdict takes a few times the draws that it was asked for; a file may claim any number.
+                let n_draws = self.diagnostics.n_draws.min(MOST_GROWTH.saturating_mul(job.diagnostic_draws));
+                let again = self.posterior.importance_widened(job.target(), n_draws, seed);
                 report::content(job, self, &again.map_err(Error::of_fit)?, command)
             }
         }

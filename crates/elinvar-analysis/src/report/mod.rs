@@ -18,9 +18,6 @@ use crate::job::Job;
 use crate::page::{ending::Ending, next::next};
 use crate::words::{self, FileName};
 
-/// Name of the report in a run directory.
-pub(crate) const REPORT: &str = "report.html";
-
 /// All that the report of a fit shows; `command` is the one that makes the same fit again.
 pub(crate) fn content(
     job: &Job,
