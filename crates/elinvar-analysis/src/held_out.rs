@@ -111,7 +111,7 @@ pub(crate) fn test(
                 resampled(&again, n_draws, seed)
             }
         },
-        _ => posterior.sample(n_draws, seed),
+        _ => posterior.sample_z(n_draws, seed),
     };
     let n_draws = draws.len();
     let scores = model.test(rows, &draws).map_err(Error::Model)?;

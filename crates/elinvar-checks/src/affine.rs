@@ -34,7 +34,7 @@ struct Answer {
 fn answer(problem: &Problem, family: Family, map: &LinearMap, seed: u64) -> Result<Answer, String> {
     let plan = Plan { seed, ..Plan::default() };
     let moved = Moved::new(problem.target.as_ref(), map);
-    let posterior = elinvar::fit(&moved, family, &plan).map_err(|e| e.to_string())?;
+    let posterior = elinvar::run::fit(&moved, family, &plan).map_err(|e| e.to_string())?;
     let log_normaliser = problem.log_normaliser.ok_or("the normaliser is not known")?;
     let (kl, mcse) = kl(&posterior, &moved, log_normaliser, DRAWS).map_err(|e| e.to_string())?;
     let (mean, sd) = original_moments(&posterior, map);

@@ -101,7 +101,7 @@ fn fit(known: &Known, gradients_only: bool, correct: Correct, seed: u64) -> Resu
     let bare = GradientsOnly(known.target.as_ref());
     let target: &dyn Target = if gradients_only { &bare } else { known.target.as_ref() };
     let plan = Plan { seed, correct, ..Plan::default() };
-    let mut posterior = elinvar::fit(target, Family::auto(), &plan).map_err(|e| e.to_string())?;
+    let mut posterior = elinvar::run::fit(target, Family::auto(), &plan).map_err(|e| e.to_string())?;
     let mut counts = posterior.counts();
     if posterior.verdict().is_none() {
         posterior.judge(target, 4_096, seed).map_err(|e| e.to_string())?;

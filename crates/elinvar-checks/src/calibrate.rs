@@ -51,7 +51,7 @@ impl Fit {
 fn fit(problem: &Problem, family: Family, seed: u64) -> Result<Fit, String> {
     let plan = Plan { seed, ..Plan::default() };
     let target = problem.target.as_ref();
-    let mut posterior = elinvar::fit(target, family, &plan).map_err(|e| e.to_string())?;
+    let mut posterior = elinvar::run::fit(target, family, &plan).map_err(|e| e.to_string())?;
     let errors = problem.moments.as_ref().map(|truth| Errors::of(&posterior, truth));
     let judgement = posterior.judge(target, DRAWS, 7_000 + seed).map_err(|e| e.to_string())?;
     let diagnostics = posterior.diagnostics().ok_or("a judged fit has diagnostics")?;

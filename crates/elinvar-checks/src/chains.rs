@@ -108,7 +108,7 @@ fn classes(large: usize) -> Vec<Class> {
 fn fitted(target: &dyn Target, seed: u64) -> Result<elinvar::Posterior, String> {
     let mut plan = Plan { seed, ..Plan::default() };
     plan.stop.max_steps = STEPS;
-    elinvar::fit(target, Family::gaussian(), &plan).map_err(|e| e.to_string())
+    elinvar::run::fit(target, Family::gaussian(), &plan).map_err(|e| e.to_string())
 }
 
 fn corrected(problem: &Problem, seed: u64) -> Outcome {

@@ -107,7 +107,7 @@ fn fit(target: &dyn Target, family: Family, seed: u64, draws: usize) -> Result<R
             constant: posterior.approximation().law().parameter(),
         })
     };
-    elinvar::fit(target, family, &plan).and_then(fitted).map_err(|e| e.to_string())
+    elinvar::run::fit(target, family, &plan).and_then(fitted).map_err(|e| e.to_string())
 }
 
 /// Whether the fit was cut off.

@@ -66,7 +66,7 @@ struct Reached {
 fn fit(row: &Row, seed: u64, n_draws: usize) -> Result<Reached, String> {
     let plan = Plan { seed, ..Plan::default() };
     let target = row.problem.target.as_ref();
-    let posterior = elinvar::fit(target, row.family, &plan).map_err(|e| e.to_string())?;
+    let posterior = elinvar::run::fit(target, row.family, &plan).map_err(|e| e.to_string())?;
     let log_normaliser = row.problem.log_normaliser.ok_or("the normaliser is not known")?;
     let (kl, mcse) = kl(&posterior, target, log_normaliser, n_draws).map_err(|e| e.to_string())?;
     let counts = posterior.counts();
@@ -90,7 +90,7 @@ fn modes_missed(posterior: &Posterior, centres: &[f64]) -> usize {
     // The squared distance has mean d and standard deviation √(2d).
     let radius = d as f64 + 5.0 * (2.0 * d as f64).sqrt();
     let mut near = vec![0; n_modes];
-    for z in posterior.sample(N, 3).view().iter() {
+    for z in posterior.sample_z(N, 3).view().iter() {
         for (count, centre) in near.iter_mut().zip(centres.chunks_exact(d)) {
             let square: f64 = z.iter().zip(centre).map(|(z, u)| (z - u) * (z - u)).sum();
             *count += usize::from(square < radius);
@@ -206,10 +206,10 @@ mod tests {
     fn a_mode_that_is_missing_is_noticed() {
         let centres = vec![0.0, 0.0, 30.0, 0.0];
         let problem = toy(2, centres.clone()).unwrap();
-        let posterior = elinvar::fit(problem.target.as_ref(), Family::gaussian(), &Plan::default()).unwrap();
+        let posterior = elinvar::run::fit(problem.target.as_ref(), Family::gaussian(), &Plan::default()).unwrap();
         assert!(modes_missed(&posterior, &centres) > 0);
         let one = toy(2, vec![4.0, 1.0]).unwrap();
-        let posterior = elinvar::fit(one.target.as_ref(), Family::gaussian(), &Plan::default()).unwrap();
+        let posterior = elinvar::run::fit(one.target.as_ref(), Family::gaussian(), &Plan::default()).unwrap();
         assert_eq!(modes_missed(&posterior, &[4.0, 1.0]), 0);
     }
 }

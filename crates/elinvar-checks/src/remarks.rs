@@ -98,7 +98,7 @@ struct Reached {
 fn reached(target: &dyn Target, family: Family, plan: &Plan, seeds: usize) -> Result<Reached, String> {
     let one = |i: usize| {
         let plan = Plan { seed: 1 + i as u64, ..plan.clone() };
-        match elinvar::fit(target, family, &plan) {
+        match elinvar::run::fit(target, family, &plan) {
             Ok(posterior) => {
                 posterior.importance(target, JUDGES, 1_000).map(|found| Some(found.diagnostics.elbo.value))
             }

@@ -54,7 +54,7 @@ fn cost(target: &dyn Target, family: Family, seeds: u64) -> Result<Cost, String>
     let mut fits = Vec::new();
     for seed in 1..=seeds {
         let plan = Plan { seed, ..Plan::default() };
-        let posterior = elinvar::fit(target, family, &plan).map_err(|e| e.to_string())?;
+        let posterior = elinvar::run::fit(target, family, &plan).map_err(|e| e.to_string())?;
         let counts = posterior.counts();
         fits.push([counts.gradient as f64, counts.hessian as f64, posterior.seconds()]);
     }

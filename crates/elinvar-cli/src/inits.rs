@@ -129,9 +129,9 @@ fn starts(kept: &Kept, args: &InitsArgs) -> Result<DrawBuffer, Failure> {
         (None, None, GivenBy::Weights) => match kept.job() {
             Ok(job) => job,
             // Any start will do where the model is not at hand.
-            Err(_) => return Ok(posterior.sample(args.chains, args.seed)),
+            Err(_) => return Ok(posterior.sample_z(args.chains, args.seed)),
         },
-        _ => return Ok(posterior.sample(args.chains, args.seed)),
+        _ => return Ok(posterior.sample_z(args.chains, args.seed)),
     };
     let pool = POOL.max(args.chains.saturating_mul(POOL_PER_CHAIN));
     let weighted = posterior.importance(job.target(), pool, args.seed).map_err(Failure::of_fit)?;
@@ -180,7 +180,7 @@ fn in_file_units(posterior: &Posterior) -> Vec<f64> {
 /// The covariance of `to` of every coordinate, for one that Stan transforms and the fit does not.
 fn of_draws(posterior: &Posterior, seed: u64, to: impl Fn(f64) -> f64) -> Vec<f64> {
     let dim = posterior.dim();
-    let draws = posterior.sample(POOL, seed);
+    let draws = posterior.sample_z(POOL, seed);
     let points: Vec<Vec<f64>> = draws.view().iter().map(|z| z.iter().map(|x| to(*x)).collect()).collect();
     let n = points.len() as f64;
     let mean: Vec<f64> = (0..dim).map(|i| points.iter().map(|point| point[i]).sum::<f64>() / n).collect();

@@ -83,13 +83,13 @@ impl Fits {
         };
         for (name, correct) in [(KEPT, Correct::WhereNeeded), (CHAINS, Correct::Always)] {
             let plan = Plan { correct, ..limited(&Plan::default(), 8) };
-            let posterior = elinvar::fit(job.target(), Family::gaussian(), &plan).map_err(|e| e.to_string())?;
+            let posterior = elinvar::run::fit(job.target(), Family::gaussian(), &plan).map_err(|e| e.to_string())?;
             let analysis = Analysis::new(&job, posterior).map_err(|e| e.to_string())?;
             keep(name, &analysis.posterior)?;
         }
         for (name, family, plan) in cases() {
             let target = target(name);
-            let mut posterior = elinvar::fit(&*target, family, &limited(&plan, 4)).map_err(|e| e.to_string())?;
+            let mut posterior = elinvar::run::fit(&*target, family, &limited(&plan, 4)).map_err(|e| e.to_string())?;
             posterior.diagnose(&*target, 200, 1).map_err(|e| e.to_string())?;
             keep(name, &posterior)?;
         }

@@ -70,7 +70,7 @@ fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error
 
 fn by_default(target: &BetaBinomial, k: usize, seed: u64) -> Result<Approximation, Error> {
     let plan = Plan { seed, ..Plan::thorough() };
-    Ok(elinvar::fit(target, Family::mog(k), &plan)?.approximation().clone())
+    Ok(elinvar::run::fit(target, Family::mog(k), &plan)?.approximation().clone())
 }
 
 /// The authors' program (mathematics §9.2, E2); a quick run takes a fifth of its iterations.

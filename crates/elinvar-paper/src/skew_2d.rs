@@ -9,8 +9,9 @@ use elinvar::model::LogisticRegression;
 use elinvar::random::{Noise, Purpose, Stream};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Stop;
+use elinvar::run::fit_from;
 use elinvar::target::Covariance;
-use elinvar::{Family, Plan, fit_from};
+use elinvar::{Family, Plan};
 use elinvar_figure::{Axis, Colour, Contours, Figure, Panel, Points, Width};
 
 use crate::bound::bound;
@@ -118,7 +119,7 @@ fn run(settings: &Settings, say: &mut dyn FnMut(&str)) -> Result<Findings, Error
 fn own_starts(problem: &Problem, family: Family, first: u64, repetitions: usize) -> Result<Vec<f64>, Error> {
     let fits = threads::for_each(repetitions, |i| {
         let plan = Plan { seed: first + i as u64, ..Plan::thorough() };
-        problem.elbo(elinvar::fit(&problem.target, family, &plan)?.approximation())
+        problem.elbo(elinvar::run::fit(&problem.target, family, &plan)?.approximation())
     });
     fits.into_iter().collect()
 }
@@ -132,11 +133,11 @@ const CHOICE_DRAWS: usize = 50_000;
 fn by_default(problem: &Problem, family: Family, seed: u64) -> Result<Approximation, Error> {
     let plan = Plan { seed, ..Plan::thorough() };
     if family.n_columns() == 1 {
-        return Ok(elinvar::fit(&problem.target, family, &plan)?.approximation().clone());
+        return Ok(elinvar::run::fit(&problem.target, family, &plan)?.approximation().clone());
     }
     // The bound has several optima: a coarse fit from every side, then the one with the highest ELBO by fresh draws, as
     // a user would choose it, carried on.
-    let gaussian = elinvar::fit(&problem.target, Family::gaussian(), &Plan { seed, ..Plan::default() })?;
+    let gaussian = elinvar::run::fit(&problem.target, Family::gaussian(), &Plan { seed, ..Plan::default() })?;
     let few_steps = Stop { max_steps: 300, ..Stop::default() };
     let coarse = Plan { seed, max_draws: 128, stop: few_steps, ..Plan::default() };
     let mut best: Option<(f64, Approximation)> = None;
@@ -277,7 +278,7 @@ mod tests {
     #[test]
     fn a_bent_start_has_the_moments_of_the_gaussian() {
         let [problem, _] = problems().unwrap();
-        let gaussian = elinvar::fit(&problem.target, Family::gaussian(), &Plan::default()).unwrap();
+        let gaussian = elinvar::run::fit(&problem.target, Family::gaussian(), &Plan::default()).unwrap();
         for family in [Family::skew(), Family::emg()] {
             let start = bent(gaussian.approximation(), family, 0.7).unwrap();
             for (a, b) in [

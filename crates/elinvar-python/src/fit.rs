@@ -204,7 +204,7 @@ impl Fit {
                 let chosen = resample(&weighted.log_weights, n, &mut stream);
                 chosen.iter().flat_map(|s| weighted.draws.view().get(*s).to_vec()).collect()
             }
-            _ => py.detach(|| posterior.sample(n, seed)).view().as_slice().to_vec(),
+            _ => py.detach(|| posterior.sample_z(n, seed)).view().as_slice().to_vec(),
         };
         self.array(py, draws, d)
     }

@@ -23,9 +23,9 @@ impl DualDensity for Robust {
     }
 }
 
-fn main() -> Result<(), Error> {
+pub(crate) fn main() -> elinvar::Result {
     let target = PointwiseSecondOrder(Dual(Robust));
-    let mut posterior = elinvar::fit(&target, Family::student_t(2.0), &Plan::default())?;
+    let mut posterior = elinvar::run::fit(&target, Family::student_t(2.0), &Plan::default())?;
     let report = posterior.diagnose(&target, 20_000, 1)?;
     let (mean, cov) = (posterior.approximation().mean(), posterior.approximation().covariance());
     println!("location {:.2} ± {:.2}, log scale {:.2} ± {:.2}", mean[0], cov[0].sqrt(), mean[1], cov[3].sqrt());

@@ -6,7 +6,7 @@ use crate::target::fault::shown;
 use crate::target::{Fault, TargetError};
 
 /// The library's error; each variant carries the facts, its `Display` is a sentence that says what to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Two sizes that must agree do not.
@@ -117,6 +117,16 @@ pub enum Error {
         /// What is wrong and what to do.
         problem: String,
     },
+}
+
+/// What most functions of the library return; of `main`, too.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
+impl std::fmt::Debug for Error {
+    /// The sentence: it is what a `main` that returns the error prints.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl From<TargetError> for Error {

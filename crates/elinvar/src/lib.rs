@@ -1,39 +1,56 @@
 //! elinvar turns a log density into a posterior that can be sampled, evaluated and judged.
 //!
-//! It fits by natural gradient with approximations that bend: mixtures, skew, heavy tails.
+//! It fits by natural gradient with approximations that bend (mixtures, skew, heavy tails), corrects what they leave by
+//! importance weights or short chains, and says how far the result can be trusted, and why.
 //!
 //! ```
 //! use elinvar::prelude::*;
 //!
-//! /// log p(x, y) of a banana: x ~ N(0, 4), y | x ~ N(x²/4 − 1, 1), up to a constant.
-//! struct Banana;
+//! // A banana: x ~ N(0, 4), y | x ~ N(x²/4 − 1, 1), up to a constant, and the gradient.
+//! let model = log_density(2, |x, gradient| {
+//!     let residual = x[1] - 0.25 * x[0] * x[0] + 1.0;
+//!     gradient[0] = -0.25 * x[0] + 0.5 * residual * x[0];
+//!     gradient[1] = -residual;
+//!     -0.125 * x[0] * x[0] - 0.5 * residual * residual
+//! })
+//! .named(["x", "y"]);
 //!
-//! impl PointwiseTarget for Banana {
-//!     fn dim(&self) -> usize {
-//!         2
-//!     }
-//!     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
-//!         let residual = z[1] - 0.25 * z[0] * z[0] + 1.0;
-//!         grad[0] = -0.25 * z[0] + 0.5 * residual * z[0];
-//!         grad[1] = -residual;
-//!         Ok(-0.125 * z[0] * z[0] - 0.5 * residual * residual)
-//!     }
-//! }
-//!
-//! let target = Pointwise(Banana);
-//! let mut posterior = elinvar::fit(&target, Family::mog(4), &Plan::default())?;
-//! let report = posterior.diagnose(&target, 10_000, 1)?;
-//! let log_normaliser = (4.0 * std::f64::consts::PI).ln();
-//! assert!(log_normaliser - report.elbo.value < 0.1);
-//! let draws = posterior.sample(1_000, 1);
-//! # assert_eq!(draws.len(), 1_000);
+//! let posterior = elinvar::fit(&model)?;
+//! println!("{posterior}"); // the verdict with its reason, and a table
+//! assert_eq!(posterior.verdict(), Some(Verdict::Trust));
+//! let y: Vec<f64> = posterior.sample(4_000, 1).column("y").collect();
+//! # assert_eq!(y.len(), 4_000);
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Where things are: [`fit`] and [`run`] drive a fit; [`Family`] and [`family`] are the approximations, made of
-//! [`law`]s, [`component`]s and [`block`]s; [`target`] is what users implement and [`model`] what is ready;
-//! [`posterior`] is the result. [`estimate`] and [`rule`] hold the closed choices of a [`Plan`], [`random`] its noise.
-//! The parts of a step, for loops of one's own, are in `theory`, behind the feature of that name.
+//! # From a model to a posterior
+//!
+//! ```text
+//!  your model                      the fit                                   what you get
+//!  log_density(n, closure)                                                   Posterior
+//!  impl Model for MyModel   ──▶   Fit::new(&model)…run()   ──▶   .verdict()  .judgement()
+//!  impl Target (batches)           search → steps → answer       .summary(n, seed)  .sample(n, seed)
+//!  elinvar::model::*               → verdict                      .save(file)  Posterior::load(file)
+//! ```
+//!
+//! | to | take |
+//! |---|---|
+//! | write a model with named parameters and constraints | [`Model`], [`Parameters`] |
+//! | make one from a closure | [`log_density`], [`log_density_only`] |
+//! | evaluate whole batches, or mini-batches of data | [`target::Target`] |
+//! | use a ready one | [`model`] |
+//! | choose family, plan, seed, start; watch, stop, resume | [`Fit`], [`Family`], [`Plan`], [`StopHandle`] |
+//! | take the steps yourself | [`Fit::begin`], [`run::Run`], and `theory` behind the feature of that name |
+//! | read the result | [`Posterior`], [`posterior`] |
+//!
+//! The parts of a fit are plain data: [`family`] and what its members are made of ([`law`], [`component`], [`block`]),
+//! the choices of a plan ([`estimate`], [`rule`], [`random`]), the [`chains`] that correct.
+//!
+//! # Features
+//!
+//! `parallel` (default) spreads work over threads; the bits do not depend on their number. `dual` derives gradients and
+//! Hessians of generic code by dual numbers. `theory` shows natural and expectation parameters, statistics and Fisher
+//! matrices.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 // What only `internals` shows; with it, as in the lints of `cargo xtask`, every public item must be reachable and used.
@@ -60,16 +77,19 @@ pub mod random;
 mod record;
 pub mod rule;
 pub mod run;
+mod search;
 mod special;
 pub mod target;
 #[cfg(feature = "theory")]
 pub mod theory;
 mod tuning;
 
-pub use error::Error;
+pub use error::{Error, Result};
 pub use family::Family;
 pub use posterior::Posterior;
-pub use run::{Plan, fit, fit_from, fit_journaled, fit_observed};
+pub use run::Plan;
+pub use run::builder::{Fit, StopHandle, fit};
+pub use target::{Model, Parameters, log_density, log_density_only};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

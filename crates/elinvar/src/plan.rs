@@ -156,14 +156,15 @@ impl Plan {
     /// many steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II),
     /// that in a learned shape of the Student-t the factor of eq. (21).
     ///
-    /// The boxes say nothing about where to start: [`fit`](crate::fit) starts at N(0, I) without a search, the
-    /// components of a mixture around points drawn from it, and [`fit_from`](crate::fit_from) anywhere
+    /// The boxes say nothing about where to start: [`fit`](crate::run::fit) starts at N(0, I) without a search, the
+    /// components of a mixture around points drawn from it, and [`fit_from`](crate::run::fit_from) anywhere
     /// ([`start_around`](crate::run::start_around)).
     ///
     /// ```
     /// use elinvar::model::Banana;
     /// use elinvar::run::{Placement, start_around};
-    /// use elinvar::{Family, Plan, fit_from};
+    /// use elinvar::{Family, Plan};
+    /// use elinvar::run::fit_from;
     ///
     /// let start = start_around(Family::mog(3), 2, Placement { mean: 0.0, sd: 1.0, variance: 1.0 }, 1)?;
     /// let plan = Plan::printed(10, 0.01, 50);

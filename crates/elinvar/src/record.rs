@@ -253,7 +253,12 @@ impl Agreement {
     pub(crate) fn join(&mut self, other: &Agreement) {
         self.searches += other.searches;
         self.unbounded |= other.unbounded;
-        for mode in &other.modes {
+        self.join_modes(&other.modes);
+    }
+
+    /// Adds modes that were found elsewhere.
+    pub(crate) fn join_modes(&mut self, modes: &[ModeRecord]) {
+        for mode in modes {
             let same = |known: &&mut ModeRecord| {
                 (known.log_p - mode.log_p).abs() < 1e-3
                     && known.centre.iter().zip(&mode.centre).all(|(a, b)| (a - b).abs() <= 1e-2 * (1.0 + a.abs()))
@@ -264,4 +269,36 @@ impl Agreement {
             }
         }
     }
+}
+
+/// Where modes were looked for before an answer was trusted, as data with a sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Scan {
+    /// Places at which log p was asked.
+    pub places: usize,
+    /// How far away the farthest of them is, in standard deviations.
+    pub reach: f64,
+    /// Climbs from places that stood out.
+    pub climbs: usize,
+    /// Width of a mode, as a share of its distance, from which it is likely to be seen; unknown in many dimensions,
+    /// where only modes are that are about as wide as the answer.
+    pub finest: Option<f64>,
+}
+
+impl std::fmt::Display for Scan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { places, reach, finest, .. } = self;
+        write!(f, "no other mode was seen from {places} places up to {reach:.0} sds away; one ")?;
+        match finest {
+            Some(finest) => write!(f, "narrower than {} of its distance may be there", two_digits(*finest)),
+            None => f.write_str("that is narrower than the answer may be there"),
+        }
+    }
+}
+
+/// Two significant digits of a number below one.
+fn two_digits(x: f64) -> String {
+    let digits = (1.0 - x.log10().floor()).clamp(1.0, 12.0) as usize;
+    format!("{x:.digits$}")
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod bends;
 pub(crate) mod chains;
+pub(crate) mod scan;
 pub(crate) mod stretches;
 pub(crate) mod tails;
 

@@ -425,7 +425,7 @@ fn leaps_of_chains_allocate_nothing() {
         let zero = || AtomicU64::new(0);
         let inner: &dyn Target = &regression;
         let target = Watched { inner, last: zero(), calls: zero(), after_an_allocation: zero() };
-        let mut posterior = elinvar::fit(&regression, Family::gaussian(), &Plan::default()).unwrap();
+        let mut posterior = elinvar::run::fit(&regression, Family::gaussian(), &Plan::default()).unwrap();
         // Not to be reached: a tenth of the mass far away keeps the chains going.
         let far = vec![1e3; posterior.dim()];
         let mode = ModeRecord { centre: far, log_p: 0.0, log_mass: None, found_by: 1 };

@@ -36,9 +36,9 @@ const WAYS: [Way; 2] = [
     Way { name: "importance weights", answer: |outcome| &outcome.weights },
 ];
 
-fn solve(only: Option<&String>, size: Size) -> Vec<Outcome> {
+fn solve(only: Option<&String>, which: Option<&String>, size: Size) -> Vec<Outcome> {
     let mut all = Vec::new();
-    for (set, first) in SETS {
+    for (set, first) in SETS.into_iter().filter(|(set, _)| which.is_none_or(|which| which == set)) {
         for (index, class) in CLASSES.iter().enumerate() {
             let wanted = only.is_none_or(|text| class.name.contains(text.as_str()));
             if !wanted || (size == Size::Large && class.name != "logistic regression") {
@@ -185,17 +185,17 @@ Written by `cargo xtask attack`.
     )
 }
 
-/// `attack [--only TEXT] [--size large] [--simulations N] [--record FILE] [--write FILE]`
+/// `attack [--only TEXT] [--set tuned|fresh] [--size large] [--simulations N] [--record FILE] [--write FILE]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let [only, size, simulations, record, write] =
-        options(arguments, ["--only", "--size", "--simulations", "--record", "--write"])?;
+    let [only, set, size, simulations, record, write] =
+        options(arguments, ["--only", "--set", "--size", "--simulations", "--record", "--write"])?;
     let size = match size.as_deref() {
         None => Size::Usual,
         Some("large") => Size::Large,
         Some(other) => return Err(format!("--size is large or left out, not \"{other}\"")),
     };
     let simulations = number("--simulations", simulations.as_ref(), SIMULATIONS)?;
-    let outcomes = solve(only.as_ref(), size);
+    let outcomes = solve(only.as_ref(), set.as_ref(), size);
     let (now, before) = (rows(&outcomes), tally::read(BEFORE)?);
     if let Some(path) = &record {
         std::fs::write(path, tally::write(&now)).map_err(|e| format!("{path}: {e}"))?;

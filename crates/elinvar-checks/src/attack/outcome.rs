@@ -60,7 +60,7 @@ impl Outcome {
 /// The fit itself, chains and importance weights; an error of the fit is an error of all.
 fn answers(target: &dyn Target, truth: Option<&Moments>, seed: u64) -> [Result<Answered, String>; 3] {
     let stop = Stop { max_evaluations: MOST_GRADIENTS, ..Stop::default() };
-    let fit = match elinvar::fit(target, Family::gaussian(), &Plan { seed, stop, ..Plan::default() }) {
+    let fit = match elinvar::run::fit(target, Family::gaussian(), &Plan { seed, stop, ..Plan::default() }) {
         Ok(fit) => fit,
         Err(error) => return std::array::from_fn(|_| Err(error.to_string())),
     };

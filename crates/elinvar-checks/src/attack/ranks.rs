@@ -67,7 +67,7 @@ fn places(model: &Simulated, seed: u64) -> Result<(bool, Vec<f64>), String> {
     let (target, truth) = (model.simulate)(&mut Stream::open(seed, Purpose::Sample, 11, 0));
     let target = GradientsOnly(target.as_ref());
     let plan = Plan { seed, ..Plan::default() };
-    let mut fit = elinvar::fit(&target, Family::gaussian(), &plan).map_err(|e| e.to_string())?;
+    let mut fit = elinvar::run::fit(&target, Family::gaussian(), &plan).map_err(|e| e.to_string())?;
     let corrected = fit.correct(&target, &Correction { seed, ..Correction::default() }).map_err(|e| e.to_string())?;
     let states = corrected.draws(corrected.n_states());
     let below = |i: usize| (0..states.len()).filter(|s| states.get(*s)[i] < truth[i]).count();

@@ -55,7 +55,7 @@ fn known(name: String, target: impl Target + 'static, stream: &mut Stream) -> Po
 /// Means of z and z² under weights p/t, with a multivariate t law around a Gaussian fit.
 fn weighed(target: &dyn Target) -> Moments {
     let d = target.dim();
-    let fit = elinvar::fit(target, Family::gaussian(), &Plan::default()).expect("a regression can be fitted");
+    let fit = elinvar::run::fit(target, Family::gaussian(), &Plan::default()).expect("a regression can be fitted");
     let (centre, covariance) = (fit.approximation().mean(), fit.approximation().covariance());
     let factor = cholesky(d, &covariance);
     let mut stream = Stream::open(1, Purpose::Sample, 3, 0);
@@ -92,7 +92,7 @@ fn corrected(target: &dyn Target) -> Moments {
     let mut moments = Moments { mean: vec![0.0; d], sd: vec![0.0; d] };
     for i in 0..CORRECTIONS {
         let seed = 50_000 + i;
-        let mut fit = elinvar::fit(target, Family::gaussian(), &Plan { seed, ..Plan::default() })
+        let mut fit = elinvar::run::fit(target, Family::gaussian(), &Plan { seed, ..Plan::default() })
             .expect("a regression can be fitted");
         let answer = fit.correct(target, &Correction { seed, ..Correction::default() }).expect("and corrected");
         for (j, number) in answer.coordinates.iter().enumerate() {

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use elinvar::family::Approximation;
 use elinvar::run::{Counts, Step, fit_journaled, journal};
-use elinvar::{Error, Posterior, fit, fit_from};
+use elinvar::run::{fit, fit_from};
+use elinvar::{Error, Posterior};
 use serde_json::Value;
 
 use super::cases::{Case, Way};

@@ -27,7 +27,8 @@ fn measure(case: &Case, hessians: bool, seeds: u64, limit: f64) -> Result<Measur
         let stop = Stop { max_seconds: Some(limit), ..Stop::default() };
         let plan = Plan { seed, stop, ..Plan::default() };
         let before = processor_seconds();
-        let posterior = elinvar::fit(target, Family::gaussian(), &plan).map_err(|e| format!("{}: {e}", case.name))?;
+        let posterior =
+            elinvar::run::fit(target, Family::gaussian(), &plan).map_err(|e| format!("{}: {e}", case.name))?;
         let seconds = processor_seconds() - before;
         let (counts, excess) = (posterior.counts(), case.excess(&posterior)?);
         eprintln!(

@@ -48,7 +48,7 @@ impl Case {
         // Averages of steps, which the fits of the table do not use, and what the table is about.
         for curvature in [Curvature::Hessian, Curvature::Auto] {
             let plan = Plan { n_draws: 256, seed: 77, curvature, stop, ..Plan::default() };
-            let fitted = elinvar::fit(target.as_ref(), Family::gaussian(), &plan).map_err(|e| e.to_string())?;
+            let fitted = elinvar::run::fit(target.as_ref(), Family::gaussian(), &plan).map_err(|e| e.to_string())?;
             best = best.max(elbo(&fitted, target.as_ref())?);
         }
         Ok(Self::new(name, target, Best::Elbo(best)))

@@ -55,13 +55,13 @@ impl Fit {
     /// Fits `family` with the default plan and this seed.
     pub(crate) fn run(problem: &Problem, reference: &Reference, family: Family, seed: u64) -> Result<Self, String> {
         let plan = Plan { seed, ..Plan::default() };
-        let posterior = elinvar::fit(&*problem.target, family, &plan).map_err(|e| e.to_string())?;
+        let posterior = elinvar::run::fit(&*problem.target, family, &plan).map_err(|e| e.to_string())?;
         let weighted = posterior.importance(&*problem.target, N_WEIGHTED, seed).map_err(|e| e.to_string())?;
         let weights: Vec<f64> = weighted.log_weights.iter().map(|w| w.exp()).collect();
         let errors = match (posterior.corrected(), posterior.given_by()) {
             (Some(chains), _) => compare(problem, reference, chains.draws(chains.n_states()).view(), &[])?,
             (None, GivenBy::Weights) => compare(problem, reference, weighted.draws.view(), &weights)?,
-            _ => compare(problem, reference, posterior.sample(N_DRAWS, seed).view(), &[])?,
+            _ => compare(problem, reference, posterior.sample_z(N_DRAWS, seed).view(), &[])?,
         };
         let noise = posterior.corrected().map_or(Errors::default(), |chains| {
             let error = 2.0 / chains.effective_states.sqrt();
@@ -71,7 +71,7 @@ impl Fit {
             noise,
             family: posterior.family().to_string(),
             errors,
-            approximation: compare(problem, reference, posterior.sample(N_DRAWS, seed).view(), &[])?,
+            approximation: compare(problem, reference, posterior.sample_z(N_DRAWS, seed).view(), &[])?,
             given_by: posterior.given_by().name(),
             counts: posterior.counts(),
             pareto_k: weighted.diagnostics.pareto_k,

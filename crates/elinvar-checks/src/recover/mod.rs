@@ -29,7 +29,7 @@ struct Reached {
 
 fn fit(case: &Case, seed: u64, n_draws: usize) -> Result<Reached, String> {
     let plan = Plan { seed, ..Plan::thorough() };
-    let posterior = elinvar::fit(&case.target, case.family, &plan).map_err(|e| e.to_string())?;
+    let posterior = elinvar::run::fit(&case.target, case.family, &plan).map_err(|e| e.to_string())?;
     let (kl, mcse) = kl(&posterior, &case.target, 0.0, n_draws).map_err(|e| e.to_string())?;
     Ok(Reached {
         kl,

@@ -56,7 +56,7 @@ fn row(
         Some(member) => bounds(member, target),
         None => {
             let plan = Plan { max_draws: 4_096, ..Plan::thorough() };
-            bounds(elinvar::fit(target, family, &plan).map_err(say)?.approximation(), target)
+            bounds(elinvar::run::fit(target, family, &plan).map_err(say)?.approximation(), target)
         }
     };
     let best = best.map_err(say)?;

@@ -75,7 +75,7 @@ fn run_alone(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Find
     let max_steps = if settings.quick { 3_000 } else { 20 };
     let stop = Stop { remaining_nats: 0.05, max_steps, ..Stop::default() };
     let all = Plan { n_draws: course.n_draws, max_draws: 40, stop, seed: settings.seed, ..Plan::default() };
-    let gaussian = elinvar::fit(&data.model, Family::gaussian(), &all)?;
+    let gaussian = elinvar::run::fit(&data.model, Family::gaussian(), &all)?;
     let n_draws = 100;
     let loss = mean(&data.losses(gaussian.approximation(), usize::MAX, n_draws));
     let reference = Reference { loss, seconds: gaussian.seconds(), n_draws };

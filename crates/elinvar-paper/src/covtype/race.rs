@@ -7,7 +7,7 @@ use elinvar::family::{Approximation, Kind};
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Stop;
-use elinvar::target::{Prior, Target, WithPrior};
+use elinvar::target::{Borrowed, Prior, Target, WithPrior};
 use elinvar::{Family, Plan};
 
 use super::data::{DIM, Data, PRIOR_PRECISION};
@@ -143,7 +143,8 @@ fn plan(method: Method, course: &Course, seed: u64) -> Plan {
 /// Runs an entry over the course, one repetition after the other.
 pub(super) fn run(data: &Data, entry: Entry, course: &Course) -> Result<Ran, Error> {
     // The t prior shares w with a Student-t approximation (mathematics §2.2).
-    let under_t = WithPrior::new(&data.model, Prior::student_t(PRIOR_PRECISION, SHAPE, data.model.about().dim));
+    let under_t =
+        WithPrior::new(Borrowed(&data.model), Prior::student_t(PRIOR_PRECISION, SHAPE, data.model.about().dim));
     let target: &dyn Target = if matches!(entry.family.kind, Kind::StudentT { .. }) { &under_t } else { &data.model };
     let per_epoch = data.model.design().n_rows() as f64 / course.minibatch as f64;
     let mut ran = Ran {

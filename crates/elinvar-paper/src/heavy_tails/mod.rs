@@ -70,7 +70,7 @@ fn run(settings: &Settings, progress: &mut dyn FnMut(&str)) -> Result<Findings, 
     let plan = Plan { stop: Stop { remaining_nats: nats, ..Stop::default() }, seed: settings.seed, ..Plan::default() };
     let fits = families().into_iter().map(|(name, family)| {
         progress(&format!("fit {name}"));
-        Ok((name, elinvar::fit(&target, family, &plan)?))
+        Ok((name, elinvar::run::fit(&target, family, &plan)?))
     });
     let fits: Vec<(String, Posterior)> = fits.collect::<Result<_, Error>>()?;
     progress("the exact posterior on a grid");

@@ -142,7 +142,8 @@ fn fit(split: &Split, how: How, size: Size, seed: u64) -> Result<Fit, Error> {
     let (end, trace, seconds) = match how {
         How::Kfac => by_kfac(split, &model, &start, size, seed)?,
         _ => {
-            let fit = elinvar::fit_from(&model, start, &plan(how, size, seed), &mut |_| ControlFlow::Continue(()))?;
+            let fit =
+                elinvar::run::fit_from(&model, start, &plan(how, size, seed), &mut |_| ControlFlow::Continue(()))?;
             let trace = fit.trace().iter().filter_map(|step| Some((step.index as f64 + 1.0, step.elbo?))).collect();
             (fit.approximation().clone(), trace, fit.seconds())
         }

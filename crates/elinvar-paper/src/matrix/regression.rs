@@ -130,10 +130,10 @@ mod tests {
     fn the_divergence_of_the_posterior_from_itself_is_zero() {
         let regression = MatrixRegression::generated(1, SHARED).unwrap();
         let plan = Plan::thorough();
-        let full = elinvar::fit(&regression.posterior, Family::gaussian(), &plan).unwrap();
+        let full = elinvar::run::fit(&regression.posterior, Family::gaussian(), &plan).unwrap();
         let kl = regression.divergence(full.approximation());
         assert!(kl > -1e-9 && kl < 1e-3, "{kl}");
-        let diagonal = elinvar::fit(&regression.posterior, Family::gaussian().diagonal(), &plan).unwrap();
+        let diagonal = elinvar::run::fit(&regression.posterior, Family::gaussian().diagonal(), &plan).unwrap();
         let kl = regression.divergence(diagonal.approximation());
         assert!((kl - regression.diagonal_optimum()).abs() < 5e-3, "{kl} {}", regression.diagonal_optimum());
     }

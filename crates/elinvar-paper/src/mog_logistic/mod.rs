@@ -195,7 +195,7 @@ fn fit_all(
     for components in problem.fitted {
         let of_seeds = threads::for_each(size.seeds as usize, |i| {
             let plan = Plan { seed: seed + i as u64, ..Plan::default() };
-            elinvar::fit(&problem.target, Family::mog(*components), &plan)
+            elinvar::run::fit(&problem.target, Family::mog(*components), &plan)
         });
         fits.push((*components, of_seeds.into_iter().collect::<Result<_, _>>()?));
     }

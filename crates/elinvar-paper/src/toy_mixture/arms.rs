@@ -73,10 +73,10 @@ impl Arm {
         let family = Family::mog(COMPONENTS);
         let scattered = || scattered_start(DIM, COMPONENTS, 10.0, 100.0, seed);
         Ok(match self.how {
-            How::Default => elinvar::fit(target, family, &plan)?.approximation().clone(),
+            How::Default => elinvar::run::fit(target, family, &plan)?.approximation().clone(),
             How::DefaultStart => elinvar::run::start(target, family, &plan)?.approximation,
             How::FromPaperStart => {
-                let fit = elinvar::fit_from(target, scattered()?, &plan, &mut |_| ControlFlow::Continue(()))?;
+                let fit = elinvar::run::fit_from(target, scattered()?, &plan, &mut |_| ControlFlow::Continue(()))?;
                 fit.approximation().clone()
             }
             How::By(program) => program.run(target, scattered()?, seed)?,

@@ -99,7 +99,7 @@ pub(crate) fn correct(
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
         (question.watch)(&seen.round(work.spent(), settings.max_gradients));
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
-        clean = if doubts.is_empty() { clean + 1 } else { 0 };
+        clean = if doubts.iter().any(Doubt::may_pass) { 0 } else { clean + 1 };
         let enough = clean >= if doubtful { 2 } else { 1 };
         steps = held.div_ceil(2);
         let cost = (steps * chains.len()) as u64 * chains.leaps();

@@ -60,6 +60,9 @@ pub enum Doubt {
         distance: f64,
         /// Its share of the mass by Laplace's method.
         share: f64,
+        /// The first coordinates of z there.
+        #[serde(default)]
+        place: String,
     },
     /// The density was NaN or +∞, or a gradient was not finite.
     Faults {
@@ -78,6 +81,11 @@ impl Doubt {
     /// Whether it is about the size of an error alone, so that more states are its remedy.
     pub fn is_of_size(&self) -> bool {
         matches!(self, Doubt::Mean { .. } | Doubt::StandardDeviation { .. })
+    }
+
+    /// Whether more steps may take it away; chains do not cross to a mode that is far.
+    pub fn may_pass(&self) -> bool {
+        !matches!(self, Doubt::OtherMode { .. })
     }
 
     /// Whether the means are free of it.
@@ -114,11 +122,14 @@ impl std::fmt::Display for Doubt {
             Doubt::Edge { name } => {
                 write!(f, "where {name} ends the density is too narrow for chains to see what lies beyond")
             }
-            Doubt::OtherMode { distance, share } => write!(
-                f,
-                "another mode, {distance:.0} standard deviations away, may have {:.0} % of the mass",
-                100.0 * share
-            ),
+            Doubt::OtherMode { distance, share, place } => {
+                let at = if place.is_empty() { String::new() } else { format!(" at z = {place}") };
+                let percent = 100.0 * share;
+                write!(
+                    f,
+                    "another mode{at}, {distance:.1} standard deviations away, may have {percent:.0} % of the mass"
+                )
+            }
             Doubt::Faults { count, of } => {
                 write!(f, "the log density or its gradient was not a number at {count} of {of} points")
             }

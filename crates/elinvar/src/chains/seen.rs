@@ -9,6 +9,7 @@ use super::{Coordinates, CorrectedNumber, Doubt, Ensemble, Frame, Layer, Limits,
 use crate::record::ModeRecord;
 use crate::special::normal::normal_cdf;
 use crate::target::Transforms;
+use crate::target::fault::shown;
 use crate::tuning::chains as tuning;
 
 /// Components that drive bends and give control variates, at most.
@@ -179,10 +180,10 @@ impl Seen {
             let away = mode.centre.iter().zip(&self.coordinates).map(|(z, m)| (z - m.mean).abs() / m.sd);
             let distance = away.fold(0.0, f64::max);
             let share = mode.log_mass.map_or(1.0, |mass| 1.0 / (1.0 + (mean + entropy - mass).exp()));
-            (distance > tuning::APART && share > tuning::OTHER_MASS).then_some((distance, share))
+            (distance > tuning::APART && share > tuning::OTHER_MASS).then_some((distance, share, mode))
         });
-        let (distance, share) = found.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(Doubt::OtherMode { distance, share })
+        let (distance, share, mode) = found.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(Doubt::OtherMode { distance, share, place: shown(&mode.centre) })
     }
 
     /// The smallest effective number of states over the coordinates, by how much the means of the chains differ.

@@ -51,7 +51,7 @@ fn a_batch_that_fails_is_asked_for_point_by_point() {
 
 #[test]
 fn a_fit_drops_what_fails_and_goes_on() {
-    let mut posterior = crate::fit(&Brittle, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = crate::run::fit(&Brittle, Family::gaussian(), &Plan::default()).unwrap();
     assert!(posterior.counts().dropped > 0 && posterior.approximation().mean()[0].abs() < 0.5);
     assert!(posterior.judge(&Brittle, 2_000, 1).is_ok());
 }

@@ -82,7 +82,7 @@ impl Posterior {
     /// use elinvar::posterior::GivenBy;
     /// use elinvar::{Family, Plan};
     ///
-    /// let posterior = elinvar::fit(&Banana::default(), Family::auto(), &Plan::default())?;
+    /// let posterior = elinvar::run::fit(&Banana::default(), Family::auto(), &Plan::default())?;
     /// let answer = posterior.summary(10_000, 1);
     /// assert_eq!(answer.given_by, GivenBy::Chains);
     /// for row in &answer.parameters {

@@ -38,7 +38,7 @@ pub struct Comparison {
 /// use elinvar::{Family, Plan};
 ///
 /// let target = Banana::default();
-/// let fits = [Family::gaussian(), Family::mog(3)].map(|family| elinvar::fit(&target, family, &Plan::default()));
+/// let fits = [Family::gaussian(), Family::mog(3)].map(|family| elinvar::run::fit(&target, family, &Plan::default()));
 /// let [gaussian, mixture] = fits;
 /// let comparison = compare(&target, &[&gaussian?, &mixture?], 2_000, 1)?;
 /// assert_eq!(comparison.best, 1);

@@ -2,7 +2,7 @@
 
 use super::answer::unsharp_quantile;
 use super::reason::{beginning, grouped};
-use super::{Judgement, Looked, Posterior, Verdict, bridge, limits};
+use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, limits};
 use crate::Error;
 use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round};
 use crate::evaluate::{Evaluator, Interrupt};
@@ -25,7 +25,7 @@ impl Posterior {
     /// use elinvar::{Family, Plan};
     ///
     /// let target = Banana::default();
-    /// let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
     /// let corrected = posterior.correct(&target, &Correction::default())?;
     /// let sd = corrected.parameters[1].sd;
     /// println!("{} ± {}, {:?}", sd.value, sd.mcse, corrected.doubts);
@@ -86,7 +86,11 @@ impl Posterior {
         if let Some(fault) = self.fault() {
             corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
         }
-        self.record.judgement = Some(judge(&corrected));
+        if corrected.doubts.is_empty() {
+            self.look_around_chains(evaluator, &mut corrected, log_evidence, settings.seed)?;
+            corrected.counts = evaluator.counts().since(before);
+        }
+        self.record.judgement = Some(judge(&corrected, self.scan()));
         self.record.weighed = None;
         Ok(self.record.corrected.insert(corrected))
     }
@@ -137,8 +141,8 @@ pub(super) fn cannot_be_corrected(about: &About) -> Option<&'static str> {
     }
 }
 
-/// The verdict on what chains found: a function of it and nothing else.
-pub(super) fn judge(corrected: &Corrected) -> Judgement {
+/// The verdict on what chains found: a function of it and of where other modes were looked for.
+pub(super) fn judge(corrected: &Corrected, scan: Option<&Scan>) -> Judgement {
     let doubts = &corrected.doubts;
     let unsharp = unsharp_quantile(corrected.parameters.iter());
     let verdict = if doubts.is_empty() {
@@ -176,5 +180,6 @@ pub(super) fn judge(corrected: &Corrected) -> Judgement {
         worst(|number| number.mean.mcse / number.sd.value),
         100.0 * worst(|number| number.sd.mcse / number.sd.value),
     );
-    Judgement { verdict, reason: format!("{}. {numbers}.", beginning(&decided)) }
+    let looked = scan.filter(|_| doubts.is_empty()).map_or_else(String::new, |scan| format!("; {scan}"));
+    Judgement { verdict, reason: format!("{}. {numbers}{looked}.", beginning(&decided)) }
 }

@@ -177,7 +177,7 @@ impl Posterior {
     pub fn diagnose(&mut self, target: &dyn Target, n: usize, seed: u64) -> Result<Diagnostics, Error> {
         let diagnostics = self.importance(target, n, seed)?.diagnostics;
         self.record.diagnostics = Some(diagnostics.clone());
-        self.record.judgement = self.corrected().map(correction::judge);
+        self.record.judgement = self.corrected().map(|corrected| correction::judge(corrected, self.scan()));
         self.record.weighed = None;
         Ok(diagnostics)
     }
@@ -195,7 +195,7 @@ impl Posterior {
     /// use elinvar::{Family, Plan};
     ///
     /// let target = Banana::default();
-    /// let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
     /// let judgement = posterior.judge(&target, 10_000, 1)?;
     /// assert_eq!(judgement.verdict, Verdict::DoNotTrust);
     /// println!("{}: {}", judgement.verdict, judgement.reason);
@@ -256,7 +256,7 @@ impl Posterior {
     ///
     /// let target = Banana::default();
     /// // `auto` judges the families that it tries.
-    /// let mut posterior = elinvar::fit(&target, Family::auto(), &Plan::default())?;
+    /// let mut posterior = elinvar::run::fit(&target, Family::auto(), &Plan::default())?;
     /// let judged = posterior.diagnostics().unwrap().n_draws;
     /// posterior.judge_further(&target, 2 * judged, 1)?;
     /// assert_eq!(posterior.diagnostics().unwrap().counts.log_density, 2 * judged as u64);
@@ -339,6 +339,10 @@ impl Posterior {
         Ok((judged.judgement, judged.weighted))
     }
 
+    fn log_density_at_modes(&self) -> Vec<f64> {
+        self.agreement().modes.iter().map(|mode| self.log_density(&mode.centre)).collect()
+    }
+
     /// A verdict on `n` draws, those that were looked at among them, and on up to `growth` times as many while noise
     /// decides.
     fn judge_beyond(
@@ -354,9 +358,9 @@ impl Posterior {
             let (expected, found) = (self.dim(), mode.centre.len());
             return Err(Error::Shape { what: "coordinates of a mode", expected, found });
         }
-        let log_q: Vec<f64> = self.agreement().modes.iter().map(|mode| self.log_density(&mode.centre)).collect();
+        let mut log_q = self.log_density_at_modes();
         let before = evaluator.counts();
-        let mut n_draws = n;
+        let (mut n_draws, mut has_looked_around) = (n, self.scan().is_some());
         loop {
             let mut weighted;
             (weighted, looked) = self.look(evaluator, n_draws, looked)?;
@@ -367,6 +371,7 @@ impl Posterior {
                 agreement: self.agreement(),
                 log_q_at_modes: &log_q,
                 fault: self.fault(),
+                scan: self.scan(),
             };
             let more = 4 * n_draws;
             let of_approximation = assess(&evidence);
@@ -380,8 +385,15 @@ impl Posterior {
             }
             // What is given is judged: the answer of chains or of weights, where there is one.
             let weighed = self.weigh_where_it_helps(evaluator.about(), &weighted, &of_approximation);
+            let is_trusted = of_approximation.verdict == Verdict::Trust || weighed.is_some();
+            if is_trusted && !has_looked_around && self.corrected().is_none() {
+                self.look_around_weights(evaluator, looked.seed)?;
+                log_q = self.log_density_at_modes();
+                has_looked_around = true;
+                continue;
+            }
             let judgement = match (self.corrected(), &weighed) {
-                (Some(corrected), _) => correction::judge(corrected),
+                (Some(corrected), _) => correction::judge(corrected, self.scan()),
                 (None, Some(_)) if of_approximation.verdict != Verdict::Trust => {
                     let assessment = Assessment { verdict: Verdict::Trust, cause: Cause::Weighed, undecided: false };
                     conclude(&evidence, &assessment)

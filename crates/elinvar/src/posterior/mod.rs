@@ -9,15 +9,18 @@ mod first_look;
 mod importance;
 mod pareto;
 mod reason;
+mod sample;
 mod shift;
+mod shown;
 mod summary;
+mod surroundings;
 mod tail_index;
 pub(crate) mod verdict;
 mod weighed;
 mod wide;
 
 pub use crate::evaluate::log_density_at;
-pub use crate::record::{Agreement, Estimate, ModeRecord, Rung};
+pub use crate::record::{Agreement, Estimate, ModeRecord, Rung, Scan};
 use answer::Weighed;
 pub use answer::{Answer, GivenBy};
 pub use comparison::{Comparison, compare};
@@ -27,6 +30,7 @@ pub(crate) use first_look::may_be_corrected;
 pub(crate) use importance::Importance;
 pub(crate) use pareto::log_mean_exp;
 pub use pareto::{ParetoTail, Smoothed, pareto_k_threshold, pareto_smooth, resample, resample_distinct};
+pub use sample::Sample;
 pub use shift::Shift;
 pub use tail_index::TailIndex;
 pub(crate) use verdict::{Evidence, limits};
@@ -45,6 +49,7 @@ use crate::file::{self, Format, Header};
 use crate::plan::Plan;
 use crate::random::Purpose;
 use crate::record::{Counts, Step, StopReason};
+use crate::search::Mode;
 use crate::target::{About, DrawBuffer, Fault, Transforms};
 
 /// A fitted approximation with the record of how it came about.
@@ -53,6 +58,8 @@ pub struct Posterior {
     record: Record,
     /// What the last verdict has looked at; files do not hold it.
     looked: Option<Looked>,
+    /// Modes that the last look around has found and the answer leaves out; files hold them as records.
+    elsewhere: Vec<Mode>,
 }
 
 /// What a fit file holds.
@@ -89,6 +96,9 @@ struct Record {
     log_evidence: Option<Estimate>,
     #[serde(default)]
     agreement: Agreement,
+    /// Where modes were looked for before the answer was trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scan: Option<Scan>,
     #[serde(default)]
     rungs: Vec<Rung>,
     trace: Vec<Step>,
@@ -123,10 +133,11 @@ impl Posterior {
             weighed: None,
             log_evidence: None,
             agreement: Agreement::default(),
+            scan: None,
             rungs: Vec::new(),
             trace: Vec::new(),
         };
-        Self { record, looked: None }
+        Self { record, looked: None, elsewhere: Vec::new() }
     }
 
     /// The family.
@@ -202,6 +213,11 @@ impl Posterior {
     /// What several starts said; nothing is known unless the fit has filled it in.
     pub fn agreement(&self) -> &Agreement {
         &self.record.agreement
+    }
+
+    /// Where other modes were looked for before the answer was trusted; nothing where it is not, or nobody could look.
+    pub fn scan(&self) -> Option<&Scan> {
+        self.record.scan.as_ref()
     }
 
     /// Records what several starts said; a verdict and a correction that did not know it are forgotten.
@@ -281,8 +297,8 @@ impl Posterior {
         (draws, log_q)
     }
 
-    /// `n` independent draws of z.
-    pub fn sample(&self, n: usize, seed: u64) -> DrawBuffer {
+    /// `n` independent draws of z from the approximation.
+    pub fn sample_z(&self, n: usize, seed: u64) -> DrawBuffer {
         self.sample_with_log_density(n, seed).0
     }
 
@@ -336,7 +352,7 @@ impl Posterior {
         if !record.has_plausible_counts() {
             return Err(file::damaged(path, &"its counts cannot be"));
         }
-        Ok(Self { record, looked: None })
+        Ok(Self { record, looked: None, elsewhere: Vec::new() })
     }
 }
 

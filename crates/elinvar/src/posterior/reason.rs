@@ -1,7 +1,7 @@
 //! The reason of a verdict, in words.
 
 use super::verdict::{Assessment, Cause, Evidence, agreeing, limits};
-use super::{Agreement, Diagnostics, Estimate, Shift};
+use super::{Agreement, Diagnostics, Estimate, Shift, Verdict};
 
 /// What decided, and then every number that was looked at.
 pub(super) fn sentences(evidence: &Evidence<'_>, assessment: &Assessment) -> String {
@@ -9,6 +9,11 @@ pub(super) fn sentences(evidence: &Evidence<'_>, assessment: &Assessment) -> Str
     text.push_str(". ");
     text += &numbers(evidence.diagnostics);
     text += &starts(evidence.agreement);
+    if assessment.verdict == Verdict::Trust
+        && let Some(scan) = evidence.scan
+    {
+        text += &format!("; {scan}");
+    }
     text.push('.');
     text
 }

@@ -13,7 +13,7 @@ pub(super) struct Approximated {
 impl Posterior {
     /// Numbers with errors that are not known.
     pub(super) fn approximated(&self, n: usize, seed: u64) -> Approximated {
-        let draws = self.sample(n.max(2), seed);
+        let draws = self.sample_z(n.max(2), seed);
         let d = self.dim();
         let transforms = self.transforms();
         let width = transforms.n_constrained();

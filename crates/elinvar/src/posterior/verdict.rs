@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agreement, Diagnostics, Estimate, reason};
+use super::{Agreement, Diagnostics, Estimate, Scan, reason};
 use crate::record::StopReason;
 use crate::target::Fault;
 
@@ -80,7 +80,7 @@ impl Verdict {
 
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 
@@ -91,6 +91,13 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Why: what decided, and then all numbers, as two sentences.
     pub reason: String,
+}
+
+impl std::fmt::Display for Judgement {
+    /// The verdict and its reason: "trust: Converged, …".
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.verdict, self.reason)
+    }
 }
 
 /// Everything a verdict rests on.
@@ -108,6 +115,8 @@ pub(crate) struct Evidence<'a> {
     pub log_q_at_modes: &'a [f64],
     /// What is wrong with the target.
     pub fault: Option<&'a Fault>,
+    /// Where other modes were looked for.
+    pub scan: Option<&'a Scan>,
 }
 
 impl<'a> Evidence<'a> {

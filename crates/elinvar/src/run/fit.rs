@@ -21,7 +21,7 @@ use crate::target::Target;
 /// use elinvar::model::Banana;
 /// use elinvar::{Family, Plan};
 ///
-/// let posterior = elinvar::fit(&Banana::default(), Family::skew(), &Plan::default())?;
+/// let posterior = elinvar::run::fit(&Banana::default(), Family::skew(), &Plan::default())?;
 /// assert!(posterior.converged());
 /// # Ok::<(), elinvar::Error>(())
 /// ```
@@ -57,7 +57,8 @@ pub fn fit_observed(
 ///
 /// use elinvar::model::Banana;
 /// use elinvar::run::{Step, fit_journaled, journal};
-/// use elinvar::{Error, Family, Plan, fit};
+/// use elinvar::{Error, Family, Plan};
+/// use elinvar::run::fit;
 ///
 /// # let folder = std::env::temp_dir().join(format!("elinvar-journal-{}", std::process::id()));
 /// let journal = journal::Folder::new(folder)?;
@@ -85,7 +86,7 @@ pub fn fit_journaled<'k>(
     fit_kept(target, family, plan, observe, kept.into())
 }
 
-fn fit_kept(
+pub(super) fn fit_kept(
     target: &dyn Target,
     family: Family,
     plan: &Plan,
@@ -158,7 +159,7 @@ pub fn fit_from_journaled<'k>(
     fit_from_kept(target, start, plan, observe, kept.into())
 }
 
-fn fit_from_kept(
+pub(super) fn fit_from_kept(
     target: &dyn Target,
     start: Approximation,
     plan: &Plan,

@@ -10,6 +10,7 @@ use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict, limits, may_be_corrected};
 use crate::random::{Purpose, Stream};
+use crate::search::Mode;
 use crate::target::Target;
 use crate::tuning;
 
@@ -22,23 +23,21 @@ const SEED_BLOCK: u32 = 1 << 18;
 /// Where nothing may be corrected it climbs on: to `skew` and `student_t` from the fitted Gaussian, then to a growing
 /// mixture, as long as the rung that was kept is not to be trusted. With several modes the rungs with one mode are left
 /// out. A rung is kept only if its bound is higher by more than the error of the difference.
-pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Posterior, Error> {
-    let several = start.agreement.modes.len() > 1;
+pub(super) fn climb(
+    target: &dyn Target,
+    mut start: Start,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<Posterior, Error> {
     // A t prior shares its w with no other family of the ladder.
     let shared = target.about().prior.shared().is_some();
     let covariance = start.approximation.family().covariance;
     let of = |kind| Family { kind, covariance };
-    let ladder = Ladder {
-        target,
-        plan,
-        agreement: start.agreement.clone(),
-        charged: Counts::default(),
-        charged_seconds: 0.0,
-        rungs: Vec::new(),
-        best: None,
-        over: false,
-    };
+    let ladder = Ladder::new(target, plan, start.agreement.clone());
     let mut ladder = ladder.step_onto(start.approximation.clone(), fit)?;
+    start.add_modes(ladder.take_elsewhere());
+    ladder.agreement = start.agreement.clone();
+    let several = start.agreement.modes.len() > 1;
     let fitted = ladder.top()?.approximation().clone();
     let mut evaluator = Evaluator::new(target, fit.interrupt());
     let is_bare = plan.correct == Correct::Never;
@@ -61,16 +60,54 @@ pub(super) fn climb(target: &dyn Target, start: Start, plan: &Plan, fit: &mut Fi
         };
         ladder = ladder.step_onto(mixture, fit)?;
     }
-    let charged = ladder.charged_seconds;
+    let mut charged = ladder.charged_seconds;
     let (mut posterior, is_over) = ladder.finish()?;
     let before = fit.clock.seconds();
     if !is_bare && !is_over {
         answer(target, &mut posterior, plan, fit)?;
+        start.add_modes(posterior.take_elsewhere());
+        if start.agreement.modes.len() > 1 && !several && !shared {
+            (posterior, charged) = cover(target, start, posterior, plan, fit)?;
+        }
     }
     // The fit has taken what its rungs have, and its chains.
     let chains = if posterior.corrected().is_some() { fit.clock.seconds() - before } else { 0.0 };
     fit.clock = Clock::stopped_at(charged + chains);
     Ok(posterior)
+}
+
+/// A mixture over what chains did not meet, where it is trusted; otherwise their answer. Returns the seconds of all
+/// rungs, too.
+fn cover(
+    target: &dyn Target,
+    start: Start,
+    mut posterior: Posterior,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<(Posterior, f64), Error> {
+    let mut ladder = Ladder::new(target, plan, start.agreement.clone());
+    ladder.rungs = posterior.rungs().to_vec();
+    let seconds = |rungs: &[Rung]| rungs.iter().map(|rung| rung.seconds).sum();
+    if Limits::of(plan).reached(fit.counts, fit.clock).is_some() {
+        return Ok((posterior, seconds(&ladder.rungs)));
+    }
+    let family = Family { kind: Kind::MogAuto, covariance: posterior.family().covariance };
+    (ladder.charged, ladder.charged_seconds) = (fit.counts, fit.clock.seconds());
+    let mixture = start.of_family(target, family, plan, fit)?;
+    let mut ladder = ladder.step_onto(mixture, fit)?;
+    if ladder.top()?.verdict() != Some(Verdict::Trust) {
+        posterior.set_rungs(ladder.rungs);
+        let seconds = seconds(posterior.rungs());
+        return Ok((posterior, seconds));
+    }
+    // The chains belong to what it took to get there.
+    if let (Some(rung), Some(corrected)) = (ladder.rungs.last_mut(), posterior.corrected()) {
+        rung.counts += corrected.counts;
+        rung.seconds += corrected.seconds;
+    }
+    let (covering, _) = ladder.finish()?;
+    let seconds = seconds(covering.rungs());
+    Ok((covering, seconds))
 }
 
 /// [`answer`] for a family that was named, which is corrected only if that is asked for.
@@ -184,7 +221,25 @@ struct Ladder<'t> {
     over: bool,
 }
 
-impl Ladder<'_> {
+impl<'t> Ladder<'t> {
+    fn new(target: &'t dyn Target, plan: &'t Plan, agreement: Agreement) -> Self {
+        Self {
+            target,
+            plan,
+            agreement,
+            charged: Counts::default(),
+            charged_seconds: 0.0,
+            rungs: Vec::new(),
+            best: None,
+            over: false,
+        }
+    }
+
+    /// Modes that looking around the best rung has found.
+    fn take_elsewhere(&mut self) -> Vec<Mode> {
+        self.best.as_mut().map_or_else(Vec::new, |best| best.posterior.take_elsewhere())
+    }
+
     fn top(&self) -> Result<&Posterior, Error> {
         self.best.as_ref().map(|best| &best.posterior).ok_or(NO_RUNG)
     }
@@ -263,7 +318,7 @@ impl Ladder<'_> {
     /// The best rung, with the record of all, and whether an observer has ended the fit.
     fn finish(mut self) -> Result<(Posterior, bool), Error> {
         let Judged { mut posterior, rung, .. } = self.best.ok_or(NO_RUNG)?;
-        self.rungs[rung].kept = true;
+        self.rungs.iter_mut().enumerate().for_each(|(k, tried)| tried.kept = k == rung);
         posterior.set_rungs(self.rungs);
         Ok((posterior, self.over))
     }

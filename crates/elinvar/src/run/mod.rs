@@ -2,6 +2,7 @@
 
 mod advance;
 mod average;
+pub(crate) mod builder;
 mod checkpoint;
 pub mod components;
 mod contained;
@@ -18,7 +19,6 @@ mod prior;
 mod residual;
 mod restarts;
 mod review;
-mod search;
 mod start;
 mod support;
 mod values;

@@ -154,6 +154,7 @@ impl About {
             let reason = "a density needs at least one coordinate";
             return Err(Error::Domain { parameter: "dimension of the target", value: 0.0, reason });
         }
+        self.transforms.check()?;
         for (what, expected, found) in [
             ("names of coordinates", self.dim, self.names.len()),
             ("coordinates under transforms", self.dim, self.transforms.dim()),
@@ -163,7 +164,14 @@ impl About {
                 return Err(Error::Shape { what, expected, found });
             }
         }
-        Ok(())
+        let mut known = std::collections::HashSet::with_capacity(self.parameters.len());
+        match self.parameters.iter().find(|name| !known.insert(*name)) {
+            Some(twice) => Err(Error::Data {
+                place: format!("parameter {twice}"),
+                problem: "two parameters have this name; give each its own".into(),
+            }),
+            None => Ok(()),
+        }
     }
 }
 

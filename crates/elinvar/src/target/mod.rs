@@ -10,6 +10,8 @@ mod curvature;
 mod draws;
 pub(crate) mod fault;
 pub(crate) mod minibatch;
+mod model;
+mod parameters;
 mod prior;
 mod shape;
 mod support;
@@ -18,9 +20,10 @@ mod transforms;
 
 pub use about::{About, Derivatives, Guess, Offers, Room};
 pub use answer::{Answer, Parts, Scratch};
+pub use around::{Borrowed, Constrained, OnSupport, WithPrior};
 pub(crate) use around::{ByDifferences, FreeScale};
-pub use around::{Constrained, OnSupport, WithPrior};
 pub use ask::{Ask, Rows, Want};
+pub use by_point::density::{Density, log_density, log_density_only};
 #[cfg(feature = "dual")]
 pub use by_point::dual::{Dual, DualDensity, DualNum};
 pub use by_point::{
@@ -32,6 +35,8 @@ pub use curvature::{Contraction, Covariance, CurvatureMut};
 pub use draws::{DrawBuffer, Draws};
 pub use fault::Fault;
 pub(crate) use minibatch::Minibatch;
+pub use model::Model;
+pub use parameters::{Parameters, Size};
 pub use prior::Prior;
 pub(crate) use prior::{PriorPrecision, SharedT};
 pub use shape::Shape;
@@ -93,11 +98,15 @@ impl TargetError {
 ///         Ok(())
 ///     }
 /// }
-/// let posterior = elinvar::fit(&Round, elinvar::Family::gaussian(), &elinvar::Plan::default())?;
+/// let posterior = elinvar::run::fit(&Round, elinvar::Family::gaussian(), &elinvar::Plan::default())?;
 /// // A fit ends within 0.01 nats of the best Gaussian, and a mean m costs ½m².
 /// assert!(posterior.approximation().mean()[0].abs() < 0.15);
 /// # Ok::<(), elinvar::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a model nor a target",
+    note = "implement `elinvar::Model` (one point at a time) or `elinvar::target::Target` (whole batches), or make a model from a closure by `elinvar::log_density`"
+)]
 pub trait Target: Sync {
     /// Names, scales, support, prior, rows, what it can answer. Asked for once per fit, so it need not be stored.
     fn about(&self) -> About;
@@ -129,7 +138,7 @@ pub trait Target: Sync {
     ///     -2.0 * z[0]
     /// });
     /// let family = Family::ef_mixture(ComponentKind::new("exponential", None)?, 1);
-    /// let posterior = elinvar::fit(&target.on(Support::Positive), family, &Plan::default())?;
+    /// let posterior = elinvar::run::fit(&target.on(Support::Positive), family, &Plan::default())?;
     /// assert!((posterior.approximation().mean()[0] - 0.5).abs() < 0.01);
     /// # Ok::<(), elinvar::Error>(())
     /// ```

@@ -1,5 +1,8 @@
 //! Maps from ℝᵐ onto a constrained set, as data: value, inverse, first and second derivatives, log-Jacobian.
 
+mod correlation;
+mod direction;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -33,6 +36,43 @@ pub enum Transform {
         /// Number of entries of x; there is one coordinate of z less.
         len: usize,
     },
+    /// x = low + eᶻ > low.
+    Above {
+        /// Lower end.
+        low: f64,
+    },
+    /// x = high − eᶻ < high.
+    Below {
+        /// Upper end.
+        high: f64,
+    },
+    /// The lower triangle, row by row, of a matrix with a positive diagonal, of which z has the logarithms.
+    CovarianceCholesky {
+        /// Number of rows.
+        len: usize,
+    },
+    /// The same with rows of length one, so that LLᵀ is a correlation matrix; z = 0 is the identity. Densities are
+    /// those of the entries left of the diagonal.
+    CorrelationCholesky {
+        /// Number of rows.
+        len: usize,
+    },
+    /// A vector of length one, x = z/|z|; densities are with respect to the surface of the sphere.
+    UnitVector {
+        /// Number of entries of x, and of z, whose length says nothing.
+        len: usize,
+    },
+}
+
+/// Number of entries of a lower triangle.
+fn triangle(len: usize) -> usize {
+    // Of a length that has no triangle in memory, more than any memory.
+    len.checked_add(1).and_then(|next| len.checked_mul(next)).map_or(usize::MAX, |twice| twice / 2)
+}
+
+/// Where the diagonal of a lower triangle stands among its entries.
+fn diagonal(len: usize) -> impl Iterator<Item = usize> {
+    (1..=len).map(|row| triangle(row) - 1)
 }
 
 fn sigmoid(t: f64) -> f64 {
@@ -58,8 +98,10 @@ impl Transform {
     /// Number of coordinates of z.
     pub fn dim(&self) -> usize {
         match *self {
-            Transform::Ordered { len } => len,
+            Transform::Ordered { len } | Transform::UnitVector { len } => len,
             Transform::Simplex { len } => len - 1,
+            Transform::CovarianceCholesky { len } => triangle(len),
+            Transform::CorrelationCholesky { len } => triangle(len - 1),
             _ => 1,
         }
     }
@@ -67,7 +109,8 @@ impl Transform {
     /// Number of coordinates of x.
     pub fn n_constrained(&self) -> usize {
         match *self {
-            Transform::Ordered { len } | Transform::Simplex { len } => len,
+            Transform::Ordered { len } | Transform::Simplex { len } | Transform::UnitVector { len } => len,
+            Transform::CovarianceCholesky { len } | Transform::CorrelationCholesky { len } => triangle(len),
             _ => 1,
         }
     }
@@ -89,6 +132,18 @@ impl Transform {
             Transform::Ordered { len: 0 } => return Err(outside("ordered length", 0.0, "it must be at least 1")),
             Transform::Simplex { len } if len < 2 => {
                 return Err(outside("simplex length", len as f64, "it must be at least 2"));
+            }
+            Transform::Above { low: end } | Transform::Below { high: end } if !end.is_finite() => {
+                return Err(outside("bound", end, "it must be finite"));
+            }
+            Transform::CovarianceCholesky { len: 0 } => {
+                return Err(outside("rows of a Cholesky factor", 0.0, "there must be at least 1"));
+            }
+            Transform::CorrelationCholesky { len } if len < 2 => {
+                return Err(outside("rows of a correlation matrix", len as f64, "there must be at least 2"));
+            }
+            Transform::UnitVector { len } if len < 2 => {
+                return Err(outside("length of a unit vector", len as f64, "it must have at least 2 entries"));
             }
             _ => {}
         }
@@ -118,6 +173,14 @@ impl Transform {
                 }
                 *last = rest;
             }
+            Transform::Above { low } => x[0] = low + z[0].exp(),
+            Transform::Below { high } => x[0] = high - z[0].exp(),
+            Transform::CovarianceCholesky { len } => {
+                x.copy_from_slice(z);
+                diagonal(len).for_each(|at| x[at] = z[at].exp());
+            }
+            Transform::CorrelationCholesky { len } => correlation::constrain(len, z, x),
+            Transform::UnitVector { .. } => direction::constrain(z, x),
         }
     }
 
@@ -164,6 +227,22 @@ impl Transform {
                     rest += x[k];
                 }
             }
+            Transform::Above { low } if x[0] > low => z[0] = (x[0] - low).ln(),
+            Transform::Above { .. } => return Err(outside("constrained value", x[0], "it must be above its bound")),
+            Transform::Below { high } if x[0] < high => z[0] = (high - x[0]).ln(),
+            Transform::Below { .. } => return Err(outside("constrained value", x[0], "it must be below its bound")),
+            Transform::CovarianceCholesky { len } => {
+                z.copy_from_slice(x);
+                for at in diagonal(len) {
+                    if x[at] <= 0.0 {
+                        let reason = "the diagonal of a Cholesky factor must be positive";
+                        return Err(outside("constrained value", x[at], reason));
+                    }
+                    z[at] = x[at].ln();
+                }
+            }
+            Transform::CorrelationCholesky { len } => correlation::unconstrain(len, x, z)?,
+            Transform::UnitVector { .. } => direction::unconstrain(x, z)?,
         }
         Ok(())
     }
@@ -172,7 +251,7 @@ impl Transform {
     pub fn log_jacobian(&self, z: &[f64]) -> f64 {
         match *self {
             Transform::Identity => 0.0,
-            Transform::Log => z[0],
+            Transform::Log | Transform::Above { .. } | Transform::Below { .. } => z[0],
             Transform::Logit => -softplus(z[0]) - softplus(-z[0]),
             Transform::Interval { low, high } => (high - low).ln() - softplus(z[0]) - softplus(-z[0]),
             Transform::Ordered { .. } => z[1..].iter().sum(),
@@ -183,6 +262,9 @@ impl Transform {
                     -softplus(-t) - left * softplus(t)
                 })
                 .sum(),
+            Transform::CovarianceCholesky { len } => diagonal(len).map(|at| z[at]).sum(),
+            Transform::CorrelationCholesky { len } => correlation::log_jacobian(len, z),
+            Transform::UnitVector { .. } => direction::log_jacobian(z),
         }
     }
 
@@ -190,7 +272,7 @@ impl Transform {
     pub(crate) fn add_log_jacobian_gradient(&self, z: &[f64], grad: &mut [f64]) {
         match *self {
             Transform::Identity => {}
-            Transform::Log => grad[0] += 1.0,
+            Transform::Log | Transform::Above { .. } | Transform::Below { .. } => grad[0] += 1.0,
             Transform::Logit | Transform::Interval { .. } => grad[0] += 1.0 - 2.0 * sigmoid(z[0]),
             Transform::Ordered { .. } => grad[1..].iter_mut().for_each(|g| *g += 1.0),
             Transform::Simplex { .. } => {
@@ -198,12 +280,22 @@ impl Transform {
                     *g += 1.0 - (z.len() - k + 1) as f64 * stick(z, k)[0];
                 }
             }
+            Transform::CovarianceCholesky { len } => diagonal(len).for_each(|at| grad[at] += 1.0),
+            Transform::CorrelationCholesky { len } => correlation::add_log_jacobian_gradient(len, z, grad),
+            Transform::UnitVector { .. } => direction::add_log_jacobian_gradient(z, grad),
         }
     }
 
-    /// The k-th diagonal entry of the Hessian of the log-Jacobian; the other entries are zero.
-    pub(crate) fn log_jacobian_curvature(&self, z: &[f64], k: usize) -> f64 {
+    /// Whether the Hessian of the log-Jacobian has nothing but its diagonal.
+    pub(crate) fn is_separable(&self) -> bool {
+        !matches!(self, Transform::UnitVector { .. })
+    }
+
+    /// An entry of the Hessian of the log-Jacobian; of those of a separable map only the diagonal may be asked for.
+    pub(crate) fn log_jacobian_curvature(&self, z: &[f64], k: usize, l: usize) -> f64 {
         match *self {
+            Transform::CorrelationCholesky { .. } => correlation::log_jacobian_curvature(z, k),
+            Transform::UnitVector { .. } => direction::log_jacobian_curvature(z, k, l),
             Transform::Logit | Transform::Interval { .. } => -2.0 * sigmoid(z[0]) * sigmoid(-z[0]),
             Transform::Simplex { .. } => {
                 let [v, beyond] = stick(z, k);
@@ -236,6 +328,15 @@ impl Transform {
                     }
                 }
             }
+            Transform::Above { .. } => out[0] = z[0].exp(),
+            Transform::Below { .. } => out[0] = -z[0].exp(),
+            Transform::CovarianceCholesky { len } => {
+                out.fill(0.0);
+                out.iter_mut().step_by(z.len() + 1).for_each(|entry| *entry = 1.0);
+                diagonal(len).for_each(|at| out[at * (z.len() + 1)] = x[at]);
+            }
+            Transform::CorrelationCholesky { len } => correlation::jacobian(len, z, x, out),
+            Transform::UnitVector { .. } => direction::jacobian(z, x, out),
         }
     }
 
@@ -268,6 +369,12 @@ impl Transform {
                     v_j * (v_l * beyond - rest_l * own)
                 }
             }
+            Transform::Above { .. } => g[0] * z[0].exp(),
+            Transform::Below { .. } => -g[0] * z[0].exp(),
+            Transform::CovarianceCholesky { len } if j == l && diagonal(len).any(|at| at == j) => g[j] * x[j],
+            Transform::CovarianceCholesky { .. } => 0.0,
+            Transform::CorrelationCholesky { .. } => correlation::second_derivative(z, x, g, j, l),
+            Transform::UnitVector { .. } => direction::second_derivative(z, x, g, j, l),
         }
     }
 }

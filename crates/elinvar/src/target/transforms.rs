@@ -62,6 +62,24 @@ impl Transforms {
         Ok(Self { blocks, columns: Vec::new() })
     }
 
+    /// The same without a check of constants, which [`Transforms::check`] makes later.
+    pub(crate) fn unchecked(blocks: Vec<Transform>) -> Self {
+        Self { blocks, columns: Vec::new() }
+    }
+
+    /// Whether the constants of all maps are valid.
+    ///
+    /// # Errors
+    /// As [`Transforms::new`].
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        Self::new(self.blocks.clone()).map(|_| ())
+    }
+
+    /// Whether x is z.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.columns.is_empty() && self.blocks.iter().all(|block| *block == Transform::Identity)
+    }
+
     /// No constraint on `dim` coordinates.
     pub fn identity(dim: usize) -> Self {
         Self { blocks: vec![Transform::Identity; dim], columns: Vec::new() }
@@ -184,13 +202,17 @@ impl Transforms {
         self.blocks().for_each(|b| b.transform.add_log_jacobian_gradient(&z[b.z.clone()], &mut grad[b.z]));
     }
 
-    /// Adds the Hessian of the log-Jacobian, which is diagonal, to a d × d matrix.
+    /// Adds the Hessian of the log-Jacobian to a d × d matrix.
     pub(crate) fn add_log_jacobian_hessian(&self, z: &[f64], hessian: &mut [f64]) {
         let d = self.dim();
         for b in self.blocks() {
+            let own = if b.transform.is_separable() { 1 } else { b.z.len() };
             for k in 0..b.z.len() {
-                let at = b.z.start + k;
-                hessian[at * d + at] += b.transform.log_jacobian_curvature(&z[b.z.clone()], k);
+                let others = if own == 1 { k..k + 1 } else { 0..own };
+                for l in others {
+                    let curvature = b.transform.log_jacobian_curvature(&z[b.z.clone()], k, l);
+                    hessian[(b.z.start + k) * d + b.z.start + l] += curvature;
+                }
             }
         }
     }
@@ -231,6 +253,7 @@ impl From<Transforms> for Written {
 mod tests {
     use super::*;
 
+    /// The first six have 10 coordinates of z and 11 of x, the others 1 + 1 + 6 + 6 and 1 + 1 + 6 + 10.
     fn every_kind() -> Transforms {
         Transforms::new(vec![
             Transform::Identity,
@@ -239,11 +262,19 @@ mod tests {
             Transform::Interval { low: -2.0, high: 5.0 },
             Transform::Ordered { len: 3 },
             Transform::Simplex { len: 4 },
+            Transform::Above { low: 3.0 },
+            Transform::Below { high: -1.0 },
+            Transform::CovarianceCholesky { len: 3 },
+            Transform::CorrelationCholesky { len: 4 },
         ])
         .unwrap()
     }
 
-    const Z: [f64; 10] = [0.3, -0.7, 0.4, 1.1, -0.2, 0.5, -0.9, 0.8, -0.3, 0.25];
+    const Z: [f64; 24] = [
+        0.3, -0.7, 0.4, 1.1, -0.2, 0.5, -0.9, 0.8, -0.3, 0.25, 0.6, -1.2, 0.1, -0.4, 0.7, 0.35, -0.15, -0.55, 0.9,
+        -0.6, 0.45, 1.3, -0.8, 0.2,
+    ];
+    const X: usize = 29;
 
     #[test]
     fn a_simplex_keeps_its_smallest_entries() {
@@ -263,24 +294,30 @@ mod tests {
     #[test]
     fn unconstrain_inverts_constrain() {
         let transforms = every_kind();
-        let (mut x, mut z) = ([0.0; 11], [0.0; 10]);
+        let (mut x, mut z) = ([0.0; X], [0.0; 24]);
         transforms.constrain(&Z, &mut x);
         transforms.unconstrain(&x, &mut z).unwrap();
         assert!(z.iter().zip(&Z).all(|(a, b)| (a - b).abs() < 1e-14), "{z:?}");
-        assert!((x[7..].iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        assert!((x[7..11].iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        for row in [&x[19..20], &x[20..22], &x[22..25], &x[25..29]] {
+            assert!((row.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() < 1e-15, "{row:?}");
+        }
     }
+
+    /// Where the entries left of the diagonal stand in a triangle of four rows.
+    const OFF_DIAGONAL: [usize; 6] = [1, 3, 4, 6, 7, 8];
 
     #[test]
     fn the_jacobian_agrees_with_differences_and_its_determinant_with_the_logarithm() {
         let transforms = every_kind();
-        let (mut x, mut jacobian) = ([0.0; 11], vec![0.0; transforms.jacobian_len()]);
+        let (mut x, mut jacobian) = ([0.0; X], vec![0.0; transforms.jacobian_len()]);
         transforms.constrain(&Z, &mut x);
         transforms.jacobian(&Z, &x, &mut jacobian);
         let mut offset = 0;
         let mut log_det = 0.0;
         for b in transforms.blocks() {
             for j in 0..b.z.len() {
-                let (mut up, mut down, mut x_up, mut x_down) = (Z, Z, [0.0; 11], [0.0; 11]);
+                let (mut up, mut down, mut x_up, mut x_down) = (Z, Z, [0.0; X], [0.0; X]);
                 up[b.z.start + j] += 1e-5;
                 down[b.z.start + j] -= 1e-5;
                 transforms.constrain(&up, &mut x_up);
@@ -289,8 +326,9 @@ mod tests {
                     let difference = (x_up[b.x.start + i] - x_down[b.x.start + i]) / 2e-5;
                     assert!((jacobian[offset + j * b.x.len() + i] - difference).abs() < 1e-9);
                 }
-                // Every block is lower triangular in the first entries of x.
-                log_det += jacobian[offset + j * b.x.len() + j].ln();
+                // Every block is lower triangular in the entries of x that are free.
+                let row = if let Transform::CorrelationCholesky { .. } = b.transform { OFF_DIAGONAL[j] } else { j };
+                log_det += jacobian[offset + j * b.x.len() + row].abs().ln();
             }
             offset += b.z.len() * b.x.len();
         }
@@ -303,7 +341,9 @@ mod tests {
         assert!(text.starts_with(r#"["identity","log","logit",{"interval":{"low":-2.0,"high":5.0}}"#), "{text}");
         assert_eq!(serde_json::from_str::<Transforms>(&text).unwrap(), every_kind());
         assert!(serde_json::from_str::<Transforms>(r#"[{"interval":{"low":1.0,"high":1.0}}]"#).is_err());
-        assert!(serde_json::from_str::<Transforms>(r#"[{"simplex":{"len":1}}]"#).is_err());
+        for refused in ["simplex", "correlation_cholesky", "unit_vector"] {
+            assert!(serde_json::from_str::<Transforms>(&format!(r#"[{{"{refused}":{{"len":1}}}}]"#)).is_err());
+        }
         assert!(serde_json::from_str::<Transforms>("[]").is_err());
     }
 
@@ -316,6 +356,12 @@ mod tests {
             (Transform::Ordered { len: 2 }, vec![1.0, 1.0]),
             (Transform::Simplex { len: 2 }, vec![0.5, 0.6]),
             (Transform::Identity, vec![f64::NAN]),
+            (Transform::Above { low: 1.0 }, vec![1.0]),
+            (Transform::Below { high: 1.0 }, vec![1.0]),
+            (Transform::CovarianceCholesky { len: 2 }, vec![1.0, 0.3, 0.0]),
+            (Transform::CorrelationCholesky { len: 2 }, vec![1.0, 0.3, 0.9]),
+            (Transform::CorrelationCholesky { len: 2 }, vec![1.0, 0.6, -0.8]),
+            (Transform::UnitVector { len: 2 }, vec![0.6, 0.7]),
         ] {
             let transforms = Transforms::new(vec![transform]).unwrap();
             assert!(transforms.unconstrain(&x, &mut vec![0.0; transforms.dim()]).is_err(), "{transform:?}");

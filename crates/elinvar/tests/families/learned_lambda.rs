@@ -281,7 +281,7 @@ fn the_lambda_of_a_member_is_found() {
             let p = member(of, dim);
             let target = PointwiseSecondOrder(Member(p.clone()));
             for seed in 1..=5 {
-                let posterior = elinvar::fit(&target, family, &Plan { seed, ..Plan::thorough() }).unwrap();
+                let posterior = elinvar::run::fit(&target, family, &Plan { seed, ..Plan::thorough() }).unwrap();
                 let (kl, error) = divergence(&posterior, &p);
                 let found = lambda(posterior.approximation());
                 println!(
@@ -304,7 +304,7 @@ fn a_gaussian_target_drives_lambda_up() {
         for dim in [1, 4] {
             let p = member(Family::gaussian(), dim);
             let target = PointwiseSecondOrder(Member(p.clone()));
-            let posterior = elinvar::fit(&target, family, &Plan::default()).unwrap();
+            let posterior = elinvar::run::fit(&target, family, &Plan::default()).unwrap();
             let (kl, error) = divergence(&posterior, &p);
             let found = lambda(posterior.approximation());
             println!(
@@ -314,7 +314,7 @@ fn a_gaussian_target_drives_lambda_up() {
             assert!(kl + 3.0 * error < 0.01, "{family} d = {dim}: KL = {kl} ± {error}");
             assert!(found > 3.0 && found <= 1e6, "{family} d = {dim}: λ = {found}");
             let stop = elinvar::run::Stop { remaining_nats: 0.0, max_steps: 400, ..Default::default() };
-            let posterior = elinvar::fit(&target, family, &Plan { stop, ..Plan::default() }).unwrap();
+            let posterior = elinvar::run::fit(&target, family, &Plan { stop, ..Plan::default() }).unwrap();
             let (kl, error) = divergence(&posterior, &p);
             let found = lambda(posterior.approximation());
             assert!(kl < 0.01 + 3.0 * error && found > 10.0, "{family} d = {dim}: λ = {found}, KL = {kl} ± {error}");

@@ -68,7 +68,7 @@ fn the_tail_of_a_t_is_found() {
         for plan in [Plan::default(), Plan::thorough()] {
             for seed in 1..=5 {
                 let plan = Plan { seed, ..plan.clone() };
-                let posterior = elinvar::fit(&target, Family::student_t_learned(), &plan).unwrap();
+                let posterior = elinvar::run::fit(&target, Family::student_t_learned(), &plan).unwrap();
                 let (kl, error) = divergence(&posterior, &p);
                 let tail = posterior.tail_index().unwrap();
                 let stated = tail.standard_error.unwrap();
@@ -208,7 +208,7 @@ fn the_bound_of_a_t_prior_that_leaves_a_coordinate_flat() {
 fn a_t_prior_that_shares_w_pulls_the_shape() {
     let (dim, a0) = (2, 4.0);
     let target = WithPrior::new(logistic(30, dim), Prior::student_t(0.5, a0, dim));
-    let posterior = elinvar::fit(&target, Family::student_t_learned(), &Plan::thorough()).unwrap();
+    let posterior = elinvar::run::fit(&target, Family::student_t_learned(), &Plan::thorough()).unwrap();
     assert_eq!(posterior.stop_reason(), StopReason::Converged);
     let q = posterior.approximation();
     let a = q.law().parameter().unwrap();
@@ -220,7 +220,7 @@ fn a_t_prior_that_shares_w_pulls_the_shape() {
 fn a_gaussian_target_drives_the_shape_up() {
     for dim in [1, 4] {
         let target = PointwiseSecondOrder(Member(member(Family::gaussian(), dim)));
-        let posterior = elinvar::fit(&target, Family::student_t_learned(), &Plan::default()).unwrap();
+        let posterior = elinvar::run::fit(&target, Family::student_t_learned(), &Plan::default()).unwrap();
         let (kl, _) = divergence(&posterior, &member(Family::gaussian(), dim));
         let tail = posterior.tail_index().unwrap();
         assert!(tail.a > 5.0 && tail.a <= 1e6, "{tail:?}");
@@ -230,7 +230,7 @@ fn a_gaussian_target_drives_the_shape_up() {
             stop: elinvar::run::Stop { remaining_nats: 0.0, max_steps: 400, ..Default::default() },
             ..Plan::default()
         };
-        let posterior = elinvar::fit(&target, Family::student_t_learned(), &plan).unwrap();
+        let posterior = elinvar::run::fit(&target, Family::student_t_learned(), &plan).unwrap();
         let tail = posterior.tail_index().unwrap();
         assert!(tail.a > 10.0 && tail.a <= 1e6, "{tail:?}");
     }
@@ -306,7 +306,7 @@ fn other_rules_move_the_shape_too() {
     ] {
         let stop = elinvar::run::Stop { max_steps: 1_500, ..Default::default() };
         let plan = Plan { rule, n_draws: 64, step_size: step, mixing_step_size: step, stop, ..Plan::default() };
-        let posterior = elinvar::fit(&target, family, &plan).unwrap();
+        let posterior = elinvar::run::fit(&target, family, &plan).unwrap();
         let (kl, _) = divergence(&posterior, &p);
         let a = posterior.tail_index().unwrap().a;
         assert!(kl < 0.01 && (1.5..6.0).contains(&a), "{rule}: a = {a}, KL = {kl}");

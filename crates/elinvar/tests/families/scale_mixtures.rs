@@ -56,7 +56,8 @@ fn every_law_recovers_its_own() {
     for law in laws() {
         for family in forms_of(law) {
             let p = member(family, 3);
-            let posterior = elinvar::fit(&PointwiseSecondOrder(Member(p.clone())), family, &Plan::thorough()).unwrap();
+            let posterior =
+                elinvar::run::fit(&PointwiseSecondOrder(Member(p.clone())), family, &Plan::thorough()).unwrap();
             let (kl, error) = divergence(&posterior, &p);
             assert!(kl + 3.0 * error < 0.005, "{law} {family:?}: KL = {kl:.5} ± {error:.5}");
         }
@@ -277,13 +278,13 @@ fn fits_are_saved_loaded_resumed_and_sampled() {
         for family in forms_of(law) {
             let stop = Stop { max_steps: 30, ..Stop::default() };
             let plan = Plan { stop, ..Plan::default() };
-            let posterior = elinvar::fit(&target, family, &plan).unwrap();
+            let posterior = elinvar::run::fit(&target, family, &plan).unwrap();
             let path = folder.join("fit.json");
             posterior.save(&path).unwrap();
             let read = Posterior::load(&path).unwrap();
             assert_eq!(read.family(), posterior.family());
-            assert_eq!(read.sample(9, 1), posterior.sample(9, 1));
-            assert!(read.sample(9, 1).view().as_slice().iter().all(|v| v.is_finite()));
+            assert_eq!(read.sample_z(9, 1), posterior.sample_z(9, 1));
+            assert!(read.sample_z(9, 1).view().as_slice().iter().all(|v| v.is_finite()));
 
             let mut run = Run::new(&target, posterior.approximation().clone(), &plan).unwrap();
             (0..5).for_each(|_| {
@@ -306,7 +307,7 @@ fn fits_are_saved_loaded_resumed_and_sampled() {
 fn what_is_outside_the_theory_is_refused_with_the_reason() {
     let target = logistic(20, 2);
     let family = Family::scale_mixture(Logistic).product().with_covariance(Covariance::Full);
-    let error = elinvar::fit(&target, family, &Plan::default()).unwrap_err();
+    let error = elinvar::run::fit(&target, family, &Plan::default()).unwrap_err();
     assert!(
         matches!(error, Error::Unsupported { .. }) && error.to_string().contains("scale per coordinate"),
         "{error}"
@@ -315,5 +316,5 @@ fn what_is_outside_the_theory_is_refused_with_the_reason() {
     assert!(error.to_string().contains("Fisher information of μ is infinite"), "{error}");
     // A fixed step size as well.
     let plan = Plan { step_size: StepSize::Constant(0.1), ..Plan::default() };
-    elinvar::fit(&target, Family::scale_mixture(Logistic).product(), &plan).unwrap();
+    elinvar::run::fit(&target, Family::scale_mixture(Logistic).product(), &plan).unwrap();
 }

@@ -32,7 +32,7 @@ fn check(target: &dyn Target, log_normaliser: f64, family: Family, plan: &Plan, 
     let full = std::env::var("ELINVAR_ACCURACY").is_ok_and(|v| v == "full");
     let (seeds, n) = if full { (5, 1_000_000) } else { (1, 300_000) };
     for seed in 1..=seeds {
-        let mut posterior = elinvar::fit(target, family, &Plan { seed, ..plan.clone() }).unwrap();
+        let mut posterior = elinvar::run::fit(target, family, &Plan { seed, ..plan.clone() }).unwrap();
         let elbo = posterior.diagnose(target, n, 1000 + seed).unwrap().elbo;
         let kl = log_normaliser - elbo.value;
         let (name, k) = (family.name(), family.n_components());

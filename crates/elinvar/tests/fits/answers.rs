@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use elinvar::chains::{Correction, Round};
 use elinvar::model::{EightSchools, Funnel, Parametrisation};
 use elinvar::posterior::{Answer, Estimate, GivenBy, Verdict};
+use elinvar::run::fit;
 use elinvar::run::{Correct, Counts, Kept, Stop, fit_journaled};
 use elinvar::target::{About, Ask, Offers, Target, TargetError, from_fn};
-use elinvar::{Error, Family, Plan, Posterior, fit};
+use elinvar::{Error, Family, Plan, Posterior};
 
 use crate::subjects::logistic;
 

@@ -8,8 +8,9 @@ use elinvar::family::{Approximation, Kind};
 use elinvar::model::{Banana, GaussianMixture};
 use elinvar::run::components::{Grown, grow};
 use elinvar::run::{Counts, Step, Stop, StopReason};
+use elinvar::run::{fit, fit_observed};
 use elinvar::target::{Shape, Target};
-use elinvar::{Error, Family, Plan, fit, fit_observed};
+use elinvar::{Error, Family, Plan};
 
 use crate::counting::Counting;
 

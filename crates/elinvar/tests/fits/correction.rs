@@ -52,7 +52,7 @@ impl Target for Bare<'_> {
 }
 
 fn fitted(target: &dyn Target) -> Posterior {
-    elinvar::fit(target, Family::gaussian(), &Plan::default()).unwrap()
+    elinvar::run::fit(target, Family::gaussian(), &Plan::default()).unwrap()
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_fit_gives_the_same_bits_twice() {
     let (banana, regression) = (Banana::default(), logistic(60, 4));
     for family in families() {
         for target in [&banana as &dyn Target, &regression] {
-            let fit = |seed| of_posterior(&elinvar::fit(target, family, &Plan { seed, ..steps(40) }).unwrap());
+            let fit = |seed| of_posterior(&elinvar::run::fit(target, family, &Plan { seed, ..steps(40) }).unwrap());
             let first = fit(5);
             assert_eq!(first, fit(5), "{}", label(family));
             // A Gaussian by exact expectations has nothing random in it.
@@ -66,7 +66,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
     let fit = |family: Family, threads: usize, minibatch| {
         let plan = Plan { minibatch, ..steps(12) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| of_posterior(&elinvar::fit(&target, family, &plan).unwrap()))
+        pool.install(|| of_posterior(&elinvar::run::fit(&target, family, &plan).unwrap()))
     };
     for family in subjects::every_kind() {
         // 2¹⁹ products N·d·S are the threshold from which the rows are cut into chunks.

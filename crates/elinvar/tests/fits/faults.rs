@@ -40,7 +40,7 @@ fn with_gradient(dim: usize, wrong: impl Fn(&mut [f64]) + Sync) -> impl Target {
 }
 
 fn fault_of(target: &dyn Target, seed: u64) -> Fault {
-    match elinvar::fit(target, Family::gaussian(), &Plan { seed, ..Plan::default() }) {
+    match elinvar::run::fit(target, Family::gaussian(), &Plan { seed, ..Plan::default() }) {
         Err(Error::Fault(fault)) => fault,
         Err(error) => panic!("{error}"),
         Ok(posterior) => panic!("{:?} after {:?}", posterior.fault(), posterior.counts()),
@@ -71,7 +71,7 @@ fn a_wrong_gradient_is_named_with_both_numbers() {
 #[test]
 fn the_sentence_says_where_and_what_to_do() {
     let off = with_gradient(2, |grad| grad[1] *= 1.05);
-    let sentence = elinvar::fit(&off, Family::gaussian(), &Plan::default()).unwrap_err().to_string();
+    let sentence = elinvar::run::fit(&off, Family::gaussian(), &Plan::default()).unwrap_err().to_string();
     assert!(sentence.starts_with("the gradient along z2 is "), "{sentence}");
     assert!(sentence.contains(", but differences of the log density say "), "{sentence}");
     let end = "; check the derivative of the log density with respect to z2";
@@ -110,7 +110,7 @@ impl<W: Fn(&mut [f64]) + Sync> PointwiseHessian for Curved<W> {
 fn a_wrong_hessian_is_named_with_both_numbers() {
     for seed in 1..=3 {
         let right = PointwiseSecondOrder(Curved { dim: 4, wrong: |_: &mut [f64]| {} });
-        let posterior = elinvar::fit(&right, Family::gaussian(), &Plan { seed, ..Plan::default() }).unwrap();
+        let posterior = elinvar::run::fit(&right, Family::gaussian(), &Plan { seed, ..Plan::default() }).unwrap();
         assert_eq!(posterior.fault(), None);
         let off = PointwiseSecondOrder(Curved { dim: 4, wrong: |h: &mut [f64]| h[5] *= 1.05 });
         let Fault::Hessian { row, column, given, difference, .. } = fault_of(&off, seed) else { panic!("another") };
@@ -142,7 +142,7 @@ fn a_gradient_that_goes_wrong_later_is_a_doubt() {
         }
         value
     });
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     assert!(matches!(posterior.fault(), Some(Fault::Gradient { name, .. }) if name == "z1"), "{:?}", posterior.fault());
     let judgement = posterior.judge(&target, 2_000, 1).unwrap();
     assert_eq!(judgement.verdict, Verdict::DoNotTrust);
@@ -188,7 +188,7 @@ fn what_cannot_be_known_is_no_fault() {
         for seed in 1..=40 {
             let mut plan = Plan { seed, ..Plan::default() };
             plan.stop.max_steps = 10;
-            let posterior = elinvar::fit(target, Family::gaussian(), &plan).unwrap_or_else(|e| panic!("{k}: {e}"));
+            let posterior = elinvar::run::fit(target, Family::gaussian(), &plan).unwrap_or_else(|e| panic!("{k}: {e}"));
             assert_eq!(posterior.fault(), None, "target {k}, seed {seed}");
         }
     }
@@ -229,12 +229,12 @@ fn models_of_the_library_have_no_fault() {
         for seed in 1..=10 {
             let mut plan = Plan { seed, ..Plan::default() };
             plan.stop.max_steps = 10;
-            let posterior = elinvar::fit(target, Family::gaussian(), &plan).unwrap_or_else(|e| panic!("{k}: {e}"));
+            let posterior = elinvar::run::fit(target, Family::gaussian(), &plan).unwrap_or_else(|e| panic!("{k}: {e}"));
             assert_eq!(posterior.fault(), None, "target {k}, seed {seed}");
         }
     }
     // The fit is the same to the last bit, and 27 gradients, 29 values and 4 Hessians more expensive.
-    let cost = |target: &dyn Target| elinvar::fit(target, Family::gaussian(), &Plan::default()).unwrap();
+    let cost = |target: &dyn Target| elinvar::run::fit(target, Family::gaussian(), &Plan::default()).unwrap();
     let (with, without) = (cost(&banana), cost(&banana.0));
     assert_eq!(with.approximation(), without.approximation());
     let (a, b) = (with.counts(), without.counts());
@@ -249,7 +249,7 @@ fn a_log_density_with_noise_is_not_trusted() {
         let noise = 0.01 * (calls.fetch_add(1, Ordering::Relaxed) as f64).sin();
         log_p(z, grad) + noise
     });
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     assert!(matches!(posterior.fault(), Some(Fault::Noise { .. })), "{:?}", posterior.fault());
     let judgement = posterior.judge(&target, 2_000, 1).unwrap();
     assert_eq!(judgement.verdict, Verdict::DoNotTrust);
@@ -284,13 +284,13 @@ impl PointwiseValue for TwoFaced {
 #[test]
 fn values_that_are_not_those_beside_gradients_are_told() {
     let sentence = |change| {
-        let error = elinvar::fit(&Pointwise(TwoFaced(change)), Family::gaussian(), &Plan::default()).unwrap_err();
+        let error = elinvar::run::fit(&Pointwise(TwoFaced(change)), Family::gaussian(), &Plan::default()).unwrap_err();
         error.to_string()
     };
     let constant = sentence(|value| value + 1.0);
     assert!(constant.starts_with("the log density is ") && constant.ends_with("both must be the same function"));
     assert!(sentence(|_| f64::NAN).starts_with("the log density is NaN by itself and "));
-    assert!(elinvar::fit(&Pointwise(TwoFaced(|v| v)), Family::gaussian(), &Plan::default()).is_ok());
+    assert!(elinvar::run::fit(&Pointwise(TwoFaced(|v| v)), Family::gaussian(), &Plan::default()).is_ok());
 }
 
 /// +∞ far out is evidence, with its count and a point.
@@ -300,7 +300,7 @@ fn an_infinite_density_far_out_is_not_trusted() {
         grad.iter_mut().zip(z).for_each(|(g, z)| *g = -z);
         if z[0] > 5.0 { f64::INFINITY } else { -0.5 * (z[0] * z[0] + z[1] * z[1]) }
     });
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     let judgement = posterior.judge(&target, 4_096, 1).unwrap();
     assert_eq!(judgement.verdict, Verdict::DoNotTrust, "{}", judgement.reason);
     assert!(judgement.reason.starts_with("The log density was +∞ at "), "{}", judgement.reason);
@@ -315,7 +315,7 @@ fn a_gradient_that_is_nowhere_a_number_is_told_as_such() {
         grad.fill(f64::NAN);
         -0.5 * (z[0] * z[0] + z[1] * z[1])
     });
-    let error = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap_err();
+    let error = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap_err();
     let sentence = error.to_string();
     assert!(sentence.starts_with("the gradient of the log density is not finite at "), "{sentence}");
     assert!(sentence.contains(" first draws, for example at z = ("), "{sentence}");
@@ -346,7 +346,7 @@ fn first_coordinate(sentence: &str) -> f64 {
 #[test]
 fn a_fatal_error_and_a_panic_are_told_with_their_point() {
     let fatal = Pointwise(Edge(|| TargetError::fatal("the solver has no licence")));
-    let error = elinvar::fit(&fatal, Family::gaussian(), &Plan::default()).unwrap_err();
+    let error = elinvar::run::fit(&fatal, Family::gaussian(), &Plan::default()).unwrap_err();
     let sentence = error.to_string();
     assert!(
         sentence.starts_with("the model could not be evaluated: the solver has no licence, at z = ("),
@@ -355,7 +355,7 @@ fn a_fatal_error_and_a_panic_are_told_with_their_point() {
     assert!(first_coordinate(&sentence) > 1.0, "{sentence}");
 
     let panicking = Pointwise(Edge(|| panic!("row {} of a table of 3", 7)));
-    let error = elinvar::fit(&panicking, Family::gaussian(), &Plan::default()).unwrap_err();
+    let error = elinvar::run::fit(&panicking, Family::gaussian(), &Plan::default()).unwrap_err();
     let sentence = error.to_string();
     assert!(matches!(&error, Error::Panicked { message, .. } if message == "row 7 of a table of 3"), "{error:?}");
     assert!(sentence.starts_with("the model panicked at z = ("), "{sentence}");
@@ -379,7 +379,7 @@ impl Target for Nothing {
 #[test]
 fn a_target_without_coordinates_is_refused() {
     for family in [Family::gaussian(), Family::auto(), Family::mog(2)] {
-        let error = elinvar::fit(&Nothing, family, &Plan::default()).unwrap_err();
+        let error = elinvar::run::fit(&Nothing, family, &Plan::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "dimension of the target = 0 is outside its domain: a density needs at least one coordinate"
@@ -393,7 +393,7 @@ fn a_constant_added_to_the_log_density_changes_nothing() {
     let plain = from_fn(3, log_p);
     let lifted = from_fn(3, |z, grad| log_p(z, grad) + 1e6);
     let mut fits = [&plain as &dyn Target, &lifted].map(|target| {
-        let mut fit = elinvar::fit(target, Family::gaussian(), &Plan::default()).unwrap();
+        let mut fit = elinvar::run::fit(target, Family::gaussian(), &Plan::default()).unwrap();
         fit.judge(target, 4_096, 1).unwrap();
         fit
     });

@@ -17,7 +17,7 @@ fn plan() -> Plan {
 }
 
 fn fitted(family: Family) -> Posterior {
-    elinvar::fit(&BetaBinomial::cancer_mortality(), family, &plan()).unwrap()
+    elinvar::run::fit(&BetaBinomial::cancer_mortality(), family, &plan()).unwrap()
 }
 
 fn checkpoint_of(family: Family) -> Checkpoint {

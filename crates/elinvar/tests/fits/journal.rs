@@ -12,10 +12,11 @@ use elinvar::family::Family;
 use elinvar::model::{Banana, BetaBinomial, GaussianMixture, PoissonRate};
 use elinvar::posterior::Rung;
 use elinvar::rule::{AdamLike, EuclideanAdam, Rule};
+use elinvar::run::fit;
 use elinvar::run::journal::{Entry, Folder, Part};
 use elinvar::run::{Correct, Interrupt, Journal, Kept, Step, Stop, StopReason, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
-use elinvar::{Error, Plan, Posterior, fit};
+use elinvar::{Error, Plan, Posterior};
 
 use crate::counting::Counting;
 use crate::subjects::{self, GradientsOnly, families, label, logistic};
@@ -283,7 +284,7 @@ fn a_given_start_is_continued() {
     let target = logistic(60, 4);
     let from = subjects::standard(Family::skew(), 4);
     let plan = endless(80);
-    let straight = elinvar::fit_from(&target, from.clone(), &plan, &mut go_on).unwrap();
+    let straight = elinvar::run::fit_from(&target, from.clone(), &plan, &mut go_on).unwrap();
     let notes = Notes::default();
     let (posterior, sessions) = to_the_end(|_| {
         notes.begin(10, 0);

@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use elinvar::model::{BetaBinomial, Gaussian, GaussianMixture};
 use elinvar::posterior::{Rung, Verdict};
 use elinvar::run::{Correct, Counts, Step, Stop, StopReason};
+use elinvar::run::{fit, fit_observed};
 use elinvar::target::{About, Answer, Ask, Covariance, Prior, Target, TargetError};
-use elinvar::{Family, Plan, Posterior, fit, fit_observed};
+use elinvar::{Family, Plan, Posterior};
 
 fn names(posterior: &Posterior) -> Vec<&'static str> {
     posterior.rungs().iter().map(|rung| rung.family.name()).collect()

@@ -14,7 +14,7 @@ const LIMIT: u64 = 60_000;
 fn fitted(target: &dyn Target, seed: u64, max_evaluations: Option<u64>) -> Posterior {
     let default = Stop::default();
     let stop = Stop { max_evaluations: max_evaluations.unwrap_or(default.max_evaluations), ..default };
-    let mut posterior = elinvar::fit(target, Family::auto(), &Plan { seed, stop, ..Plan::default() })
+    let mut posterior = elinvar::run::fit(target, Family::auto(), &Plan { seed, stop, ..Plan::default() })
         .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     let judgement = posterior.judge(target, 4_000, seed).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     assert!(judgement.reason.ends_with('.') && !judgement.reason.contains("NaN"), "{}", judgement.reason);

@@ -39,7 +39,7 @@ fn plan() -> Plan {
 fn recovers(family: Family, dim: usize) {
     for family in [family.with_covariance(Covariance::Full), family.diagonal()] {
         let p = member(family, dim);
-        let posterior = elinvar::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan()).unwrap();
+        let posterior = elinvar::run::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan()).unwrap();
         let (kl, error) = divergence(&posterior, &p);
         // The largest is 0.0007 ± 0.0001.
         assert!(kl + 3.0 * error < 0.002, "{}: KL = {kl:.5} ± {error:.5}", label(family));
@@ -54,7 +54,7 @@ fn gaussian_exactly() {
     for family in [Family::gaussian(), Family::gaussian().diagonal()] {
         let p = member(family, dim);
         let plan = Plan { noise: Noise::Antithetic, step_size: StepSize::Constant(0.5), ..plan() };
-        let posterior = elinvar::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan).unwrap();
+        let posterior = elinvar::run::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan).unwrap();
         let q = posterior.approximation();
         // KL(q ‖ p) = ½{tr(P_p Σ_q) − d − log|P_p Σ_q| + δᵀP_pδ}; the entropies give the determinants.
         let (mean_q, mean_p, cov_q) = (q.mean(), p.mean(), q.covariance());

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use elinvar::model::{Banana, BetaBinomial, GaussianMixture};
 use elinvar::run::StopReason;
+use elinvar::run::{fit, fit_observed};
 use elinvar::target::{About, Answer, Ask, Target, TargetError, from_fn};
-use elinvar::{Error, Family, Plan, Posterior, fit, fit_observed};
+use elinvar::{Error, Family, Plan, Posterior};
 
 fn plan(restarts: usize, seed: u64) -> Plan {
     Plan { restarts, seed, ..Plan::default() }

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use elinvar::model::BetaBinomial;
+use elinvar::run::fit;
 use elinvar::run::{Run, Stop, StopReason, start};
 use elinvar::target::{Target, from_fn};
-use elinvar::{Family, Plan, fit};
+use elinvar::{Family, Plan};
 
 use crate::subjects::standard;
 

@@ -48,12 +48,12 @@ fn fits_from_values_come_within_a_twentieth_of_a_nat() {
     {
         let hidden = Hidden::new(60, d);
         let plan = Plan { seed: 4, ..Plan::default() };
-        let mut posterior = elinvar::fit(&hidden, family, &plan).unwrap();
+        let mut posterior = elinvar::run::fit(&hidden, family, &plan).unwrap();
         let asked = hidden.asked.load(Ordering::Relaxed);
         let counts = posterior.counts();
         assert_eq!((counts.gradient, counts.hessian), (0, 0), "{family}");
         assert_eq!(counts.log_density, asked, "{family}: every value is counted");
-        let mut best = elinvar::fit(&hidden.model, family, &Plan { max_draws: 4096, ..Plan::thorough() }).unwrap();
+        let mut best = elinvar::run::fit(&hidden.model, family, &Plan { max_draws: 4096, ..Plan::thorough() }).unwrap();
         let behind = elbo(&mut best, &hidden.model) - elbo(&mut posterior, &hidden);
         assert!(behind < 0.05, "{family}: {behind} nats behind after {asked} values");
     }
@@ -77,7 +77,7 @@ fn every_kind_steps_on_values_alone() {
 fn what_values_cannot_do_is_said_in_a_sentence() {
     let target = from_values(2, |z| -0.5 * (z[0] * z[0] + z[1] * z[1]));
     let refused = |family: Family, plan: Plan, words: [&str; 2]| {
-        let message = elinvar::fit(&target, family, &plan).unwrap_err().to_string();
+        let message = elinvar::run::fit(&target, family, &plan).unwrap_err().to_string();
         assert!(words.iter().all(|word| message.contains(word)), "{message}");
     };
     for curvature in [
@@ -107,7 +107,7 @@ fn a_target_with_gradients_may_be_fitted_without_them() -> Result<(), Error> {
     let plan = Plan { curvature: Curvature::GradientFree, weights: MixingWeights::Marginal, ..Plan::default() };
     let resolved = plan.resolve(&target)?;
     assert_eq!((resolved.curvature, resolved.weights), (Curvature::GradientFree, MixingWeights::Sampled));
-    let posterior = elinvar::fit(&target, Family::gaussian(), &plan)?;
+    let posterior = elinvar::run::fit(&target, Family::gaussian(), &plan)?;
     assert!(posterior.converged());
     // This target has no values without gradients, and they are counted.
     assert!(posterior.counts().gradient > 0);

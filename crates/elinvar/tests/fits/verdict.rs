@@ -26,7 +26,7 @@ fn normal(target: &dyn Target, mean: f64, sd: f64) -> Posterior {
     let state = State { family: Family::gaussian(), dim: 1, blocks: vec![block], log_weights: vec![0.0] };
     let plan = Plan { stop: Stop { max_steps: 0, ..Stop::default() }, ..Plan::default() };
     let start = Approximation::from_state(&state).unwrap();
-    elinvar::fit_from(target, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap()
+    elinvar::run::fit_from(target, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn shifts_are_told_on_both_scales() {
 #[test]
 fn diagnostics_ask_for_values_and_are_counted_apart_from_the_fit() {
     let target = breast_cancer();
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     let before = posterior.counts();
     let diagnostics = posterior.diagnose(&target, 3_000, 1).unwrap();
     assert_eq!(diagnostics.counts, Counts { log_density: 3_000, ..Counts::default() });
@@ -101,7 +101,7 @@ fn diagnostics_ask_for_values_and_are_counted_apart_from_the_fit() {
 
 #[track_caller]
 fn check(target: &dyn Target, family: Family, expected: Verdict, part: &str) -> Posterior {
-    let mut posterior = elinvar::fit(target, family, &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(target, family, &Plan::default()).unwrap();
     let judgement = posterior.judge(target, 10_000, 1).unwrap();
     assert_eq!(judgement.verdict, expected, "{}", judgement.reason);
     assert!(judgement.reason.contains(part), "{}", judgement.reason);
@@ -167,7 +167,7 @@ fn a_missed_mode_is_seen_by_the_searches_only() {
     // 200 sds apart: wide draws do not find the other one either.
     let target =
         GaussianMixture::new(&[0.5, 0.5], vec![-3.0, 0.0, 197.0, 0.0], &[1.0, 0.0, 0.0, 1.0].repeat(2)).unwrap();
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     posterior.set_agreement(Agreement::default());
     let alone = posterior.judge(&target, 10_000, 1).unwrap();
     assert_eq!(alone.verdict, Verdict::Trust, "no draw comes near the other mode: {}", alone.reason);
@@ -180,7 +180,7 @@ fn a_missed_mode_is_seen_by_the_searches_only() {
     let judgement = posterior.judge(&target, 10_000, 1).unwrap();
     assert_eq!(judgement.verdict, Verdict::DoNotTrust);
     assert!(judgement.reason.contains("leaves out a mode with about 50 % of the mass"), "{}", judgement.reason);
-    let mut mixture = elinvar::fit(&target, Family::mog(2), &Plan::default()).unwrap();
+    let mut mixture = elinvar::run::fit(&target, Family::mog(2), &Plan::default()).unwrap();
     if mixture.log_density(&[197.0, 0.0]) > -4.0 && mixture.log_density(&[-3.0, 0.0]) > -4.0 {
         mixture.set_agreement(agreement);
         let judgement = mixture.judge(&target, 10_000, 1).unwrap();
@@ -192,7 +192,7 @@ fn a_missed_mode_is_seen_by_the_searches_only() {
 fn a_run_that_was_cut_short_is_not_trusted() {
     let target = breast_cancer();
     let plan = Plan { stop: Stop { max_steps: 1, ..Stop::default() }, ..Plan::default() };
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &plan).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &plan).unwrap();
     let judgement = posterior.judge(&target, 2_000, 1).unwrap();
     assert_eq!(judgement.verdict, Verdict::DoNotTrust);
     assert!(judgement.reason.starts_with("Not converged: the limit of steps was reached"), "{}", judgement.reason);
@@ -205,7 +205,7 @@ fn a_density_that_exists_on_half_the_space_is_not_trusted() {
         grad.iter_mut().zip(z).for_each(|(g, z)| *g = -z);
         if z[0] < 0.0 { f64::NAN } else { -0.5 * (z[0] * z[0] + z[1] * z[1]) }
     });
-    match elinvar::fit(&target, Family::gaussian(), &Plan::default()) {
+    match elinvar::run::fit(&target, Family::gaussian(), &Plan::default()) {
         Ok(mut posterior) => {
             let judgement = posterior.judge(&target, 10_000, 1).unwrap();
             assert_eq!(judgement.verdict, Verdict::DoNotTrust, "{}", judgement.reason);
@@ -220,8 +220,12 @@ fn draws_are_added_while_noise_decides() {
     let target = breast_cancer();
     let decided = check(&target, Family::gaussian(), Verdict::Trust, "");
     assert_eq!(decided.diagnostics().unwrap().n_draws, 10_000);
-    assert_eq!(decided.diagnostics().unwrap().counts.log_density, 20_000, "as many wide draws as draws of q");
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let counts = decided.diagnostics().unwrap().counts;
+    // Climbs ask for a value with every gradient.
+    let places = decided.scan().unwrap().places as u64;
+    assert_eq!(counts.log_density - counts.gradient - places, 20_000, "as many wide draws as draws of q");
+    assert!(counts.gradient < 200, "{counts:?}");
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     posterior.judge(&target, 40, 1).unwrap();
     let diagnostics = posterior.diagnostics().unwrap();
     assert!(diagnostics.n_draws > 40 && diagnostics.n_draws <= 640, "{}", diagnostics.n_draws);
@@ -235,7 +239,7 @@ fn draws_that_were_evaluated_are_not_evaluated_again() {
     let uncounted = |diagnostics: &Diagnostics| Diagnostics { counts: Counts::default(), ..diagnostics.clone() };
     let at_once = |q: &Posterior, n| uncounted(&q.importance_widened(&target, n, 1).unwrap().diagnostics);
     // Noise decides, of 500 draws and of 2 000; of the latter one block of 1 024 is known.
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     posterior.judge(&target, 500, 1).unwrap();
     let found = posterior.diagnostics().unwrap();
     assert_eq!((found.n_draws, found.counts.log_density), (8_000, 2 * (500 + 2_000 + 8_000 - 1_024)));
@@ -256,7 +260,7 @@ fn draws_that_were_evaluated_are_not_evaluated_again() {
 #[test]
 fn judgement_agreement_and_rungs_are_saved_and_older_files_are_read() {
     let target = BetaBinomial::cancer_mortality();
-    let mut posterior = elinvar::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
     posterior
         .set_agreement(Agreement { restarts: vec![Estimate { value: -571.0, mcse: 0.1 }], ..Agreement::default() });
     posterior.set_rungs(vec![Rung {

@@ -207,8 +207,8 @@ fn predictions_of(family: Family, noise: Option<NetworkNoise>, plan: &Plan) -> R
         model = model.with_noise(noise)?;
     }
     let posterior =
-        elinvar::fit_from(&model, start_at_guess(&model, family, 3)?, plan, &mut |_| ControlFlow::Continue(()))?;
-    let predictions = model.predict(posterior.sample(500, 1).view(), &x_test)?;
+        elinvar::run::fit_from(&model, start_at_guess(&model, family, 3)?, plan, &mut |_| ControlFlow::Continue(()))?;
+    let predictions = model.predict(posterior.sample_z(500, 1).view(), &x_test)?;
     Ok((predictions.rmse(&y_test)?, predictions.log_likelihood(&y_test)?))
 }
 
@@ -250,19 +250,17 @@ fn the_adam_like_rule_fits_a_network_from_mini_batches() -> Result<(), Error> {
 fn every_family_of_locations_has_a_start_and_the_others_a_sentence() {
     let model = &every_likelihood(20, 3, &Architecture::default())[0];
     for family in subjects::families().into_iter().filter(|family| family.covariance == Covariance::Diagonal) {
-        let Ok(start) = start_at_guess(&model, family, 1) else {
-            let message = start_at_guess(&model, family, 1).unwrap_err().to_string();
+        let Ok(start) = start_at_guess(model, family, 1) else {
+            let message = start_at_guess(model, family, 1).unwrap_err().to_string();
             assert!(message.contains("gaussian"), "{message}");
             continue;
         };
-        assert_eq!(start.state(), start_at_guess(&model, family, 1).unwrap().state());
-        assert_ne!(start.state(), start_at_guess(&model, family, 2).unwrap().state());
+        assert_eq!(start.state(), start_at_guess(model, family, 1).unwrap().state());
+        assert_ne!(start.state(), start_at_guess(model, family, 2).unwrap().state());
         let mut run = Run::new(model, start, &Plan::default()).unwrap();
         assert!(run.step().unwrap().elbo.is_some(), "{family}");
     }
-    assert!(
-        start_at_guess(&model, Family::auto(), 1).is_err() && start_at_guess(&model, Family::mog_auto(), 1).is_err()
-    );
+    assert!(start_at_guess(model, Family::auto(), 1).is_err() && start_at_guess(model, Family::mog_auto(), 1).is_err());
     let wide = Architecture { hidden: vec![400, 300], activation: Activation::Relu };
     let model = NeuralNetwork::regression(design(50, 3, 3), vec![7.0; 50], wide, 1.0).unwrap();
     let z = start_at_guess(&model, Family::gaussian().diagonal(), 1).unwrap().mean();

@@ -158,10 +158,13 @@ fn quartic_hessian(z: &[f64], hessian: &mut [f64]) {
     hessian.copy_from_slice(&[-12.0 * z[0] * z[0] + 2.0 * z[1], 2.0 * z[0], 2.0 * z[0], -2.0]);
 }
 
-/// A function of eleven constrained coordinates in which every pair interacts.
+/// Number of constrained coordinates.
+const N: usize = 25;
+
+/// A function of all of them in which every pair interacts.
 fn every_constraint() -> Constrained<impl elinvar::target::PointwiseHessian> {
     let model = from_fns(
-        11,
+        N,
         |x, grad| {
             let total: f64 = x.iter().enumerate().map(|(i, v)| (1.0 + 0.1 * i as f64) * v).sum();
             grad.iter_mut().enumerate().for_each(|(i, g)| *g = (1.0 + 0.1 * i as f64) * total.cos() - 0.6 * x[i]);
@@ -170,7 +173,7 @@ fn every_constraint() -> Constrained<impl elinvar::target::PointwiseHessian> {
         |x, hessian| {
             let total: f64 = x.iter().enumerate().map(|(i, v)| (1.0 + 0.1 * i as f64) * v).sum();
             for (at, entry) in hessian.iter_mut().enumerate() {
-                let (i, j) = (at % 11, at / 11);
+                let (i, j) = (at % N, at / N);
                 *entry = -(1.0 + 0.1 * i as f64) * (1.0 + 0.1 * j as f64) * total.sin();
                 *entry -= if i == j { 0.6 } else { 0.0 };
             }
@@ -183,6 +186,11 @@ fn every_constraint() -> Constrained<impl elinvar::target::PointwiseHessian> {
         Transform::Logit,
         Transform::Interval { low: -1.0, high: 2.0 },
         Transform::Ordered { len: 3 },
+        Transform::Above { low: 1.0 },
+        Transform::Below { high: 2.0 },
+        Transform::CovarianceCholesky { len: 2 },
+        Transform::CorrelationCholesky { len: 3 },
+        Transform::UnitVector { len: 3 },
     ]);
     Constrained::new(model.0, transforms.unwrap()).unwrap()
 }

@@ -25,7 +25,7 @@ fn member(target: &dyn Target, family: Family, components: &[(f64, f64)]) -> Pos
     let state = Approximation::from_parts(family, 1, components.iter().map(block).collect(), log_weights);
     let plan = Plan { stop: Stop { max_steps: 0, ..Stop::default() }, ..Plan::default() };
     let start = state.unwrap();
-    crate::fit_from(target, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap()
+    crate::run::fit_from(target, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// ∫ q (log p − log q) by the trapezoidal rule on z = sinh t.

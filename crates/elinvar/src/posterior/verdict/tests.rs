@@ -40,7 +40,7 @@ fn with(change: impl FnOnce(&mut Diagnostics)) -> Diagnostics {
 
 fn evidence<'a>(diagnostics: &'a Diagnostics, agreement: &'a Agreement, log_q: &'a [f64]) -> Evidence<'a> {
     let stop_reason = StopReason::Converged;
-    Evidence { diagnostics, stop_reason, remaining: None, agreement, log_q_at_modes: log_q, fault: None }
+    Evidence { diagnostics, stop_reason, remaining: None, agreement, log_q_at_modes: log_q, fault: None, scan: None }
 }
 
 #[track_caller]

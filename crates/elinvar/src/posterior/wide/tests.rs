@@ -12,7 +12,7 @@ fn normals(target: &dyn Target, a: f64, b: f64) -> Posterior {
     let state = Approximation::from_parts(Family::gaussian(), 2, blocks, vec![0.0]);
     let plan = Plan { stop: Stop { max_steps: 0, ..Stop::default() }, ..Plan::default() };
     let start = state.unwrap();
-    crate::fit_from(target, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap()
+    crate::run::fit_from(target, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// N(0, 4) × N(0, 1), not a number where |z₁| is larger than `edge`.

@@ -8,7 +8,7 @@ use crate::block::{Location, LogWeights, Scale};
 use crate::family::Approximation;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
-use crate::run::search::{Known, Probe, climb_to_mode};
+use crate::search::{Known, Probe, climb_to_mode};
 use crate::target::DrawBuffer;
 use crate::tuning;
 

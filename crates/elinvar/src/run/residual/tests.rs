@@ -97,13 +97,13 @@ fn fits_by_gradients_are_near_the_best_gaussian() {
     let thorough = |target: &dyn Target| {
         let stop = crate::run::Stop { remaining_nats: 5e-4, ..crate::run::Stop::default() };
         let plan = Plan { n_draws: 256, seed: 3, curvature: Curvature::Hessian, stop, ..Plan::default() };
-        crate::fit(target, crate::Family::gaussian(), &plan).unwrap()
+        crate::run::fit(target, crate::Family::gaussian(), &plan).unwrap()
     };
     let bound = |posterior: &Posterior, target: &dyn Target| {
         posterior.importance(target, 200_000, 4).unwrap().diagnostics.elbo.value
     };
     let check = |stripped: &dyn Target, target: &dyn Target, within: f64, most: u64| {
-        let fitted = crate::fit(stripped, crate::Family::gaussian(), &plan).unwrap();
+        let fitted = crate::run::fit(stripped, crate::Family::gaussian(), &plan).unwrap();
         assert_eq!(fitted.stop_reason(), StopReason::Converged);
         assert!(fitted.counts().gradient < most, "{:?}", fitted.counts());
         let short = bound(&thorough(target), target) - bound(&fitted, target);
@@ -198,7 +198,8 @@ fn expectations_of_a_regression_end_at_its_best_gaussian() {
     let model = LogisticRegression::new(DesignMatrix::new(rows, d, names).unwrap(), labels, 0.1).unwrap();
     let fit = |seed: u64, tolerance: f64| {
         let stop = crate::run::Stop { remaining_nats: tolerance, ..crate::run::Stop::default() };
-        let posterior = crate::fit(&model, crate::Family::gaussian(), &Plan { seed, stop, ..Plan::default() }).unwrap();
+        let posterior =
+            crate::run::fit(&model, crate::Family::gaussian(), &Plan { seed, stop, ..Plan::default() }).unwrap();
         assert_eq!(posterior.stop_reason(), StopReason::Converged);
         posterior
     };

@@ -31,7 +31,7 @@ impl Default for Placement {
 /// Share of the width that a shift α or a factor of A has at the start, for at zero they stay (mathematics §3.5).
 const SHIFT: f64 = 0.1;
 
-/// A start for [`fit_from`](crate::fit_from) without a search, for families of locations and scale matrices.
+/// A start for [`fit_from`](crate::run::fit_from) without a search, for families of locations and scale matrices.
 ///
 /// Components of a mixture have equal weights. Entries of α and A are normal with a tenth of the width; in one
 /// dimension or in twenty, an α of zero would be stationary.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::family::{Approximation, Family, Kind};
-use crate::run::search::Region;
+use crate::search::Region;
 use crate::target::Covariance;
 
 /// B and the entries of the precision.

@@ -14,7 +14,7 @@ use crate::family::{Approximation, Family};
 use crate::random::{Purpose, Stream};
 use crate::run::Plan;
 use crate::run::fitting::Fitting;
-use crate::run::search::search_by;
+use crate::search::search_by;
 use crate::special::normal_quantile::normal_quantile;
 use crate::target::{Covariance, FreeScale, Support, Target};
 use crate::tuning;
@@ -86,7 +86,7 @@ fn around_the_circle(
     // A density of period 2π has every mode many times.
     let wrapped = |y: f64| PI - (PI - y).rem_euclid(TAU);
     found.region.centre.iter_mut().for_each(|y| *y = wrapped(*y));
-    let mut modes: Vec<crate::run::search::Mode> = Vec::new();
+    let mut modes: Vec<crate::search::Mode> = Vec::new();
     for mut mode in std::mem::take(&mut found.modes) {
         mode.centre.iter_mut().for_each(|y| *y = wrapped(*y));
         let near = |a: &f64, b: &f64| 1.0 - (a - b).cos() < 1e-3;

@@ -5,7 +5,7 @@ use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::random::{Purpose, Stream};
 use crate::target::{Covariance, Shape, Target};
 
-/// A start for [`fit_from`](crate::fit_from) where the target has a `Guess`, which `fit` takes as its start, too.
+/// A start for [`fit_from`](crate::run::fit_from) where the target has a `Guess`, which `fit` takes as its start, too.
 ///
 /// Columns besides the means (α, A) are normal and as small as the widths; components of a mixture have means of their
 /// own; `matrix` has a matrix-variate Gaussian for each part of its layout.

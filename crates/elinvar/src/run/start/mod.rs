@@ -22,17 +22,17 @@ use over_modes::{heavy, over_modes};
 
 use super::contained::Contained;
 use super::fitting::Fitting;
-use super::search::{Found, Mode, Scouted, scout, search_by};
 use super::values::not_from_values;
 use super::{Counts, Plan, Run, Stop, check_support};
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind, by_factors};
-use crate::posterior::{Agreement, ModeRecord};
+use crate::posterior::Agreement;
 use crate::random::{Purpose, Stream};
 use crate::rule::StepSize;
-use crate::target::{ByDifferences, Covariance, Target, WithPrior};
+use crate::search::{Found, Mode, Scouted, scout, search_by};
+use crate::target::{Borrowed, ByDifferences, Covariance, Target, WithPrior};
 use crate::tuning::contained::STEPS;
 
 /// Where a fit begins, with what the search for it found.
@@ -136,7 +136,7 @@ pub(super) fn start_in(
     let stand_in;
     let target: &dyn Target = if about.prior.shared().is_some() {
         // A Gaussian cannot share w with the prior; one with the prior's covariance will do for a start.
-        stand_in = WithPrior::new(target, about.prior.without_mixing());
+        stand_in = WithPrior::new(Borrowed(target), about.prior.without_mixing());
         &stand_in
     } else {
         target
@@ -152,6 +152,15 @@ impl Start {
     /// A start for which no mode was looked for.
     fn unsearched(approximation: Approximation, counts: Counts) -> Self {
         Self { approximation, counts, agreement: Agreement::default(), contained: None, found: None }
+    }
+
+    /// Adds modes that the search has not met.
+    pub(super) fn add_modes(&mut self, modes: Vec<Mode>) {
+        if let Some(found) = self.found.as_mut().filter(|_| !modes.is_empty()) {
+            found.modes.extend(modes);
+            found.modes.sort_by(|a, b| b.log_mass.total_cmp(&a.log_mass));
+            self.agreement = agreement(found);
+        }
     }
 
     /// The start of another family from the same search.
@@ -171,13 +180,7 @@ impl Start {
 
 /// What the searches said, as a record.
 fn agreement(found: &Found) -> Agreement {
-    let record = |mode: &Mode| ModeRecord {
-        centre: mode.centre.clone(),
-        log_p: mode.log_p,
-        log_mass: Some(mode.log_mass).filter(|mass| mass.is_finite()),
-        found_by: mode.found_by,
-    };
-    let modes = found.modes.iter().map(record).collect();
+    let modes = found.modes.iter().map(Mode::record).collect();
     Agreement { restarts: Vec::new(), searches: found.searches, modes, unbounded: found.unbounded }
 }
 

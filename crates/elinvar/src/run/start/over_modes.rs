@@ -4,7 +4,7 @@ use super::bend::spread;
 use super::draft::Draft;
 use crate::Error;
 use crate::family::{Approximation, Kind};
-use crate::run::search::Mode;
+use crate::search::Mode;
 use crate::target::Covariance;
 use crate::tuning;
 

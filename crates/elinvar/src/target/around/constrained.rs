@@ -29,7 +29,12 @@ impl<M: PointwiseTarget> Constrained<M> {
                 found: transforms.n_constrained(),
             });
         }
-        Ok(Self { model, transforms })
+        Ok(Self::around(model, transforms))
+    }
+
+    /// The same for transforms of as many coordinates as the model takes.
+    pub(crate) fn around(model: M, transforms: Transforms) -> Self {
+        Self { model, transforms }
     }
 
     /// The model on the constrained space.
@@ -44,6 +49,9 @@ impl<M: PointwiseTarget> PointwiseTarget for Constrained<M> {
     }
 
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
+        if self.transforms.is_identity() {
+            return self.model.gradient(z, grad);
+        }
         let n = self.model.dim();
         with_memory(2 * n + self.transforms.jacobian_len(), |memory| {
             let (x, memory) = memory.split_at_mut(n);
@@ -73,9 +81,9 @@ impl<M: PointwiseTarget> PointwiseTarget for Constrained<M> {
         for b in self.transforms.blocks() {
             let prefix = match b.transform {
                 Transform::Identity => "",
-                Transform::Log => "log_",
+                Transform::Log | Transform::Above { .. } | Transform::Below { .. } => "log_",
                 Transform::Logit | Transform::Interval { .. } => "logit_",
-                Transform::Ordered { .. } | Transform::Simplex { .. } => "z_",
+                _ => "z_",
             };
             names.extend(constrained[b.x].iter().take(b.z.len()).map(|name| format!("{prefix}{name}")));
         }
@@ -222,6 +230,18 @@ mod tests {
         });
         let ordered = Constrained::new(normals, Transforms::new(vec![Transform::Ordered { len: 2 }]).unwrap()).unwrap();
         assert!((integral(&ordered, -700..=200) - 0.5).abs() < 1e-12);
+
+        // Correlations of two numbers fill an interval of length 2; a circle has the length 2π.
+        let flat = |n: usize, transform| {
+            let flat = model(n, |_, g| {
+                g.fill(0.0);
+                0.0
+            });
+            Constrained::new(flat, Transforms::new(vec![transform]).unwrap()).unwrap()
+        };
+        assert!((integral(&flat(3, Transform::CorrelationCholesky { len: 2 }), -400..=400) - 2.0).abs() < 1e-12);
+        let circle = flat(2, Transform::UnitVector { len: 2 });
+        assert!((integral(&circle, -140..=140) - std::f64::consts::TAU).abs() < 1e-6);
     }
 
     #[test]

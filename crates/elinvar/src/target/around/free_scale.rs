@@ -73,7 +73,7 @@ impl<'t> FreeScale<'t> {
         }
         for (i, (y, z)) in y.iter().zip(z).enumerate() {
             hessian[i * d + i] += self.transform.second_derivative(&[*y], &[*z], &[g[i]], 0, 0);
-            hessian[i * d + i] += self.transform.log_jacobian_curvature(&[*y], 0);
+            hessian[i * d + i] += self.transform.log_jacobian_curvature(&[*y], 0, 0);
         }
     }
 }

@@ -10,4 +10,4 @@ pub use constrained::Constrained;
 pub(crate) use differences::ByDifferences;
 pub(crate) use free_scale::FreeScale;
 pub use on_support::OnSupport;
-pub use with_prior::WithPrior;
+pub use with_prior::{Borrowed, WithPrior};

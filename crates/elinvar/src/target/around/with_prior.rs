@@ -26,12 +26,16 @@ impl<T: Target> Target for WithPrior<T> {
     }
 }
 
-impl<T: Target + ?Sized> Target for &T {
+/// A target that somebody else owns, where one is taken by value.
+#[derive(Clone, Copy)]
+pub struct Borrowed<'t>(pub &'t dyn Target);
+
+impl Target for Borrowed<'_> {
     fn about(&self) -> About {
-        (**self).about()
+        self.0.about()
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
-        (**self).evaluate(ask, answer)
+        self.0.evaluate(ask, answer)
     }
 }

@@ -96,7 +96,7 @@ pub struct FromValues<F> {
 ///
 /// let target = from_values(2, |z| -0.5 * (z[0] * z[0] + 4.0 * z[1] * z[1]));
 /// assert!(!target.about().offers.gradient);
-/// let posterior = elinvar::fit(&target, elinvar::Family::gaussian(), &elinvar::Plan::default())?;
+/// let posterior = elinvar::run::fit(&target, elinvar::Family::gaussian(), &elinvar::Plan::default())?;
 /// assert_eq!(posterior.counts().gradient, 0);
 /// # Ok::<(), elinvar::Error>(())
 /// ```

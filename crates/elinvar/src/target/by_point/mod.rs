@@ -1,9 +1,11 @@
 //! Targets written as a function of one point.
 
 mod closures;
+pub(crate) mod density;
 #[cfg(feature = "dual")]
 pub(super) mod dual;
 pub(crate) mod memory;
+mod spread;
 
 pub use closures::{FromFn, FromFns, FromValues, from_fn, from_fns, from_values};
 
@@ -121,7 +123,7 @@ pub(crate) fn about_of_model<M: PointwiseHessian + ?Sized>(model: &M) -> About {
     About { derivatives: Derivatives::Known, ..about_second_order(model) }
 }
 
-/// Log densities, with or without gradients, one draw after the other.
+/// Log densities, with or without gradients, at every draw.
 pub(crate) fn evaluate<M: PointwiseTarget + ?Sized>(
     model: &M,
     ask: &Ask<'_>,
@@ -129,7 +131,8 @@ pub(crate) fn evaluate<M: PointwiseTarget + ?Sized>(
 ) -> Result<(), TargetError> {
     let Parts { log_p, grad, .. } = answer.parts_mut();
     let value = model.value().filter(|_| matches!(ask.want, Want::Values));
-    for ((z, log_p), grad) in ask.draws.iter().zip(log_p).zip(grad.chunks_exact_mut(ask.draws.dim())) {
+    let points = ask.draws.iter().zip(log_p).zip(grad.chunks_exact_mut(ask.draws.dim()));
+    spread::each(points, &|z, log_p, grad| {
         let result = match value {
             Some(model) => model.log_density(z),
             None => model.gradient(z, grad),
@@ -144,8 +147,8 @@ pub(crate) fn evaluate<M: PointwiseTarget + ?Sized>(
             }
             Err(error) => return Err(error),
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// The same, and contracted Hessians, each computed once.

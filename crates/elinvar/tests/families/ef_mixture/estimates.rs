@@ -13,7 +13,7 @@ fn schemes_and_noises_agree() {
     for sampling in [Sampling::OwnDraws, Sampling::Stratified, Sampling::Mixture] {
         for noise in Noise::ALL {
             let plan = Plan { sampling, noise, ..Plan::default() };
-            let mut posterior = elinvar::fit(&target, family_of(("gamma", 2)), &plan).unwrap();
+            let mut posterior = elinvar::run::fit(&target, family_of(("gamma", 2)), &plan).unwrap();
             let elbo = posterior.diagnose(&target, 40_000, 5).unwrap().elbo;
             bounds.push((format!("{sampling} {noise}"), elbo.value));
         }

@@ -17,17 +17,17 @@ fn files_and_resumed_runs_keep_every_bit() {
         let family = family_of(kind);
         let mut plan = Plan::default();
         (plan.stop.max_steps, plan.stop.remaining_nats) = (60, 0.0);
-        let posterior = elinvar::fit(&target, family, &plan).unwrap();
+        let posterior = elinvar::run::fit(&target, family, &plan).unwrap();
         posterior.save(&path).unwrap();
         let read = Posterior::load(&path).unwrap();
         assert_eq!(read.approximation(), posterior.approximation(), "{kind:?}");
         assert_eq!(read.family(), family);
-        let (one, two) = (posterior.sample(50, 3), read.sample(50, 3));
+        let (one, two) = (posterior.sample_z(50, 3), read.sample_z(50, 3));
         assert_eq!(one.view().as_slice(), two.view().as_slice());
         assert!(one.view().as_slice().iter().all(|z| *z > 0.0));
         // The same call again, and another seed.
-        assert_eq!(elinvar::fit(&target, family, &plan).unwrap().approximation(), posterior.approximation());
-        let other = elinvar::fit(&target, family, &Plan { seed: 2, ..plan.clone() }).unwrap();
+        assert_eq!(elinvar::run::fit(&target, family, &plan).unwrap().approximation(), posterior.approximation());
+        let other = elinvar::run::fit(&target, family, &Plan { seed: 2, ..plan.clone() }).unwrap();
         assert_ne!(other.approximation(), posterior.approximation());
 
         let from = elinvar::run::start(&target, family, &plan).unwrap().approximation;

@@ -73,7 +73,7 @@ fn divergence(q: &Approximation, p: &Approximation) -> f64 {
 
 fn fitted(p: &Approximation) -> Posterior {
     let target = PointwiseSecondOrder(Member(p.clone()));
-    elinvar::fit(&target, p.state().family, &Plan::default()).unwrap()
+    elinvar::run::fit(&target, p.state().family, &Plan::default()).unwrap()
 }
 
 /// A target inside the family is found: KL(q ‖ p) < 0.005 with the default plan.

@@ -55,7 +55,7 @@ fn products_in_two_dimensions_are_recovered() {
         member("log_normal", 2, &[1.0], &[&[1.0, 0.5, -2.0, 0.2]]),
     ] {
         let posterior = fitted(&p);
-        let draws = posterior.sample(20_000, 7);
+        let draws = posterior.sample_z(20_000, 7);
         let terms: Vec<f64> = draws.view().iter().map(|z| posterior.log_density(z) - p.log_density(z)).collect();
         let kl = terms.iter().sum::<f64>() / terms.len() as f64;
         assert!(posterior.converged() && kl.abs() < 0.005, "{:?}: KL {kl}", p.state());
@@ -71,7 +71,7 @@ fn models_on_their_own_scale() {
     let cases: [(&dyn Target, &str); 3] = [(&counts, "gamma"), (&outcomes, "beta"), (&angles, "von_mises")];
     for (target, name) in cases.into_iter().filter(|(_, name)| known(name)) {
         let family = Family::ef_mixture(ComponentKind::new(name, None).unwrap(), 1);
-        let mut posterior = elinvar::fit(target, family, &Plan::default()).unwrap();
+        let mut posterior = elinvar::run::fit(target, family, &Plan::default()).unwrap();
         let nodes = grid(target.about().support);
         let z: Vec<f64> = nodes.iter().map(|(z, _)| *z).collect();
         let mut out = Answer::new(1, z.len());
@@ -90,7 +90,7 @@ fn families_live_where_the_target_does() {
     let gamma = Family::ef_mixture(ComponentKind::new("gamma", None).unwrap(), 2);
     let rate = PoissonRate::new(vec![3.0]).unwrap();
     for family in [Family::gaussian(), Family::mog(2), Family::auto()] {
-        let error = elinvar::fit(&rate, family, &Plan::default()).unwrap_err();
+        let error = elinvar::run::fit(&rate, family, &Plan::default()).unwrap_err();
         let sentence = error.to_string();
         assert!(matches!(error, Error::Unsupported { .. }), "{sentence}");
         assert!(
@@ -100,11 +100,11 @@ fn families_live_where_the_target_does() {
         assert!(sentence.contains("`Constrained`"), "{sentence}");
     }
     let real = elinvar::model::Banana::default();
-    let sentence = elinvar::fit(&real, gamma, &Plan::default()).unwrap_err().to_string();
+    let sentence = elinvar::run::fit(&real, gamma, &Plan::default()).unwrap_err().to_string();
     assert!(sentence.contains("which lives on positive numbers, for a target on all real numbers"), "{sentence}");
     let start = member("gamma", 2, &[1.0], &[&[1.0, 1.0, 1.0, 1.0]]);
     assert!(Run::new(&real, start, &Plan::default()).is_err());
     let values = from_values(1, |z| -z[0]).on(Support::Positive);
-    let sentence = elinvar::fit(&values, gamma, &Plan::default()).unwrap_err().to_string();
+    let sentence = elinvar::run::fit(&values, gamma, &Plan::default()).unwrap_err().to_string();
     assert!(sentence.contains("`ef_mixture` from values of the log density alone"), "{sentence}");
 }

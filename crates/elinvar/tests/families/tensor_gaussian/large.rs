@@ -16,7 +16,7 @@ fn hundreds_of_coordinates_by_gradients_alone() {
     for family in [Family::matrix(15, 20).unwrap(), Family::tensor(&[6, 5, 8]).unwrap()] {
         let p = Approximation::from_state(&state(family, 3)).unwrap();
         let plan = Plan { stop: Stop { remaining_nats: 0.5, ..Stop::default() }, ..Plan::default() };
-        let posterior = elinvar::fit(&Pointwise(Member(p.clone())), family, &plan).unwrap();
+        let posterior = elinvar::run::fit(&Pointwise(Member(p.clone())), family, &plan).unwrap();
         assert_eq!(posterior.plan().curvature, Curvature::Stein { control_variate: true });
         let kl = divergence(posterior.approximation(), &p);
         println!("{family}: KL {kl:.2e}, {} gradients", posterior.counts().gradient);

@@ -22,7 +22,7 @@ fn network() -> NeuralNetwork {
 fn fitted(model: &NeuralNetwork, family: Family, curvature: Curvature) -> (Posterior, f64) {
     let plan = Plan { curvature, stop: Stop { max_steps: 300, ..Stop::default() }, ..Plan::default() };
     let start = start_at_guess(model, family, 3).unwrap();
-    let mut posterior = elinvar::fit_from(model, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap();
+    let mut posterior = elinvar::run::fit_from(model, start, &plan, &mut |_| ControlFlow::Continue(())).unwrap();
     let elbo = posterior.diagnose(model, 2000, 1).unwrap().elbo.value;
     (posterior, elbo)
 }

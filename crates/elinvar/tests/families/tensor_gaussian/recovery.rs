@@ -102,9 +102,9 @@ fn fitted(family: Family, curvature: Curvature, seed: u64) -> (f64, u64, usize) 
     let p = Approximation::from_state(&state(family, 3)).unwrap();
     let plan = Plan { curvature, seed, ..Plan::default() };
     let posterior = if curvature == Curvature::ItemGradients {
-        elinvar::fit(&Items::new(p.clone()), family, &plan).unwrap()
+        elinvar::run::fit(&Items::new(p.clone()), family, &plan).unwrap()
     } else {
-        elinvar::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan).unwrap()
+        elinvar::run::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan).unwrap()
     };
     assert!(posterior.converged(), "{} by {curvature}: not converged", label(family));
     (divergence(posterior.approximation(), &p), posterior.counts().gradient, posterior.trace().len())
@@ -167,7 +167,7 @@ fn block_natural_gradients_find_it_with_short_steps() {
     let family = Family::tensor(&[3, 2, 2]).unwrap().with_update(MatrixUpdate::Blockwise);
     let p = Approximation::from_state(&state(family, 3)).unwrap();
     let plan = Plan { step_size: StepSize::Constant(0.3), max_kl: None, ..Plan::default() };
-    let posterior = elinvar::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan).unwrap();
+    let posterior = elinvar::run::fit(&PointwiseSecondOrder(Member(p.clone())), family, &plan).unwrap();
     let kl = divergence(posterior.approximation(), &p);
     assert!(posterior.converged() && kl < 0.005, "{kl}");
 }

@@ -1,11 +1,12 @@
 //! Runs of the family: steps of the Gaussian, balance of the factors, steps of any length, files.
 
 use crate::state::{BlockState, State, Stated};
+use elinvar::Plan;
 use elinvar::family::{Approximation, Family, MatrixUpdate};
 use elinvar::rule::{Rule, StepSize};
 use elinvar::run::Run;
+use elinvar::run::fit_from;
 use elinvar::target::Covariance;
-use elinvar::{Plan, fit_from};
 
 use super::example::{SOURCES, member, state};
 use crate::members::differences::close;
@@ -140,7 +141,7 @@ fn fits_are_repeated_stored_and_resumed() {
             let read = elinvar::Posterior::load(&folder).unwrap();
             std::fs::remove_file(&folder).ok();
             assert_eq!(read.approximation(), posterior.approximation());
-            assert_eq!(read.sample(5, 1), posterior.sample(5, 1));
+            assert_eq!(read.sample_z(5, 1), posterior.sample_z(5, 1));
         }
     }
 }
@@ -148,7 +149,7 @@ fn fits_are_repeated_stored_and_resumed() {
 /// A layout that is not the target's is refused with a sentence.
 #[test]
 fn a_layout_fits_its_target() {
-    let error = elinvar::fit(&logistic(30, 6), Family::matrix(2, 2).unwrap(), &Plan::default()).unwrap_err();
+    let error = elinvar::run::fit(&logistic(30, 6), Family::matrix(2, 2).unwrap(), &Plan::default()).unwrap_err();
     assert_eq!(error.to_string(), "coordinates of the layout of `matrix`: expected 6, found 4");
     let mut state = state(Family::matrix(2, 3).unwrap(), 1);
     state.blocks[0].precision.pop();

@@ -118,7 +118,7 @@ fn random_failures_are_dropped_and_counted() {
                 let (first, second) = (Pointwise(failing(failure, every_fifth)), failing(failure, every_fifth));
                 let second = PointwiseSecondOrder(second);
                 let target: &dyn Target = if second_order { &second } else { &first };
-                let posterior = elinvar::fit(target, family, &plan).unwrap();
+                let posterior = elinvar::run::fit(target, family, &plan).unwrap();
                 let at = format!("{family}, {failure:?}, Hessian: {second_order}");
                 let counts = posterior.counts();
                 let share = counts.dropped as f64 / counts.log_density as f64;
@@ -165,7 +165,7 @@ impl PointwiseHessian for HalfPlane {
 #[test]
 fn a_density_on_half_of_the_space_is_fitted() {
     for family in families() {
-        let posterior = elinvar::fit(&PointwiseSecondOrder(HalfPlane), family, &Plan::default()).unwrap();
+        let posterior = elinvar::run::fit(&PointwiseSecondOrder(HalfPlane), family, &Plan::default()).unwrap();
         let (mean, covariance) = (posterior.approximation().mean(), posterior.approximation().covariance());
         let sd = [covariance[0].sqrt(), covariance[3].sqrt()];
         assert!((mean[0] - 1.577).abs() < 0.3 && mean[1].abs() < 0.2, "{}: mean {mean:?}", label(family));
@@ -199,7 +199,7 @@ fn a_target_that_stops_working_ends_the_run_with_a_reason() {
             let target = Pointwise(failing(failure, |_| calls.fetch_add(1, Ordering::Relaxed) >= 20_000));
             let mut plan = Plan::default();
             plan.stop.remaining_nats = 0.0;
-            let posterior: Posterior = elinvar::fit(&target, family, &plan).unwrap();
+            let posterior: Posterior = elinvar::run::fit(&target, family, &plan).unwrap();
             assert_eq!(posterior.stop_reason(), StopReason::BadEvaluations, "{}", label(family));
             assert!(!posterior.converged() && posterior.counts().dropped > 0);
             assert_eq!(super::problem(&posterior.approximation().state()), None);
@@ -229,7 +229,7 @@ impl PointwiseTarget for Fatal {
 #[test]
 fn a_fatal_error_ends_the_fit_with_its_sentence() {
     for family in every_kind() {
-        let error = elinvar::fit(&Pointwise(Fatal(AtomicUsize::new(0))), family, &Plan::default()).unwrap_err();
+        let error = elinvar::run::fit(&Pointwise(Fatal(AtomicUsize::new(0))), family, &Plan::default()).unwrap_err();
         assert!(matches!(&error, Error::Target { source, .. } if !source.recoverable), "{error:?}");
         let sentence = error.to_string();
         let beginning = "the model could not be evaluated: the licence of the solver has expired, at z = (";

@@ -15,7 +15,7 @@ fn refusal(target: &dyn Target, plan: &Plan) -> String {
     let from = start(target, Family::gaussian(), &Plan::default()).unwrap().approximation;
     let error = Run::new(target, from, plan).map(|_| ()).unwrap_err();
     // What a run refuses, a fit refuses in the same words.
-    assert_eq!(error.to_string(), elinvar::fit(target, Family::gaussian(), plan).unwrap_err().to_string());
+    assert_eq!(error.to_string(), elinvar::run::fit(target, Family::gaussian(), plan).unwrap_err().to_string());
     error.to_string()
 }
 
@@ -124,7 +124,7 @@ fn constants_of_a_family_outside_their_domain() {
     ];
     for (family, sentence) in cases {
         for family in [family, family.diagonal()] {
-            let error = elinvar::fit(&Banana::default(), family, &Plan::default()).unwrap_err();
+            let error = elinvar::run::fit(&Banana::default(), family, &Plan::default()).unwrap_err();
             assert_eq!(error.to_string(), sentence);
         }
     }
@@ -168,7 +168,7 @@ fn a_prior_that_the_family_cannot_share() {
 /// The start of a family is found by a Gaussian fit, which must not stand in the way of a t prior.
 #[test]
 fn a_t_prior_can_be_fitted_by_its_family() {
-    let posterior = elinvar::fit(&SharedPrior, Family::student_t(3.0), &Plan::default()).unwrap();
+    let posterior = elinvar::run::fit(&SharedPrior, Family::student_t(3.0), &Plan::default()).unwrap();
     let mean = posterior.approximation().mean();
     assert!(mean.iter().all(|m| (0.2..0.9).contains(m)), "{mean:?}");
 }

@@ -66,7 +66,7 @@ fn a_fit_with_any_step_size_ends_with_a_reason() {
         for (beta, seed) in SIZES.into_iter().flat_map(|beta| (1..=20).map(move |seed| (beta, seed))) {
             let mut plan = plan(Rule::Retraction, beta, seed);
             plan.stop.max_steps = 100;
-            let posterior = elinvar::fit(&Funnel::new(3).unwrap(), family, &plan);
+            let posterior = elinvar::run::fit(&Funnel::new(3).unwrap(), family, &plan);
             let posterior = posterior.unwrap_or_else(|error| panic!("{}, β = {beta}, {seed}: {error}", label(family)));
             assert_eq!(problem(&posterior.approximation().state()), None, "{}, β = {beta}", label(family));
         }

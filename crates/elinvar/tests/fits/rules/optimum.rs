@@ -18,11 +18,11 @@ fn bound(target: &dyn Target, mut posterior: Posterior) -> f64 {
 }
 
 fn best(target: &dyn Target, family: Family) -> f64 {
-    bound(target, elinvar::fit(target, family, &Plan { n_draws: 128, ..Plan::thorough() }).unwrap())
+    bound(target, elinvar::run::fit(target, family, &Plan { n_draws: 128, ..Plan::thorough() }).unwrap())
 }
 
 fn ends_at(target: &dyn Target, family: Family, plan: &Plan, best: f64) {
-    let posterior = elinvar::fit(target, family, plan).unwrap();
+    let posterior = elinvar::run::fit(target, family, plan).unwrap();
     let (steps, reason) = (posterior.trace().len(), posterior.stop_reason());
     let gap = best - bound(target, posterior);
     println!("{family}, {:?}, {}: {gap:.4} nats, {steps} steps, {reason:?}", plan.rule, plan.curvature);

@@ -1,11 +1,12 @@
 //! What the paper leaves open: a step out of the domain; and what the preset does without.
 
+use elinvar::Error;
 use elinvar::block::{Location, LogWeights, Scale};
 use elinvar::family::Approximation;
 use elinvar::rule::{OnLeaving, StepSize};
 use elinvar::run::StopReason;
+use elinvar::run::fit_from;
 use elinvar::target::{PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, Shape, TargetError};
-use elinvar::{Error, fit_from};
 
 use super::*;
 

@@ -144,7 +144,7 @@ fn fewer_draws_than_components() {
     Mixture::of(&start).check_step(&items, 10, 1e-3);
     let plan = Plan { seed: SEED, ..Plan::printed(10, 1e-3, 5) };
     let target = items.target(gaussian_prior());
-    let last = elinvar::fit_from(&target, start, &plan, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
+    let last = elinvar::run::fit_from(&target, start, &plan, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
     assert_eq!(last.trace().last().map(|step| (step.index, step.counts.gradient)), Some((4, 50)));
 }
 

@@ -2,12 +2,14 @@
 
 mod bent;
 mod climb;
+mod design;
 mod first_order;
 mod lbfgs;
 mod metric;
 mod newton;
 mod probe;
 mod region;
+mod scan;
 mod scout;
 mod spread;
 mod starts;
@@ -19,13 +21,14 @@ pub(crate) use climb::{Known, climb_to_mode};
 pub(crate) use metric::Metric;
 pub(crate) use probe::Probe;
 pub(crate) use region::Region;
+pub(crate) use scan::{Scanned, Surroundings, scan};
 pub(crate) use scout::{Scouted, scout};
 
 use climb::{Climb, End, Waypoint};
 
 use crate::Error;
 use crate::evaluate::{Evaluator, Point};
-use crate::record::Counts;
+use crate::record::{Counts, ModeRecord};
 use crate::target::Covariance;
 #[cfg(test)]
 use crate::target::Target;
@@ -104,6 +107,16 @@ impl Mode {
         let half_d = 0.5 * at.z.len() as f64;
         let log_mass = at.log_p + half_d * std::f64::consts::TAU.ln() - 0.5 * metric.log_det();
         Self { centre: at.z, metric, log_p: at.log_p, log_mass, found_by: 1 }
+    }
+
+    /// What is told of it.
+    pub(crate) fn record(&self) -> ModeRecord {
+        ModeRecord {
+            centre: self.centre.clone(),
+            log_p: self.log_p,
+            log_mass: Some(self.log_mass).filter(|mass| mass.is_finite()),
+            found_by: self.found_by,
+        }
     }
 }
 

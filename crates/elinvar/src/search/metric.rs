@@ -39,7 +39,7 @@ impl Metric {
     }
 
     /// x ← P⁻¹x.
-    pub(super) fn solve(&self, x: &mut [f64]) {
+    pub(crate) fn solve(&self, x: &mut [f64]) {
         self.0.solve(x);
     }
 
@@ -49,7 +49,7 @@ impl Metric {
     }
 
     /// (a − b)ᵀP(a − b).
-    pub(super) fn square_distance(&self, a: &[f64], b: &[f64]) -> f64 {
+    pub(crate) fn square_distance(&self, a: &[f64], b: &[f64]) -> f64 {
         let mut apart = a.to_vec();
         axpy(-1.0, b, &mut apart);
         let mut white = vec![0.0; apart.len()];

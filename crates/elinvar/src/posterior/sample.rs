@@ -1,0 +1,102 @@
+//! Draws of a posterior on the natural scale of its parameters.
+
+use super::Posterior;
+use crate::target::Draws;
+
+/// Draws, row by row, with a name for every column.
+///
+/// ```
+/// use elinvar::prelude::*;
+///
+/// let model = log_density(Parameters::new().positive("rate", 1), |x, gradient| {
+///     gradient[0] = 15.0 / x[0] - 5.0;
+///     15.0 * x[0].ln() - 5.0 * x[0]
+/// });
+/// let draws = elinvar::fit(&model)?.sample(1_000, 1);
+/// let mean = draws.column("rate").sum::<f64>() / draws.len() as f64;
+/// assert!((mean - 3.2).abs() < 0.2);
+/// assert_eq!(draws[0], *draws.iter().next().expect("there are draws"));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    names: Vec<String>,
+    rows: Vec<f64>,
+}
+
+impl Sample {
+    /// Number of draws.
+    pub fn len(&self) -> usize {
+        self.rows.len() / self.names.len()
+    }
+
+    /// Whether there is no draw.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Names of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The draws one by one.
+    pub fn iter(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.rows.chunks_exact(self.names.len())
+    }
+
+    /// All numbers, draw after draw.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.rows
+    }
+
+    /// One parameter in all draws.
+    ///
+    /// # Panics
+    /// If no parameter has this name.
+    pub fn column(&self, name: &str) -> impl Iterator<Item = f64> + '_ {
+        let at = self.names.iter().position(|known| known == name);
+        let at = at.unwrap_or_else(|| panic!("no parameter is called {name}; there are {}", self.names.join(", ")));
+        self.iter().map(move |row| row[at])
+    }
+}
+
+impl std::ops::Index<usize> for Sample {
+    type Output = [f64];
+
+    fn index(&self, s: usize) -> &[f64] {
+        &self.rows[s * self.names.len()..(s + 1) * self.names.len()]
+    }
+}
+
+impl<'s> IntoIterator for &'s Sample {
+    type Item = &'s [f64];
+    type IntoIter = std::slice::ChunksExact<'s, f64>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl Posterior {
+    /// `n` draws of the parameters on their natural scale: states of the chains where they gave the answer (evenly
+    /// chosen, and again and again where more are asked for than were kept), otherwise independent draws of the
+    /// approximation.
+    ///
+    /// The unconstrained coordinates are in [`Posterior::sample_z`].
+    pub fn sample(&self, n: usize, seed: u64) -> Sample {
+        let z = match self.corrected() {
+            Some(corrected) => corrected.draws(n),
+            None => self.sample_z(n, seed),
+        };
+        self.on_natural_scale(z.view())
+    }
+
+    /// Points of ℝᵈ on the natural scale of the parameters.
+    pub fn on_natural_scale(&self, z: Draws<'_>) -> Sample {
+        let (transforms, names) = (self.transforms(), self.constrained_names().to_vec());
+        let mut rows = vec![0.0; z.len() * names.len()];
+        rows.chunks_exact_mut(names.len()).zip(z.iter()).for_each(|(x, z)| transforms.constrain(z, x));
+        Sample { names, rows }
+    }
+}

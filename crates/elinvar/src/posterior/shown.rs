@@ -1,0 +1,39 @@
+//! A posterior in a terminal: the verdict and the table of its parameters.
+
+use std::fmt;
+
+use super::{GivenBy, Posterior};
+use crate::record::Estimate;
+
+/// Draws for quantiles of an approximation that nobody has corrected.
+const DRAWS: usize = 10_000;
+
+/// A number with as many decimals as its error, or a hundredth of its standard deviation, allows.
+fn decimals(estimate: Estimate, sd: f64) -> usize {
+    let error = if estimate.mcse.is_finite() && estimate.mcse > 0.0 { estimate.mcse } else { 0.01 * sd };
+    if error > 0.0 && error.is_finite() { (1.0 - error.log10().floor()).clamp(0.0, 12.0) as usize } else { 4 }
+}
+
+impl fmt::Display for Posterior {
+    /// The verdict, if there is one, and means, standard deviations and quantiles on the natural scale.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(judgement) = self.judgement() {
+            writeln!(f, "{judgement}")?;
+        }
+        let answer = self.summary(DRAWS, self.plan().seed);
+        let by = match answer.given_by {
+            GivenBy::Approximation => "the approximation",
+            GivenBy::Weights => "importance weights",
+            GivenBy::Chains => "chains",
+        };
+        writeln!(f, "{} by {by}", self.family())?;
+        let width = answer.parameters.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(9);
+        writeln!(f, "{:width$} {:>12} {:>12} {:>12} {:>12}", "parameter", "mean", "sd", "5 %", "95 %")?;
+        for row in &answer.parameters {
+            let cell = |estimate: Estimate| format!("{:.*}", decimals(estimate, row.sd.value), estimate.value);
+            let [mean, sd, q5, q95] = [row.mean, row.sd, row.q5, row.q95].map(cell);
+            writeln!(f, "{:width$} {mean:>12} {sd:>12} {q5:>12} {q95:>12}", row.name)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+//! The examples, as people copy them.
+
+#[path = "../../examples/closure.rs"]
+mod closure;
+#[cfg(feature = "dual")]
+#[path = "../../examples/dual_numbers.rs"]
+mod dual_numbers;
+#[path = "../../examples/hierarchy.rs"]
+mod hierarchy;
+#[path = "../../examples/logistic_by_hand.rs"]
+mod logistic_by_hand;
+#[path = "../../examples/mixture_posterior.rs"]
+mod mixture_posterior;
+#[path = "../../examples/researchers_loop.rs"]
+mod researchers_loop;
+#[path = "../../examples/save_and_load.rs"]
+mod save_and_load;
+#[path = "../../examples/stop_and_resume.rs"]
+mod stop_and_resume;
+
+#[test]
+fn all_of_them_run() -> elinvar::Result {
+    closure::main()?;
+    #[cfg(feature = "dual")]
+    dual_numbers::main()?;
+    hierarchy::main()?;
+    logistic_by_hand::main()?;
+    mixture_posterior::main()?;
+    researchers_loop::main()?;
+    save_and_load::main()?;
+    stop_and_resume::main()
+}
