@@ -112,6 +112,11 @@ impl Analysis {
         self.posterior.rungs().iter().any(|rung| rung.kept && Some(rung.elbo) == elbo)
     }
 
+    /// The draws of the verdict. It takes a few times as many as it was asked for; a file may claim any number.
+    pub(crate) fn n_draws(&self, job: &Job) -> usize {
+        self.diagnostics.n_draws.min(MOST_GROWTH.saturating_mul(job.diagnostic_draws))
+    }
+
     /// The page for a terminal.
     pub fn page(&self, job: &Job) -> String {
         page::text(job, self)
@@ -133,9 +138,7 @@ impl Analysis {
                 // The same seed makes the same draws; those of a ladder begin with the draws that a rung was kept for.
                 let is_ladder = !self.posterior.rungs().is_empty();
                 let seed = if is_ladder { self.posterior.plan().seed } else { job.plan.seed };
-                // A verdict takes a few times the draws that it was asked for; a file may claim any number.
-                let n_draws = self.diagnostics.n_draws.min(MOST_GROWTH.saturating_mul(job.diagnostic_draws));
-                let again = self.posterior.importance_widened(job.target(), n_draws, seed);
+                let again = self.posterior.importance_widened(job.target(), self.n_draws(job), seed);
                 report::content(job, self, &again.map_err(Error::of_fit)?, command)
             }
         }

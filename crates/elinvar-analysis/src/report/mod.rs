@@ -38,7 +38,7 @@ pub(crate) fn content(
         reason: analysis.judgement.reason.clone(),
         next: Some(next(job, analysis)),
         headline: headline(job, analysis),
-        parameters: parameters::list(analysis, job.plan.seed),
+        parameters: parameters::list(job, analysis),
         draws,
         corrected_draws,
         correction: match analysis.answer.given_by {
