@@ -14,19 +14,24 @@ True
 
 from ._elinvar import Stop, __version__
 from ._families import family
-from ._fit import Fit, fit, fit_in_background, load
+from ._fit import Fit, compare, fit, fit_in_background, load
 from ._model import Model, from_address, from_batch, from_function
 from ._recognise import as_model
+from ._table import TableFit, fit_example, fit_table
 
 __all__ = [
     "Fit",
     "Model",
     "Stop",
+    "TableFit",
     "__version__",
     "as_model",
+    "compare",
     "family",
     "fit",
+    "fit_example",
     "fit_in_background",
+    "fit_table",
     "from_address",
     "from_batch",
     "from_function",

@@ -216,6 +216,25 @@ class Fit:
 
         return to_arviz(self, n, seed)
 
+    def report(self, path: str | os.PathLike, title: str | None = None) -> None:
+        """Writes a report, one HTML page that needs nothing else: verdict, parameters, pictures, the course of the fit.
+
+        Its parameters are the unconstrained coordinates of the fit. The draws of the verdict are evaluated again.
+        """
+        if self.model is None:
+            raise ValueError("a report evaluates the model again: load the fit with its model, elinvar.load(path, model)")
+        what = title or f"A model of {len(self.mean)} coordinates from Python"
+        page = self._core.report(self.model.core, what, f"elinvar.fit(model, seed={self._core.seed})")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+
+    def initial_points(self, n: int = 4, seed: int = 1) -> np.ndarray:
+        """Starts for the chains of a sampler: draws of the answer on the unconstrained scale, of shape (n, d).
+
+        ``covariance`` is the inverse mass matrix that goes with them.
+        """
+        return self.draws(n, seed)
+
     # Keeping.
 
     def save(self, path: str | os.PathLike) -> None:
@@ -261,6 +280,26 @@ def _restored(content: bytes) -> Fit:
         with open(path, "wb") as file:
             file.write(content)
         return load(path)
+
+
+def compare(*fits: Fit, n: int = 4000, seed: int = 1) -> list[dict[str, Any]]:
+    """Fits of one model beside each other, on ``n`` draws of each, the best first.
+
+    Of every fit: its place among the arguments (``fit``), ``family``, ``elbo``, its ``difference`` from the best with
+    the error of the pair (``difference_se``), ``pareto_k``, ``gradients``, ``verdict``.
+    """
+    if not fits:
+        raise ValueError("there is no fit to compare")
+    model = next((fit.model for fit in fits if fit.model is not None), None)
+    if model is None:
+        raise ValueError("fits are compared on their model: load one of them with it, elinvar.load(path, model)")
+    if any(len(fit.mean) != len(fits[0].mean) for fit in fits):
+        raise ValueError("these are fits of different models: they differ in their number of coordinates")
+    best, rows = _elinvar.compare(model.core, [fit._core for fit in fits], n, seed)
+    for k, (fit, row) in enumerate(zip(fits, rows, strict=True)):
+        known = fit.record
+        row |= {"fit": k, "family": known["family"], "gradients": known["gradients"], "verdict": fit.verdict}
+    return sorted(rows, key=lambda row: (row["fit"] != best, -row["elbo"]))
 
 
 def load(path: str | os.PathLike, model: Any = None) -> Fit:

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use elinvar::Posterior;
 use elinvar::posterior::{Answer, Diagnostics, Estimate, Judgement, WeightedDraws};
 use elinvar::run::Interrupt;
+use elinvar::target::Target;
 use elinvar_report::Content;
 
 use crate::error::Error;
+use crate::family::family_in_words;
 use crate::held_out::{self, Test};
 use crate::job::Job;
+use crate::report::Frame;
 use crate::{json, page, report};
 
 /// A finished fit, judged.
@@ -33,6 +36,8 @@ pub struct Analysis {
     pub seconds: f64,
     /// Where the fit was kept, if it was.
     pub run_folder: Option<PathBuf>,
+    /// Draws of the verdict, as far as the settings allow: a file may claim any number.
+    pub(crate) n_draws: usize,
     /// The draws of the verdict, if it was made just now.
     weighted: Option<WeightedDraws>,
 }
@@ -84,6 +89,7 @@ impl Analysis {
         let judgement = posterior.judgement().expect("it was judged").clone();
         let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
         let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
+        let n_draws = diagnostics.n_draws.min(MOST_GROWTH.saturating_mul(n));
         let tested = |rows| held_out::test(rows, &*job.model, &posterior, weighted.as_ref(), seed);
         let test = job.held_out.as_ref().map(tested).transpose()?;
         Ok(Self {
@@ -96,6 +102,7 @@ impl Analysis {
             diagnostics,
             few_draws_dominate,
             test,
+            n_draws,
             weighted,
         })
     }
@@ -110,11 +117,6 @@ impl Analysis {
         // The verdict that a rung was kept for has its bits.
         let elbo = self.posterior.diagnostics().map(|diagnostics| diagnostics.elbo);
         self.posterior.rungs().iter().any(|rung| rung.kept && Some(rung.elbo) == elbo)
-    }
-
-    /// The draws of the verdict. It takes a few times as many as it was asked for; a file may claim any number.
-    pub(crate) fn n_draws(&self, job: &Job) -> usize {
-        self.diagnostics.n_draws.min(MOST_GROWTH.saturating_mul(job.diagnostic_draws))
     }
 
     /// The page for a terminal.
@@ -132,16 +134,54 @@ impl Analysis {
     /// # Errors
     /// Those of the model, where the draws of the verdict have to be weighed again.
     pub fn content(&self, job: &Job, command: String) -> Result<Content, Error> {
-        match &self.weighted {
-            Some(weighted) => report::content(job, self, weighted, command),
-            None => {
-                // The same seed makes the same draws; those of a ladder begin with the draws that a rung was kept for.
-                let is_ladder = !self.posterior.rungs().is_empty();
-                let seed = if is_ladder { self.posterior.plan().seed } else { job.plan.seed };
-                let again = self.posterior.importance_widened(job.target(), self.n_draws(job), seed);
-                report::content(job, self, &again.map_err(Error::of_fit)?, command)
-            }
+        self.framed(Frame::of_job(job, self, command)?, job.target(), job.plan.seed)
+    }
+
+    /// A judged fit of somebody's own model, of which there is no table; `None` if it was not judged.
+    pub fn of_model(posterior: Posterior) -> Option<Self> {
+        let judgement = posterior.judgement()?.clone();
+        let (diagnostics, few_draws_dominate) = without_stand_ins(posterior.diagnostics()?.clone());
+        let n_draws = diagnostics.n_draws;
+        Some(Self {
+            answer: posterior.summary(n_draws, posterior.plan().seed),
+            warnings: Vec::new(),
+            seconds: posterior.seconds(),
+            run_folder: None,
+            posterior,
+            judgement,
+            diagnostics,
+            few_draws_dominate,
+            test: None,
+            n_draws,
+            weighted: None,
+        })
+    }
+
+    /// [`Analysis::content`] of such a fit: `title` says in a line what was fitted, `command` what makes the fit again.
+    ///
+    /// # Errors
+    /// Those of the model, whose draws are weighed again.
+    pub fn content_of_model(&self, target: &dyn Target, title: &str, command: &str) -> Result<Content, Error> {
+        let (posterior, n) = (&self.posterior, self.posterior.constrained_names().len());
+        let frame = Frame {
+            title: format!("{title}; {}", family_in_words(&posterior.family())),
+            next: None,
+            config: toml::to_string(posterior.plan())?,
+            command: command.into(),
+            model: vec![("Model".into(), title.into()), ("Parameters".into(), n.to_string())],
+        };
+        self.framed(frame, target, posterior.plan().seed)
+    }
+
+    fn framed(&self, frame: Frame, target: &dyn Target, seed: u64) -> Result<Content, Error> {
+        if let Some(weighted) = &self.weighted {
+            return Ok(report::content(frame, self, weighted));
         }
+        // The same seed makes the same draws; those of a ladder begin with the draws that a rung was kept for.
+        let is_ladder = !self.posterior.rungs().is_empty();
+        let seed = if is_ladder { self.posterior.plan().seed } else { seed };
+        let again = self.posterior.importance_widened(target, self.n_draws, seed);
+        Ok(report::content(frame, self, &again.map_err(Error::of_fit)?))
     }
 }
 

@@ -54,7 +54,7 @@ impl Job {
         check_owners(settings, name)?;
         let Loaded { rows, train, test } = rows::load(settings, name)?;
         size::check_network(settings, name, &train)?;
-        let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::Model)?;
+        let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::of_fit)?;
         let model = UnderT::where_asked(model, &settings.model);
         let mut family = family(&asked, entry, model.layers().as_ref())?;
         let mut plan = settings.plan.clone();

@@ -20,7 +20,7 @@ use crate::problems::{Moments, Problem};
 use crate::threads;
 use crate::truth::{Errors, GOOD_MEAN, GOOD_SD};
 
-const USAGE: &str = "answers [DIR of posteriordb] [--seeds N] [--only TEXT] [--write FILE]";
+const USAGE: &str = "answers [DIR of posteriordb] [--seeds N] [--only TEXT] [--corrected] [--write FILE]";
 /// Draws behind the quantiles of a bare approximation.
 const N_DRAWS: usize = 1_000;
 
@@ -58,6 +58,8 @@ fn problems(collection: Option<&Path>, wanted: &dyn Fn(&str) -> bool) -> Result<
         sonar(),
         logistic(50),
         logistic(200),
+        logistic(500),
+        logistic(1000),
         murphy_toy(),
         beta_binomial(),
         Problem { name: "ten modes d = 20".into(), ..toy(20, toy_means())? },
@@ -109,13 +111,15 @@ fn fit(known: &Known, gradients_only: bool, correct: Correct, seed: u64) -> Resu
     }
     let answer = posterior.summary(N_DRAWS, seed);
     let errors = errors(&answer, known);
+    let chains = posterior.corrected().map_or((0, 0), |found| (found.adapting_gradients, found.counts.gradient));
     let rungs: Vec<String> = posterior
         .rungs()
         .iter()
         .map(|rung| format!("{} {} ({})", rung.family, rung.counts.gradient, if rung.kept { "kept" } else { "left" }))
         .collect();
     eprintln!(
-        "{}, {}, {correct:?}, seed {seed}: {} gradients, {} log densities, by {}, {:?}, errors {:.3} {:.3}; {}; {}",
+        "{}, {}, {correct:?}, seed {seed}: {} gradients, {} log densities, by {}, {:?}, errors {:.3} {:.3}; {}; {} to find coordinates, {} by \
+         chains, {:.1} s; {}",
         known.name,
         if gradients_only { "gradients only" } else { "Hessians" },
         counts.gradient,
@@ -125,6 +129,9 @@ fn fit(known: &Known, gradients_only: bool, correct: Correct, seed: u64) -> Resu
         errors.mean,
         errors.sd_ratio,
         rungs.join(", "),
+        chains.0,
+        chains.1,
+        posterior.seconds(),
         posterior.judgement().map_or("", |judgement| &judgement.reason)
     );
     let given = match answer.given_by.name() {
@@ -181,13 +188,14 @@ Written by `cargo xtask answers`.
 
 /// `answers [DIR] [--seeds N] [--only TEXT] [--write FILE]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let (mut collection, mut seeds, mut only, mut write) = (None, 3, None, None);
+    let (mut collection, mut seeds, mut only, mut write, mut all) = (None, 3, None, None, true);
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().cloned().ok_or_else(|| format!("{word} needs a value: {USAGE}"));
         match word.as_str() {
             "--seeds" => seeds = value()?.parse().map_err(|_| format!("--seeds is a number: {USAGE}"))?,
             "--only" => only = Some(value()?),
+            "--corrected" => all = false,
             "--write" => write = Some(value()?),
             folder if !folder.starts_with("--") && collection.is_none() => collection = Some(folder.to_owned()),
             _ => return Err(format!("\"{word}\" is not understood: {USAGE}")),
@@ -200,7 +208,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         for gradients_only in [false, true] {
             for correct in [Correct::Never, Correct::WhereNeeded] {
                 let climbs = correct == Correct::Never;
-                if climbs && known.target.dim() > MOST_CLIMBED[usize::from(gradients_only)] {
+                if climbs && (!all || known.target.dim() > MOST_CLIMBED[usize::from(gradients_only)]) {
                     continue;
                 }
                 table.push(row(&known, gradients_only, correct, if climbs { 1 } else { seeds })?);

@@ -21,7 +21,7 @@ const MOST_RATIO: f64 = 20.0;
 const DRAWS: usize = 100_000;
 
 /// The first seed of targets on which rules were chosen, and of those held back.
-const SEEDS: [u64; 2] = [1, 101];
+const SEEDS: [u64; 2] = [1, 201];
 
 /// A target, with its name.
 struct Subject {
@@ -47,16 +47,22 @@ fn subjects() -> Vec<Subject> {
         problem(beta_binomial()),
         problem(banana(1.0, 0.3)),
         problem(mixed("log-gamma, d = 3", &[Law::LogGamma { a: 2.0 }, Law::Normal, Law::LogGamma { a: 0.8 }], 4.0)),
-    ];
-    let held_back = [
-        regression(120, 6, 1.0, 141),
-        regression(200, 20, 0.5, 142),
-        regression(50, 8, 0.1, 143),
-        regression(400, 5, 1.0, 144),
-        regression(80, 12, 0.2, 145),
         problem(banana(1.5, 0.2)),
         problem(mixed("log-gamma, d = 2", &[Law::LogGamma { a: 1.2 }, Law::Normal], 3.0)),
-        problem(mixed("log-gamma, d = 5", &[Law::LogGamma { a: 3.0 }; 5], 2.0)),
+    ];
+    let held_back = [
+        regression(150, 7, 1.0, 241),
+        regression(220, 18, 0.5, 242),
+        regression(45, 6, 0.1, 243),
+        regression(500, 9, 1.0, 244),
+        regression(90, 10, 0.2, 245),
+        problem(banana(1.2, 0.25)),
+        problem(mixed(
+            "log-gamma, d = 4",
+            &[Law::LogGamma { a: 1.5 }, Law::LogGamma { a: 5.0 }, Law::Normal, Law::Normal],
+            2.5,
+        )),
+        problem(mixed("log-gamma, d = 6", &[Law::LogGamma { a: 2.5 }; 6], 3.0)),
     ];
     let held_back = held_back.into_iter().map(|subject| Subject { held_back: true, ..subject });
     chosen_on.into_iter().chain(held_back).collect()
@@ -93,9 +99,12 @@ struct Reached {
     constant: Option<f64>,
 }
 
-fn fit(target: &dyn Target, family: Family, seed: u64, draws: usize) -> Result<Reached, String> {
-    // By the steps that the others take: residual scores would give a Gaussian for a fifth of the gradients.
-    let curvature = if target.about().offers.hessian { Curvature::Hessian } else { Curvature::Auto };
+/// The curvature of the steps that the others take: residual scores would give a Gaussian for a fifth of the gradients.
+fn plain(target: &dyn Target) -> Curvature {
+    if target.about().offers.hessian { Curvature::Hessian } else { Curvature::Stein { control_variate: true } }
+}
+
+fn fit(target: &dyn Target, family: Family, curvature: Curvature, seed: u64, draws: usize) -> Result<Reached, String> {
     let plan = Plan { seed, curvature, ..Plan::default() };
     let fitted = |posterior: Posterior| -> Result<Reached, elinvar::Error> {
         let elbo = posterior.importance(target, draws, 1_000)?.diagnostics.elbo;
@@ -115,6 +124,55 @@ fn is_capped(reason: StopReason) -> bool {
     reason != StopReason::Converged
 }
 
+/// A fit of a family beside two of the Gaussian in it.
+struct Compared {
+    own: Reached,
+    /// By natural-gradient steps.
+    plain: Reached,
+    /// With the default plan.
+    usual: Reached,
+}
+
+impl Compared {
+    fn of(target: &dyn Target, pair: Pair, seed: u64, draws: usize) -> Result<Self, String> {
+        let usual = fit(target, pair.gaussian, Curvature::Auto, seed, draws)?;
+        let own = fit(target, pair.family, Curvature::Auto, seed, draws)?;
+        Ok(Self { own, plain: fit(target, pair.gaussian, plain(target), seed, draws)?, usual })
+    }
+
+    fn excess(&self) -> f64 {
+        self.plain.elbo - self.own.elbo
+    }
+
+    fn mcse(&self) -> f64 {
+        self.own.mcse.hypot(self.plain.mcse)
+    }
+
+    fn ratio(&self) -> f64 {
+        self.own.gradients as f64 / self.plain.gradients as f64
+    }
+
+    fn usual_ratio(&self) -> f64 {
+        self.own.gradients as f64 / self.usual.gradients as f64
+    }
+}
+
+impl std::fmt::Display for Compared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { own, plain, usual } = self;
+        write!(f, "excess {:.4} ± {:.4}, {} gradients", self.excess(), self.mcse(), own.gradients)?;
+        write!(
+            f,
+            " ({:.1} times {}, {:.1} times {})",
+            self.ratio(),
+            plain.gradients,
+            self.usual_ratio(),
+            usual.gradients
+        )?;
+        write!(f, ", {:?}, constant {:?}", own.reason, own.constant)
+    }
+}
+
 /// The table and whether every row passed.
 fn table(subjects: &[Subject], families: &[Pair], seeds: usize, draws: usize) -> (String, bool) {
     let mut table = Table::new([
@@ -124,58 +182,41 @@ fn table(subjects: &[Subject], families: &[Pair], seeds: usize, draws: usize) ->
         "gradients",
         "of the Gaussian",
         "ratio",
+        "of the default Gaussian",
+        "ratio",
         "converged",
         "",
     ]);
     let mut passed = true;
     for subject in subjects {
         let target = subject.target.as_ref();
-        for Pair { family, gaussian, judged } in families {
-            let both = |i: usize| {
-                let seed = SEEDS[usize::from(subject.held_back)] + i as u64;
-                Ok::<_, String>((fit(target, *family, seed, draws)?, fit(target, *gaussian, seed, draws)?))
-            };
-            let fits = threads::for_each(seeds, both);
-            for problem in fits.iter().filter_map(|fit| fit.as_ref().err()) {
-                eprintln!("{} {}: {problem}", subject.name, label(*family));
+        for pair in families {
+            let first = SEEDS[usize::from(subject.held_back)];
+            let fits = threads::for_each(seeds, |i| Compared::of(target, *pair, first + i as u64, draws));
+            for fit in &fits {
+                let said = fit.as_ref().map_or_else(Clone::clone, ToString::to_string);
+                eprintln!("{} {}: {said}", subject.name, label(pair.family));
             }
-            let good: Vec<&(Reached, Reached)> = fits.iter().filter_map(|fit| fit.as_ref().ok()).collect();
-            let excess = |(own, other): &(Reached, Reached)| other.elbo - own.elbo;
-            let ratio = |(own, other): &(Reached, Reached)| own.gradients as f64 / other.gradients as f64;
-            for pair in &good {
-                let (own, other) = pair;
-                eprintln!(
-                    "{} {}: excess {:.4} ± {:.4}, {} gradients ({:.1} times {}), {:?}, constant {:?}",
-                    subject.name,
-                    label(*family),
-                    excess(pair),
-                    own.mcse.hypot(other.mcse),
-                    own.gradients,
-                    ratio(pair),
-                    other.gradients,
-                    own.reason,
-                    own.constant,
-                );
-            }
-            let worst =
-                |f: &dyn Fn(&(Reached, Reached)) -> f64| good.iter().map(|pair| f(pair)).fold(f64::MIN, f64::max);
-            let mcse = worst(&|(own, other)| own.mcse.hypot(other.mcse));
-            let converged = good.iter().filter(|(own, _)| !is_capped(own.reason)).count();
+            let good: Vec<&Compared> = fits.iter().filter_map(|fit| fit.as_ref().ok()).collect();
+            let worst = |f: &dyn Fn(&Compared) -> f64| good.iter().map(|fit| f(fit)).fold(f64::MIN, f64::max);
+            let converged = good.iter().filter(|fit| !is_capped(fit.own.reason)).count();
             let within = good.len() == seeds
-                && worst(&excess) <= MOST_EXCESS
-                && (!judged || worst(&ratio) <= MOST_RATIO && converged == seeds);
+                && worst(&Compared::excess) <= MOST_EXCESS
+                && (!pair.judged || worst(&Compared::ratio) <= MOST_RATIO && converged == seeds);
             passed &= within;
-            let range = |f: &dyn Fn(&(Reached, Reached)) -> u64| {
-                let values = good.iter().map(|pair| f(pair));
+            let range = |f: &dyn Fn(&Compared) -> u64| {
+                let values = good.iter().map(|fit| f(fit));
                 format!("{} – {}", values.clone().min().unwrap_or(0), values.max().unwrap_or(0))
             };
             table.push([
                 format!("{}{}", subject.name, if subject.held_back { ", held back" } else { "" }),
-                label(*family),
-                format!("{:.4} ± {mcse:.4}", worst(&excess)),
-                range(&|(own, _)| own.gradients),
-                range(&|(_, other)| other.gradients),
-                format!("{:.1}", worst(&ratio)),
+                label(pair.family),
+                format!("{:.4} ± {:.4}", worst(&Compared::excess), worst(&Compared::mcse)),
+                range(&|fit| fit.own.gradients),
+                range(&|fit| fit.plain.gradients),
+                format!("{:.1}", worst(&Compared::ratio)),
+                range(&|fit| fit.usual.gradients),
+                format!("{:.1}", worst(&Compared::usual_ratio)),
                 format!("{converged} of {seeds}"),
                 if within { "pass" } else { "FAIL" }.into(),
             ]);
@@ -187,35 +228,31 @@ fn table(subjects: &[Subject], families: &[Pair], seeds: usize, draws: usize) ->
 const INTRODUCTION: &str = "# Families that contain the Gaussian
 
 A family that contains the Gaussian should never end above it, nor cost much more to find out that there is nothing to gain.
-`Plan::default()`, a seed and `curvature = hessian`, so that the Gaussian is fitted by the same steps as the others; by
-residual scores, its default, it costs about a fifth. The first number is KL(q‖p) less that of the Gaussian fit of the same seed, the worst of
-the seeds, from 10⁵ fresh draws of each: a negative one is what the family gains at least. A row passes if it is at most 0.01 nats,
-if no fit takes more than 20 times the gradients of the Gaussian fit, starts included, and if every fit ends by convergence and not
-at a limit. The rows of `rank_k`, which has a diagonal Σ and is held against the diagonal Gaussian, and of `mog` are judged by the
-divergence alone: neither is a Gaussian mixed over a law, a mixture of three components is not believed before 400 steps of 48
-draws, and two factors in 61 dimensions turn for long after they have gained what there is.
+`Plan::default()` and a seed, nothing else. The first number is KL(q‖p) less that of the Gaussian of the same seed, the worst of the
+seeds, from 10⁵ fresh draws of each: a negative one is what the family gains at least. That Gaussian is fitted by the steps that the
+family takes (curvature `hessian`, or `stein` where a target has no Hessians), and its gradients are those of the first ratio. The
+*default Gaussian*, by residual scores, costs about a third. Starts are included. A row passes if the family is above by at most 0.01
+nats, if no fit takes more than 20 times the gradients of the first Gaussian, and if every fit ends by convergence and not at a
+limit. The rows of `rank_k`, which has a diagonal Σ and is held against the diagonal Gaussian, and of `mog` are judged by the
+divergence alone. A mixture of three components is not believed before 400 steps of 48 draws ([design](design.md)), on any target.
+The slope of the bound in the factors of `rank_k` is by draws, whose noise has to be averaged away.
 
-The rules and constants of these fits were chosen on the first eight targets with seeds 1 to 5; targets that are *held back*, with
-seeds 101 to 105, were looked at afterwards.
+The rules and constants of these fits were chosen on the first ten targets with seeds 1 to 5; targets that are *held back*, with
+seeds 201 to 205, were looked at afterwards.
 
 Written by `cargo xtask contains`.
 
 ";
 
-/// `contains [--seeds N] [--draws N] [--only TEXT] [--write FILE]`
+/// `contains [--seeds N] [--draws N] [--only TEXT] [--family TEXT] [--write FILE]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let [seeds, draws, only, write] = options(arguments, ["--seeds", "--draws", "--only", "--write"])?;
+    let [seeds, draws, only, family, write] =
+        options(arguments, ["--seeds", "--draws", "--only", "--family", "--write"])?;
     let (seeds, draws) = (number("--seeds", seeds.as_ref(), 5)?, number("--draws", draws.as_ref(), DRAWS)?);
     let (mut subjects, mut families) = (subjects(), families());
-    if let Some(text) = only {
-        // The words of a target, or of a family.
-        let of_target = |subject: &Subject| subject.name.contains(&text);
-        if subjects.iter().any(of_target) {
-            subjects.retain(of_target);
-        } else {
-            families.retain(|pair| label(pair.family).contains(&text));
-        }
-    }
+    let has = |name: &str, text: &Option<String>| text.as_ref().is_none_or(|text| name.contains(text.as_str()));
+    subjects.retain(|subject| has(&subject.name, &only));
+    families.retain(|pair| has(&label(pair.family), &family));
     let (table, passed) = table(&subjects, &families, seeds, draws);
     publish(&format!("{INTRODUCTION}{table}"), write.as_ref())?;
     if passed { Ok(()) } else { Err("not every family ends where it should".into()) }

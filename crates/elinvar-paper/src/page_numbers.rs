@@ -155,12 +155,12 @@ fn found_by(text: &str) -> Vec<f64> {
     all
 }
 
-/// The numbers of every experiment, with those of the authors' settings and of quick runs.
+/// The numbers of every experiment, with those of the authors' settings.
 fn experiments() -> BTreeMap<String, Vec<f64>> {
     let mut all = BTreeMap::new();
     for experiment in crate::EXPERIMENTS {
         let mut numbers = Vec::new();
-        for folder in ["paper", "paper/authors", "paper/quick"] {
+        for folder in ["paper", "paper/authors"] {
             let path = docs().join(folder).join(experiment.name).join("numbers.json");
             numbers.extend(fs::read_to_string(path).ok().iter().flat_map(|text| found_by(text)));
         }

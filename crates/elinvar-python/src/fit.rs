@@ -5,10 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use elinvar::chains::{Corrected, CorrectedNumber, Round};
-use elinvar::posterior::{GivenBy, resample};
+use elinvar::posterior::{self, GivenBy, resample};
 use elinvar::random::{Purpose, Stream};
 use elinvar::run::{Kept, Step, StopReason, fit_journaled};
 use elinvar::{Error, Family, Plan, Posterior};
+use elinvar_analysis::Analysis;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -112,6 +113,33 @@ impl Observer<'_> {
     }
 }
 
+/// Fits of one model beside each other, on `n` draws of each: the best, and of every fit its ELBO with error, its
+/// difference from the best with the error of the pair, and its k̂.
+#[pyfunction]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    model: &Model,
+    fits: Vec<PyRef<'py, Fit>>,
+    n: usize,
+    seed: u64,
+) -> PyResult<(usize, Vec<Bound<'py, PyDict>>)> {
+    let posteriors: Vec<Posterior> = fits.iter().map(|fit| fit.posterior.clone()).collect();
+    let stop = Stop::new();
+    let target = Asked { model, stop: &stop };
+    let found = py.detach(|| posterior::compare(&target, &posteriors.iter().collect::<Vec<_>>(), n, seed));
+    let found = found.map_err(|error| ended(&stop, error))?;
+    let row = |k: usize| {
+        let (dict, diagnostics) = (PyDict::new(py), &found.diagnostics[k]);
+        dict.set_item("elbo", diagnostics.elbo.value)?;
+        dict.set_item("elbo_se", diagnostics.elbo.mcse)?;
+        dict.set_item("difference", found.difference[k].value)?;
+        dict.set_item("difference_se", found.difference[k].mcse)?;
+        dict.set_item("pareto_k", diagnostics.pareto_k)?;
+        Ok(dict)
+    };
+    Ok((found.best, (0..posteriors.len()).map(row).collect::<PyResult<_>>()?))
+}
+
 fn told<'py>(py: Python<'py>, round: &Round) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("gradients", round.gradients)?;
@@ -132,6 +160,11 @@ fn described<'py>(py: Python<'py>, step: &Step) -> PyResult<Bound<'py, PyDict>> 
 }
 
 impl Fit {
+    /// A fit that ended by itself.
+    pub(crate) fn of(posterior: Posterior) -> Self {
+        Self { interrupted: posterior.stop_reason() == StopReason::Interrupted, posterior }
+    }
+
     fn array<'py>(&self, py: Python<'py>, numbers: Vec<f64>, width: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = numbers.len() / width.max(1);
         PyArray1::from_vec(py, numbers).reshape([rows, width])
@@ -245,6 +278,12 @@ impl Fit {
         self.interrupted
     }
 
+    /// The seed of the fit.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.posterior.plan().seed
+    }
+
     /// What the fit gives of each coordinate, with standard errors.
     fn answer<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Vec<Bound<'py, PyDict>>> {
         rows(py, &self.posterior.summary(n, seed).coordinates)
@@ -288,6 +327,20 @@ impl Fit {
         Ok(dict)
     }
 
+    /// The report as one HTML page; `title` says what was fitted, `command` what makes the fit again.
+    fn report(&self, py: Python<'_>, model: &Model, title: &str, command: &str) -> PyResult<String> {
+        let Some(analysis) = Analysis::of_model(self.posterior.clone()) else {
+            return Err(PyValueError::new_err("the fit was not judged, because it was interrupted: fit again"));
+        };
+        let stop = Stop::new();
+        let target = Asked { model, stop: &stop };
+        let content = py.detach(|| analysis.content_of_model(&target, title, command));
+        match content {
+            Ok(content) => Ok(elinvar_report::html(&content)),
+            Err(error) => Err(stop.exception().unwrap_or_else(|| PyRuntimeError::new_err(error.to_string()))),
+        }
+    }
+
     /// Writes one self-contained file.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
         py.detach(|| self.posterior.save(path)).map_err(raised)
@@ -296,7 +349,6 @@ impl Fit {
     /// Reads a fit file.
     #[staticmethod]
     fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
-        let posterior = py.detach(|| Posterior::load(path)).map_err(raised)?;
-        Ok(Self { interrupted: posterior.stop_reason() == StopReason::Interrupted, posterior })
+        py.detach(|| Posterior::load(path)).map(Self::of).map_err(raised)
     }
 }

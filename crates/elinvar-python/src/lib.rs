@@ -6,6 +6,7 @@ mod fit;
 mod model;
 mod stan;
 mod stop;
+mod table;
 
 use pyo3::prelude::*;
 
@@ -16,6 +17,9 @@ fn _elinvar(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fit::Fit>()?;
     module.add_class::<stop::Stop>()?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::compare, module)?)?;
     module.add_function(wrap_pyfunction!(model::evaluate, module)?)?;
+    module.add_class::<table::Shown>()?;
+    module.add_function(wrap_pyfunction!(table::fit_table, module)?)?;
     Ok(())
 }

@@ -271,7 +271,7 @@ impl Agreement {
     }
 }
 
-/// Where modes were looked for before an answer was trusted, as data with a sentence.
+/// Where modes were looked for before an answer was trusted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Scan {
@@ -284,21 +284,4 @@ pub struct Scan {
     /// Width of a mode, as a share of its distance, from which it is likely to be seen; unknown in many dimensions,
     /// where only modes are that are about as wide as the answer.
     pub finest: Option<f64>,
-}
-
-impl std::fmt::Display for Scan {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { places, reach, finest, .. } = self;
-        write!(f, "no other mode was seen from {places} places up to {reach:.0} sds away; one ")?;
-        match finest {
-            Some(finest) => write!(f, "narrower than {} of its distance may be there", two_digits(*finest)),
-            None => f.write_str("that is narrower than the answer may be there"),
-        }
-    }
-}
-
-/// Two significant digits of a number below one.
-fn two_digits(x: f64) -> String {
-    let digits = (1.0 - x.log10().floor()).clamp(1.0, 12.0) as usize;
-    format!("{x:.digits$}")
 }

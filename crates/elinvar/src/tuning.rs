@@ -122,17 +122,28 @@ pub(crate) mod contained {
     pub(crate) const MOST_LAST_DRAWS: usize = 16_384;
     /// Steps in which the Gaussian is driven to the tolerance. What it has reached then is kept, converged or not.
     pub(crate) const STEPS: u64 = 80;
-    /// Times the gradients of the Gaussian fit from which a review is believed with one standard error to spare and
-    /// without another.
-    pub(crate) const DEAR: u64 = 4;
+    /// Times the gradients that residual scores need for a Gaussian which natural-gradient steps, like those of the
+    /// family, need for it: 2.5 to 7.
+    pub(crate) const GRADIENTS_OF_STEPS: u64 = 3;
+    /// Gradients that the fit of a Gaussian is taken to need at least: by such steps, 450 to 1 000 where nothing is
+    /// hard.
+    pub(crate) const FEWEST_GRADIENTS: u64 = 500;
+    /// Times the gradients of the Gaussian fit from which a review of a fit above it is believed with one standard
+    /// error to spare and without another.
+    pub(crate) const DEAR: u64 = 3;
+    /// The same from which it is believed by its mean.
+    pub(crate) const VERY_DEAR: u64 = 6;
     /// Standard errors of the difference from which it is not open.
     pub(crate) const CLEAR_ERRORS: f64 = 3.0;
     /// Reviews in a row that must find nothing to be had above the Gaussian.
     pub(crate) const REVIEWS: u32 = 2;
-    /// Times the gradients of the Gaussian fit after which a family that is not above it is given up.
+    /// Times the gradients of the Gaussian fit after which a family that is not above it and has little hope is given
+    /// up.
     pub(crate) const PATIENCE: u64 = 8;
-    /// Tolerances within which it may then still hope to rise above the Gaussian.
+    /// Tolerances up to which that hope is little.
     pub(crate) const LITTLE: f64 = 5.0;
+    /// Times the gradients of the Gaussian fit after which a family that is not above it is given up whatever it hopes.
+    pub(crate) const LAST_PATIENCE: u64 = 10;
 }
 
 /// The rounds of a mixture that grows. No measurement of these is on record.
@@ -206,7 +217,16 @@ pub(crate) mod ladder {
     pub(crate) const STUDENT_T_SHAPE: f64 = 2.5;
     /// Gradients of a Gaussian from which chains may start. It need not have converged: on murphy_toy the last
     /// hundredths of a nat took 300 000 to 900 000 gradients, and the chains after it 17 000.
-    pub(crate) const GAUSSIAN_GRADIENTS: u64 = 3_000;
+    const GAUSSIAN_GRADIENTS: u64 = 3_000;
+    /// In more than so many coordinates, so many for each: more steps leave the chains after it as many as before.
+    const FEW_COORDINATES: usize = 32;
+    const GRADIENTS_EACH: u64 = 4;
+
+    /// Gradients of a Gaussian from which chains may start.
+    pub(crate) fn gaussian_gradients(dim: usize) -> u64 {
+        if dim <= FEW_COORDINATES { GAUSSIAN_GRADIENTS } else { GRADIENTS_EACH * dim as u64 }
+    }
+
     /// Each family with one mode may take the steps of the plan divided by this.
     pub(crate) const STEPS_DIVISOR: u64 = 4;
 }
@@ -339,6 +359,17 @@ pub(crate) mod scout {
 
 /// The first member of a family. No measurement of these is on record.
 pub(crate) mod start {
+    /// Nats that may be left of a Gaussian that is a start and nothing else. Not tuned.
+    pub(crate) const ROUGH_NATS: f64 = 0.1;
+    /// Steps that it may take. Not tuned.
+    pub(crate) const ROUGH_STEPS: u64 = 200;
+    /// Up to this many coordinates the factors of `rank_k` start from a Gaussian with a full covariance. Not tuned: its
+    /// work grows with the cube.
+    pub(crate) const COORDINATES_OF_FACTORS: usize = 128;
+    /// Iterations by which they are found. Not tuned.
+    pub(crate) const FACTOR_ITERATIONS: usize = 200;
+    /// Mean squared slope of the divergence in log Σ_j at which they are found. Not tuned.
+    pub(crate) const FACTOR_TOLERANCE: f64 = 1e-8;
     /// Mean squared distance of the centre of a component from the mean, in standard deviations.
     pub(crate) const VARIANCE_BETWEEN_COMPONENTS: f64 = 0.4;
     /// Share of the variance that the factors take over.

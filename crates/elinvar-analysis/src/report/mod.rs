@@ -18,27 +18,48 @@ use crate::job::Job;
 use crate::page::{ending::Ending, next::next};
 use crate::words::{self, FileName};
 
-/// All that the report of a fit shows; `command` is the one that makes the same fit again.
-pub(crate) fn content(
-    job: &Job,
-    analysis: &Analysis,
-    weighted: &WeightedDraws,
-    command: String,
-) -> Result<Content, Error> {
+/// What a report says besides the fit itself.
+pub(crate) struct Frame {
+    pub(crate) title: String,
+    pub(crate) next: Option<String>,
+    /// Settings or plan, as a file that makes the same fit.
+    pub(crate) config: String,
+    /// What makes the same fit again.
+    pub(crate) command: String,
+    /// The model part by part.
+    pub(crate) model: Vec<(String, String)>,
+}
+
+impl Frame {
+    /// That of a fit over a table.
+    pub(crate) fn of_job(job: &Job, analysis: &Analysis, command: String) -> Result<Self, Error> {
+        Ok(Self {
+            title: words::title(job, &analysis.posterior, FileName::Bare),
+            next: Some(next(job, analysis)),
+            config: job.settings().text()?,
+            command,
+            model: words::parts(job),
+        })
+    }
+}
+
+/// All that the report of a fit shows.
+pub(crate) fn content(frame: Frame, analysis: &Analysis, weighted: &WeightedDraws) -> Content {
     let posterior = &analysis.posterior;
+    let seed = posterior.plan().seed;
     let (draws, corrected_draws) = draws::both(posterior, weighted);
-    Ok(Content {
-        title: words::title(job, posterior, FileName::Bare),
-        made: format!("elinvar {}, seed {}", env!("CARGO_PKG_VERSION"), job.plan.seed),
+    Content {
+        title: frame.title,
+        made: format!("elinvar {}, seed {seed}", env!("CARGO_PKG_VERSION")),
         verdict: match analysis.judgement.verdict {
             Verdict::Trust => elinvar_report::Verdict::Trust,
             Verdict::TrustMeansOnly => elinvar_report::Verdict::TrustMeansOnly,
             Verdict::DoNotTrust => elinvar_report::Verdict::DoNotTrust,
         },
         reason: analysis.judgement.reason.clone(),
-        next: Some(next(job, analysis)),
-        headline: headline(job, analysis),
-        parameters: parameters::list(job, analysis),
+        next: frame.next,
+        headline: headline(analysis),
+        parameters: parameters::list(analysis, seed),
         draws,
         corrected_draws,
         correction: match analysis.answer.given_by {
@@ -51,13 +72,13 @@ pub(crate) fn content(
         tail: tail::of(weighted),
         rungs: posterior.rungs().iter().map(rung).collect(),
         test: analysis.test.as_ref().map(test),
-        config: job.settings().text()?,
-        command,
-        model: words::parts(job),
-    })
+        config: frame.config,
+        command: frame.command,
+        model: frame.model,
+    }
 }
 
-fn headline(job: &Job, analysis: &Analysis) -> Headline {
+fn headline(analysis: &Analysis) -> Headline {
     let (posterior, diagnostics) = (&analysis.posterior, &analysis.diagnostics);
     let counts = posterior.counts();
     let evaluations = [("log density", counts.log_density), ("gradient", counts.gradient), ("Hessian", counts.hessian)];
@@ -72,7 +93,7 @@ fn headline(job: &Job, analysis: &Analysis) -> Headline {
         effective_draws: Some(diagnostics.effective_sample_size),
         n_draws: diagnostics.n_draws as u64,
         converged: posterior.converged(),
-        stopped: Ending::of(posterior).sentence(job.plan.stop.remaining_nats),
+        stopped: Ending::of(posterior).sentence(posterior.plan().stop.remaining_nats),
         steps: posterior.trace().len() as u64,
         evaluations: evaluations.into_iter().filter(|(_, n)| *n > 0).map(|(what, n)| (what.into(), n)).collect(),
         seconds: analysis.seconds,

@@ -7,11 +7,10 @@ use elinvar::target::Transform;
 use elinvar_report::{Parameter, Summary};
 
 use crate::analysis::{Analysis, unbounded};
-use crate::job::Job;
 
-pub(super) fn list(job: &Job, analysis: &Analysis) -> Vec<Parameter> {
+pub(super) fn list(analysis: &Analysis, seed: u64) -> Vec<Parameter> {
     let bounds = bounds(&analysis.posterior);
-    let (n, seed) = (analysis.n_draws(job).max(2), job.plan.seed);
+    let n = analysis.n_draws.max(2);
     let is_answer = analysis.answer.given_by != GivenBy::Approximation;
     let approximation =
         if is_answer { analysis.posterior.summary_of_approximation(n, seed) } else { analysis.answer.clone() };

@@ -2,6 +2,7 @@
 
 mod bent;
 mod classes;
+mod kept;
 mod outcome;
 mod posed;
 mod ranks;
@@ -36,7 +37,18 @@ const WAYS: [Way; 2] = [
     Way { name: "importance weights", answer: |outcome| &outcome.weights },
 ];
 
-fn solve(only: Option<&String>, which: Option<&String>, size: Size) -> Vec<Outcome> {
+/// Which problems to pose.
+struct Wanted<'a> {
+    only: Option<&'a String>,
+    set: Option<&'a String>,
+    size: Size,
+    /// Where outcomes are kept; those that are there are not asked for again.
+    keep: Option<&'a String>,
+}
+
+fn solve(wanted: &Wanted<'_>) -> Result<Vec<Outcome>, String> {
+    let &Wanted { only, set: which, size, keep } = wanted;
+    let known = keep.map_or(Ok(Vec::new()), |path| kept::read(path))?;
     let mut all = Vec::new();
     for (set, first) in SETS.into_iter().filter(|(set, _)| which.is_none_or(|which| which == set)) {
         for (index, class) in CLASSES.iter().enumerate() {
@@ -44,17 +56,20 @@ fn solve(only: Option<&String>, which: Option<&String>, size: Size) -> Vec<Outco
             if !wanted || (size == Size::Large && class.name != "logistic regression") {
                 continue;
             }
-            let outcomes = threads::for_each(class.count, |i| {
-                let seed = first + i as u64;
-                Outcome::of(index, seed, &class.problem(index, seed, size))
-            });
+            let is_known = |seed: u64| known.iter().find(|o| o.class == index && o.seed == seed);
+            let seeds: Vec<u64> =
+                (first..first + class.count as u64).filter(|seed| is_known(*seed).is_none()).collect();
+            let outcomes =
+                threads::for_each(seeds.len(), |i| Outcome::of(index, seeds[i], &class.problem(index, seeds[i], size)));
             for outcome in &outcomes {
                 eprintln!("{set} {}", described(outcome));
             }
+            keep.map_or(Ok(()), |path| kept::append(path, &outcomes))?;
+            all.extend((first..first + class.count as u64).filter_map(is_known).cloned());
             all.extend(outcomes);
         }
     }
-    all
+    Ok(all)
 }
 
 /// A line about an outcome, for those who watch.
@@ -185,24 +200,25 @@ Written by `cargo xtask attack`.
     )
 }
 
-/// `attack [--only TEXT] [--set tuned|fresh] [--size large] [--simulations N] [--record FILE] [--write FILE]`
+/// `attack [--only TEXT] [--set tuned|fresh] [--size large] [--keep FILE] [--simulations N] [--record FILE] [--write
+/// FILE]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let [only, set, size, simulations, record, write] =
-        options(arguments, ["--only", "--set", "--size", "--simulations", "--record", "--write"])?;
+    let [only, set, size, keep, simulations, record, write] =
+        options(arguments, ["--only", "--set", "--size", "--keep", "--simulations", "--record", "--write"])?;
     let size = match size.as_deref() {
         None => Size::Usual,
         Some("large") => Size::Large,
         Some(other) => return Err(format!("--size is large or left out, not \"{other}\"")),
     };
     let simulations = number("--simulations", simulations.as_ref(), SIMULATIONS)?;
-    let outcomes = solve(only.as_ref(), set.as_ref(), size);
+    let outcomes = solve(&Wanted { only: only.as_ref(), set: set.as_ref(), size, keep: keep.as_ref() })?;
     let (now, before) = (rows(&outcomes), tally::read(BEFORE)?);
     if let Some(path) = &record {
         std::fs::write(path, tally::write(&now)).map_err(|e| format!("{path}: {e}"))?;
     }
     let mut text = introduction(outcomes.len());
     for way in &WAYS {
-        for (set, _) in SETS {
+        for (set, _) in SETS.into_iter().filter(|(set, _)| now.iter().any(|row| row.set == *set)) {
             text += &format!("## Judged by {}, {set} seeds\n\n{}\n", way.name, counts(&now, &before, way.name, set));
         }
     }

@@ -182,6 +182,9 @@ fn what_is_no_plain_file_stays_and_is_in_nobodys_way_for_long() {
                 let is_own_folder = (name, kind) == ("checkpoint", "folder");
                 assert!([0, 2, 3, 4].map(Some).contains(&code), "{command}, {name}, {kind}: {code:?}");
                 assert!(code == Some(2) || !command.starts_with("resume") || is_own_folder, "{name}, {kind}: {code:?}");
+                if is_own_folder {
+                    continue;
+                }
                 let kept = path.symlink_metadata().unwrap().file_type();
                 let is_as_made = match kind {
                     "pipe" => kept.is_fifo(),

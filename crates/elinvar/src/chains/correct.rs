@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::bend::Mirror;
 use super::bending::{Cloud, bends};
-use super::matching::{matched, matched_at};
+use super::matching::{adapted, matched_at};
 use super::seen::{Seen, edge, faults, left_behind};
 use super::stretching::stretched;
 use super::tails::Tails;
@@ -45,6 +45,12 @@ pub(crate) struct Limits {
     pub(crate) largest: f64,
 }
 
+/// What chains have found, and log p at the states that are kept.
+pub(crate) struct Answered {
+    pub(crate) corrected: Corrected,
+    pub(crate) log_p: Vec<f64>,
+}
+
 /// Runs chains until their errors suffice or the budget ends.
 ///
 /// # Errors
@@ -55,7 +61,7 @@ pub(crate) fn correct(
     question: &Question<'_>,
     settings: &Correction,
     limits: Limits,
-) -> Result<Corrected, Error> {
+) -> Result<Answered, Error> {
     settings.check()?;
     let frame = Frame::new(question.mean.clone(), question.covariance)
         .ok_or(Error::NotPositiveDefinite { what: "the covariance of the approximation", pivot: 0 })?;
@@ -67,9 +73,11 @@ pub(crate) fn correct(
     let adapting_gradients = work.spent();
     let mut tails = Tails::look(work.evaluator, &frame, settings.bends, settings.seed)?;
     let mut frame = frame;
-    tails.visit(work.evaluator, &frame, &mut chains)?;
     drop(history);
-
+    if tails.visit(work.evaluator, &frame, &mut chains)? {
+        // Chains leave a tail that has no mass; the way back is no part of the answer.
+        work.run(&mut chains, &frame, &mut History::new(frame.dim(), settings.chains), tuning::WAY_BACK)?;
+    }
     let mut history = History::new(frame.dim(), settings.chains);
     let mut steps = tuning::FIRST_ROUND;
     // Whether anything but the size of errors was in doubt, so that an answer without doubts needs to be confirmed.
@@ -80,10 +88,11 @@ pub(crate) fn correct(
         chains.tune();
         chains.rescue(&history.last(steps).acceptances());
         let held = history.steps();
-        let keep = ((tuning::LATE * held as f64) as usize).max(tuning::FIRST_ROUND);
+        let late = tuning::LATE[usize::from(frame.dim() > tuning::FEW_COORDINATES)];
+        let keep = ((late * held as f64) as usize).max(tuning::FIRST_ROUND);
         let part = history.last(keep);
         let seen = Seen::of(part, &frame, question.transforms);
-        let next = matched(&frame, part);
+        let next = adapted(&frame, part);
         let settled = next.as_ref().is_some_and(|next| next.settled);
         // A bend that is not exact where chains are may be wrong where they are not.
         let rough = frame.have_bends() && seen.roughness() > tuning::ROUGH;
@@ -94,6 +103,10 @@ pub(crate) fn correct(
             let left = left_behind(all, part, frame.dim(), limits.log_sd);
             doubts.extend(left.map(|i| Doubt::Drift { name: question.names[i].clone() }));
         }
+        let steps_of_a_state = part.len() as f64 / seen.effective_states(part);
+        if held > tuning::YOUNG && steps_of_a_state > tuning::SLOW {
+            doubts.push(Doubt::Slow { steps: steps_of_a_state });
+        }
         let blocked = if settings.bends { edge(part, &frame) } else { None };
         doubts.extend(blocked.as_ref().map(|(i, _)| Doubt::Edge { name: question.names[*i].clone() }));
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
@@ -101,11 +114,12 @@ pub(crate) fn correct(
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.iter().any(Doubt::may_pass) { 0 } else { clean + 1 };
         let enough = clean >= if doubtful { 2 } else { 1 };
-        steps = held.div_ceil(2);
+        steps = seen.steps_to_go(&doubts, held, question, limits, part.n);
         let cost = (steps * chains.len()) as u64 * chains.leaps();
         if enough || !in_time || work.spent() + cost > settings.max_gradients {
             let (coordinates, parameters) = seen.numbers(part, question, limits.largest);
-            return Ok(Corrected {
+            let (states, log_p) = chosen(part, frame.dim());
+            let corrected = Corrected {
                 coordinates,
                 parameters,
                 doubts,
@@ -117,8 +131,9 @@ pub(crate) fn correct(
                 counts: work.evaluator.counts().since(counts),
                 seconds: work.started.elapsed().as_secs_f64(),
                 centre: frame.frame().centre().to_vec(),
-                states: chosen(part, frame.dim()),
-            });
+                states,
+            };
+            return Ok(Answered { corrected, log_p });
         }
         let Some(next) = next else { continue };
         let reshaped = if shapes < most_shapes && clean == 0 {
@@ -160,11 +175,13 @@ pub(crate) fn promises_tail(
     Ok(Tails::look(evaluator, &Coordinates::straight(frame), false, seed)?.promise_any())
 }
 
-/// Evenly chosen states.
-fn chosen(part: Part<'_>, dim: usize) -> Vec<f64> {
+/// Evenly chosen states, and log p there.
+fn chosen(part: Part<'_>, dim: usize) -> (Vec<f64>, Vec<f64>) {
     let most = MOST_STATES.min((MOST_NUMBERS / dim).max(part.n));
     let kept = part.len().min(most);
-    (0..kept).flat_map(|k| part.z[k * part.len() / kept * dim..][..dim].iter().copied()).collect()
+    let places = || (0..kept).map(|k| k * part.len() / kept);
+    let states = places().flat_map(|s| part.z[s * dim..][..dim].iter().copied());
+    (states.collect(), places().map(|s| part.log_p[s]).collect())
 }
 
 /// The target, the limits, and what has been spent.
@@ -207,6 +224,9 @@ impl Work<'_, '_, '_> {
         let n = self.settings.adapting_chains;
         let mut chains = Ensemble::around(self.evaluator, &frame, n, self.settings.seed)?;
         let mut history = History::new(frame.dim(), n);
+        if frame.dim() > tuning::FEW_COORDINATES {
+            self.run(&mut chains, &frame, &mut History::new(frame.dim(), n), tuning::WAY_IN)?;
+        }
         let most = (tuning::ADAPTING_SHARE * self.settings.max_gradients as f64) as u64;
         for round in 0.. {
             let steps = tuning::ROUNDS[round.min(tuning::ROUNDS.len() - 1)];
@@ -215,7 +235,7 @@ impl Work<'_, '_, '_> {
             let acceptance = history.last(steps).acceptance().0;
             let part = history.last((history.steps() / 2).max(2));
             let mut settled = false;
-            if let Some(next) = matched(&frame, part) {
+            if let Some(next) = adapted(&frame, part) {
                 (frame, settled) = (next.coordinates, next.settled);
                 chains.enter(&frame);
             }

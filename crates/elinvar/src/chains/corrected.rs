@@ -77,13 +77,18 @@ impl Corrected {
             && self.states.len().is_multiple_of(dim)
     }
 
+    /// The indices of the states of [`Corrected::draws`].
+    pub(crate) fn chosen(&self, n: usize) -> impl Iterator<Item = usize> {
+        let held = self.n_states();
+        (0..n).map(move |s| if n <= held { s * held / n } else { s % held })
+    }
+
     /// `n` states of the chains: evenly chosen ones, or all of them in turn, again and again, where more are asked for
     /// than were kept.
     pub fn draws(&self, n: usize) -> DrawBuffer {
-        let (d, held) = (self.coordinates.len(), self.n_states());
+        let d = self.coordinates.len();
         let mut draws = DrawBuffer::zeros(d, n);
-        for s in 0..n {
-            let from = if n <= held { s * held / n } else { s % held };
+        for (s, from) in self.chosen(n).enumerate() {
             draws.get_mut(s).copy_from_slice(&self.states[from * d..(from + 1) * d]);
         }
         draws

@@ -40,6 +40,11 @@ pub enum Doubt {
         /// That of the chain with the least.
         least: f64,
     },
+    /// Chains move so slowly that there may be places which none has seen.
+    Slow {
+        /// Steps that an independent state takes.
+        steps: f64,
+    },
     /// The centre or the covariance still changed from round to round.
     NotSettled,
     /// A tail that is expected to matter and that chains have not shown to be empty.
@@ -112,6 +117,11 @@ impl std::fmt::Display for Doubt {
                 "chains stand still: {:.0} % of their steps are accepted, {:.0} % of those of one chain",
                 100.0 * acceptance,
                 100.0 * least
+            ),
+            Doubt::Slow { steps } => write!(
+                f,
+                "chains move slowly, {steps:.0} steps for each independent state, so that there may be places which \
+                 none has seen"
             ),
             Doubt::NotSettled => f.write_str("the covariance had not settled"),
             Doubt::Tail { name, times } => write!(

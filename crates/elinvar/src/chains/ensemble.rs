@@ -3,6 +3,7 @@
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
+use super::quadrature::Quadrature;
 use super::{Coordinates, Trail};
 use crate::Error;
 use crate::evaluate::Evaluator;
@@ -123,7 +124,7 @@ pub(crate) struct Ensemble {
     seed: u64,
     /// Steps so far: part of the address of the random numbers.
     step: u64,
-    /// How far one leap turns, about.
+    /// How far one leap turns at most, about.
     angle: f64,
     now: States,
     next: States,
@@ -159,7 +160,8 @@ impl Ensemble {
     }
 
     /// `n` chains that start at mirrored draws of a multivariate t law with four degrees of freedom around the
-    /// Gaussian: in part wider than it, so that tails which it does not know are entered from outside.
+    /// Gaussian: in part wider than it, so that tails which it does not know are entered from outside; in many dimensions
+    /// less so.
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
@@ -202,7 +204,10 @@ impl Ensemble {
         for (x, mirrored) in first.chunks_exact_mut(dim).zip(second.chunks_exact_mut(dim)) {
             stream.fill_normal(x);
             let width = (0.5 * stream.gamma(2.0)).sqrt().max(f64::MIN_POSITIVE);
-            x.iter_mut().for_each(|x| *x /= width);
+            // In many dimensions a little wider is as many nats farther out.
+            let share = (tuning::FEW_COORDINATES as f64 / dim as f64).min(1.0);
+            let times = 1.0 + share * (width.recip() - 1.0);
+            x.iter_mut().for_each(|x| *x *= times);
             mirrored.iter_mut().zip(x).for_each(|(to, from)| *to = -*from);
         }
         states.move_to(frame);
@@ -289,7 +294,7 @@ impl Ensemble {
 
     /// Leaps of one step.
     pub(crate) fn leaps(&self) -> u64 {
-        (FRAC_PI_2 / self.angle).round().max(1.0) as u64
+        (FRAC_PI_2 / self.angle - 0.2).ceil().max(1.0) as u64
     }
 
     /// One step of all chains: about a quarter turn, now and then a fifth of it, which frees chains that stand still
@@ -304,7 +309,8 @@ impl Ensemble {
         let short = stream.uniform() < tuning::SHORT_STEPS;
         let jitter = 0.8 + 0.4 * stream.uniform();
         let leaps = self.leaps();
-        let turn = FRAC_PI_2 / leaps as f64 * jitter * if short { tuning::SHORT_STEP } else { 1.0 };
+        let turn = FRAC_PI_2 * jitter * if short { tuning::SHORT_STEP } else { 1.0 };
+        let rule = Quadrature::of(leaps);
         let (first, second) = self.velocity.split_at_mut(self.n / 2 * dim);
         stream.fill_normal(first);
         first.iter().zip(second).for_each(|(v, mirrored)| *mirrored = -v);
@@ -318,18 +324,19 @@ impl Ensemble {
         }
         self.next.x.copy_from_slice(&self.now.x);
         self.next.by_x.copy_from_slice(&self.now.by_x);
-        let (sine, cosine) = turn.sin_cos();
-        for _ in 0..leaps {
-            self.kick(0.5 * turn);
+        self.kick(turn * rule.weight(0));
+        for leap in 0..leaps as usize {
+            let (sine, cosine) = (turn * (rule.node(leap + 1) - rule.node(leap))).sin_cos();
             for (x, v) in self.next.x.iter_mut().zip(&mut self.velocity) {
                 (*x, *v) = (cosine * *x + sine * *v, cosine * *v - sine * *x);
             }
             self.next.move_to(frame);
             self.faults += self.next.evaluate(evaluator, frame)?;
-            self.kick(0.5 * turn);
+            self.kick(turn * rule.weight(leap + 1));
         }
         self.decide(dim);
-        if !short {
+        // The first come from far out, where no later one is.
+        if !short && self.step > FIRST_STEPS {
             self.usual.0 += self.accepted.iter().sum::<f64>() / self.n as f64;
             self.usual.1 += 1;
         }
@@ -390,10 +397,16 @@ impl Ensemble {
             return;
         }
         let mean = sum / f64::from(n);
-        let factor = if mean > tuning::LOST { (1.2 * (mean - tuning::ACCEPTANCE)).exp() } else { 0.5 };
-        self.angle = (self.angle * factor).clamp(PI / 64.0, FRAC_PI_2);
+        // What is rejected grows with the third power of the angle, where that is small.
+        let ratio = (1.0 - tuning::ACCEPTANCE) / (1.0 - mean).max(f64::MIN_POSITIVE);
+        let factor = if mean > tuning::LOST { ratio.cbrt().min(2.0) } else { 0.5 };
+        // Of what leaps turned, which is less than the angle that they were to turn at most.
+        self.angle = (FRAC_PI_2 / self.leaps() as f64 * factor).clamp(PI / 64.0, FRAC_PI_2);
     }
 }
+
+/// The last of the steps whose acceptance says nothing of later ones.
+const FIRST_STEPS: u64 = 3;
 
 /// The log density below which a state is lost: far below the median, whatever p is.
 pub(super) fn least_height(heights: &[f64], dim: usize) -> f64 {

@@ -19,6 +19,46 @@ pub(crate) struct Matched {
     pub(crate) settled: bool,
 }
 
+/// [`matched`], where states are many enough to say something of all directions, or where a Gaussian that is matched to
+/// half of the chains has smaller residual gradients at the states of the others than the present one; otherwise the
+/// present one, which is then settled: in many dimensions few states of a law that is no Gaussian match their own noise.
+pub(crate) fn adapted(coordinates: &Coordinates, part: Part<'_>) -> Option<Matched> {
+    let (d, states) = (coordinates.dim(), part.len());
+    let few = d > tuning::FEW_COORDINATES && states < tuning::STATES_TO_MATCH * d && !coordinates.are_bent();
+    if few && !is_better_elsewhere(coordinates, part) {
+        return Some(Matched { coordinates: coordinates.clone(), settled: true });
+    }
+    matched(coordinates, part)
+}
+
+/// Whether what is matched to the states of every second pair of chains is better for those of the others.
+fn is_better_elsewhere(coordinates: &Coordinates, part: Part<'_>) -> bool {
+    let d = coordinates.dim();
+    let of_pairs = |parity: usize| {
+        let chosen = |numbers: &[f64]| -> Vec<f64> {
+            let states = numbers.chunks_exact(d).enumerate();
+            let mine = states.filter(|(s, _)| s % part.n % (part.n / 2) % 2 == parity);
+            mine.flat_map(|(_, state)| state.iter().copied()).collect()
+        };
+        coordinates.seen_from(&chosen(part.z), &chosen(part.by_z))
+    };
+    let (x, g, _) = of_pairs(0);
+    let Some((frame, _)) = matched_at(&Frame::unit(d), x, g) else { return true };
+    let (x, g, _) = of_pairs(1);
+    let before = residual(d, &x, &g);
+    let (x, g, _) = Coordinates::straight(frame).seen_from(&x, &g);
+    !(residual(d, &x, &g) >= (1.0 - tuning::WORTH_MATCHING) * before)
+}
+
+/// The median over states of |∇log p + x|², which is 0 where p is the Gaussian.
+fn residual(d: usize, x: &[f64], g: &[f64]) -> f64 {
+    let states = x.chunks_exact(d).zip(g.chunks_exact(d));
+    let mut squares: Vec<f64> =
+        states.map(|(x, g)| x.iter().zip(g).map(|(x, g)| (x + g) * (x + g)).sum::<f64>()).collect();
+    squares.sort_by(f64::total_cmp);
+    squares.get(squares.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
 /// Matches a Gaussian to states and gradients, with one state's worth of weight on the present frame; nothing if the
 /// numbers leave the range of arithmetic.
 ///

@@ -16,6 +16,7 @@ mod frame;
 mod history;
 mod matching;
 mod printed;
+mod quadrature;
 mod ridges;
 mod round;
 mod seen;
@@ -28,7 +29,7 @@ mod tails;
 mod tests;
 
 pub(crate) use coordinates::{Coordinates, Layer, Trail};
-pub(crate) use correct::{Limits, Question, correct, promises_tail};
+pub(crate) use correct::{Answered, Limits, Question, correct, promises_tail};
 pub use corrected::{Corrected, CorrectedNumber};
 pub use doubt::Doubt;
 pub(crate) use ensemble::Ensemble;

@@ -104,13 +104,14 @@ impl Seen {
         settled: bool,
         tails: &Tails,
     ) -> Vec<Doubt> {
-        let mut doubts = self.unsharp(question, limits, part.n / 2);
-        if let Some(i) = self.drift(limits) {
+        let mut doubts = self.unsharp(question, limits, part.n, 1.0);
+        let errors = allowed_errors(self.coordinates.len(), part.n);
+        if let Some(i) = self.drift(limits, errors) {
             doubts.push(Doubt::Drift { name: question.names[i].clone() });
         }
         let differs = |m: &Moments| {
             let is_beyond = |(difference, error): (f64, f64), limit: f64| {
-                difference.is_nan() || difference.abs() > limit.max(tuning::DRIFT * error)
+                difference.is_nan() || difference.abs() > limit.max(errors * error)
             };
             is_beyond(m.apart, limits.log_sd) || is_beyond(m.mean_apart, limits.mean)
         };
@@ -135,14 +136,14 @@ impl Seen {
 
     /// Means and standard deviations whose errors are too large, the worst of each.
     ///
-    /// An answer is sharp if, by Student's law of the errors over mirrored pairs, less than a fortieth of a mean and of
-    /// a standard deviation are expected to be wrong, summed over all that are judged.
-    fn unsharp(&self, question: &Question<'_>, limits: Limits, pairs: usize) -> Vec<Doubt> {
+    /// An answer is sharp if, by Student's law of the errors over halves of mirrored pairs, less than a fortieth of a mean and of
+    /// a standard deviation are expected to be wrong, summed over all that are judged. Errors are taken `shrink` times.
+    fn unsharp(&self, question: &Question<'_>, limits: Limits, halves: usize, shrink: f64) -> Vec<Doubt> {
         let own = self.parameters.iter().filter(|(_, moments)| moments.largest <= limits.largest);
         let own = own.map(|(k, moments)| (&question.parameter_names[*k], moments));
         let judged: Vec<(&String, &Moments)> = question.names.iter().zip(&self.coordinates).chain(own).collect();
         let worst = |error: fn(&Moments) -> f64, limit: f64| {
-            let wrong: f64 = judged.iter().map(|(_, m)| two_sided(limit / error(m), pairs - 1)).sum();
+            let wrong: f64 = judged.iter().map(|(_, m)| two_sided(limit / (shrink * error(m)), halves - 1)).sum();
             // NaN is no error that one can rely on.
             if wrong <= tuning::WRONG {
                 return None;
@@ -156,14 +157,29 @@ impl Seen {
         mean.into_iter().chain(sd).collect()
     }
 
+    /// Steps of the next round after so many: as many as the errors ask for, at most half as many again.
+    pub(super) fn steps_to_go(
+        &self,
+        doubts: &[Doubt],
+        held: usize,
+        question: &Question<'_>,
+        limits: Limits,
+        halves: usize,
+    ) -> usize {
+        let is_enough = |share: &f64| self.unsharp(question, limits, halves, (1.0 + share).sqrt().recip()).is_empty();
+        let of_size = doubts.iter().all(Doubt::is_of_size);
+        let share = tuning::MORE_STEPS.into_iter().find(|share| of_size && is_enough(share)).unwrap_or(0.5);
+        (share * held as f64).ceil() as usize
+    }
+
     /// The coordinate in which the halves differ most, if by more than their errors and the limits.
-    fn drift(&self, limits: Limits) -> Option<usize> {
+    fn drift(&self, limits: Limits, errors: f64) -> Option<usize> {
         let halves = self.early.iter().zip(&self.late).zip(&self.coordinates).enumerate();
         let sizes = halves.map(|(i, ((early, late), all))| {
             let mean = (early.mean - late.mean).abs() / all.sd;
-            let mean = mean / limits.mean.max(tuning::DRIFT * early.mean_error.hypot(late.mean_error));
+            let mean = mean / limits.mean.max(errors * early.mean_error.hypot(late.mean_error));
             let log_sd = (early.sd / late.sd).ln().abs();
-            let log_sd = log_sd / limits.log_sd.max(tuning::DRIFT * early.log_sd_error.hypot(late.log_sd_error));
+            let log_sd = log_sd / limits.log_sd.max(errors * early.log_sd_error.hypot(late.log_sd_error));
             (i, mean.max(log_sd))
         });
         sizes.filter(|(_, size)| size.is_nan() || *size >= 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
@@ -260,6 +276,16 @@ pub(super) fn faults(chains: &Ensemble, tails: &Tails, of: u64) -> Option<Doubt>
     let count = faults.infinite + faults.undefined;
     (faults.infinite > 0 || faults.undefined as f64 > tuning::UNDEFINED * of as f64)
         .then_some(Doubt::Faults { count, of })
+}
+
+/// Standard errors over halves of so many pairs by which two estimates may differ: [`tuning::DRIFT`], and more where that would be
+/// exceeded more often by chance, because there are more coordinates.
+fn allowed_errors(coordinates: usize, halves: usize) -> f64 {
+    let mut errors = tuning::DRIFT;
+    while coordinates as f64 * two_sided(errors, halves - 1) > tuning::DRIFT_BY_CHANCE {
+        errors += 0.125;
+    }
+    errors
 }
 
 /// P(|t| > size) for Student's t with ν degrees of freedom, by Wallace's approximation, which is within 2 % in relative

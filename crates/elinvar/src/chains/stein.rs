@@ -12,6 +12,11 @@ const OUTLIER: f64 = 1.4;
 /// Johnson's correction of Student's t at 2.5 errors is 0.225 for 16 pairs.
 const SKEWNESS: f64 = 0.75;
 const SKEWED: f64 = 0.225;
+/// Times the error by halves of runs beyond which that by whole runs shows that the halves are not independent, which it
+/// does by chance in a fortieth of all cases for 16 pairs; and the ratio of Student's quantiles for 15 and 31 degrees of
+/// freedom at 1e−4.
+const SLOW: f64 = 1.22;
+const FEWER: f64 = 1.2;
 /// Share of probability to either side of a quantile over which the density there is taken.
 const BANDWIDTH: f64 = 0.03;
 
@@ -38,7 +43,7 @@ pub(crate) struct Moments {
 pub(crate) struct Controls {
     chains: usize,
     count: usize,
-    /// Means over both chains of each pair.
+    /// Means over both chains of each pair, over the early half of the steps and over the late one.
     pairs: Vec<Vec<f64>>,
     /// Every so many states the coefficients are fitted to.
     stride: usize,
@@ -112,16 +117,19 @@ impl Controls {
 
     fn plain_pairs(&self, values: &[f64]) -> Vec<f64> {
         let pairs = self.chains / 2;
-        let mut sums = vec![0.0; pairs];
-        for half in values.chunks_exact(pairs) {
-            axpy(1.0, half, &mut sums);
+        let middle = values.len() / self.chains / 2 * self.chains;
+        let mut means = vec![0.0; 2 * pairs];
+        let (early, late) = means.split_at_mut(pairs);
+        for (sums, steps) in [(early, &values[..middle]), (late, &values[middle..])] {
+            let each = (steps.len() / pairs) as f64;
+            steps.chunks_exact(pairs).for_each(|half| axpy(1.0, half, sums));
+            sums.iter_mut().for_each(|sum| *sum /= each);
         }
-        let each = (values.len() / pairs) as f64;
-        sums.iter_mut().for_each(|sum| *sum /= each);
-        sums
+        // A single step has no halves.
+        means.split_off(if middle == 0 { pairs } else { 0 })
     }
 
-    /// The mean of the function over both chains of each mirrored pair, reduced.
+    /// The mean of the function over both chains of each mirrored pair, by halves of the steps, reduced.
     fn of_pairs(&self, values: &[f64], coefficients: &[f64]) -> Vec<f64> {
         let mut sums = self.plain_pairs(values);
         for (coefficient, pairs) in coefficients.iter().zip(&self.pairs) {
@@ -189,17 +197,28 @@ fn at(sorted: &[f64], p: f64) -> f64 {
     low + (high - low) * position.fract()
 }
 
-/// The standard error of the mean of independent values, larger where they are skewed: then Student's law does not hold
-/// and the values seen so far are mostly those of the short side.
+/// The standard error of the mean of values of pairs, first those of the early half of the steps and then those of the
+/// late one.
+///
+/// They count as independent, which leaves more of them to judge by, unless the means of whole runs differ so much more
+/// that the halves of a run do not: then the error is that of whole runs, with what Student's law of half as many asks
+/// for. It is larger where values are skewed: then that law does not hold and the values seen so far are mostly those of
+/// the short side.
 fn error(values: &[f64]) -> f64 {
-    let (n, centre) = (values.len() as f64, mean(values));
-    let (mut second, mut third) = (0.0, 0.0);
-    for v in values {
-        second += (v - centre).powi(2) / n;
-        third += (v - centre).powi(3) / n;
-    }
-    let skewness = if second > 0.0 { third.abs() / second.powf(1.5) } else { 0.0 };
-    (second / (n - 1.0)).sqrt() * (1.0 + SKEWED * (skewness - SKEWNESS).max(0.0))
+    let centre = mean(values);
+    let skewness = {
+        let of = |power: i32| values.iter().map(|v| (v - centre).powi(power)).sum::<f64>() / values.len() as f64;
+        let second = of(2);
+        if second > 0.0 { of(3).abs() / second.powf(1.5) } else { 0.0 }
+    };
+    let by = |values: &mut dyn Iterator<Item = f64>, n: f64| {
+        (values.map(|v| (v - centre).powi(2)).sum::<f64>() / (n * (n - 1.0))).sqrt()
+    };
+    let (early, late) = values.split_at(values.len() / 2);
+    let by_halves = by(&mut values.iter().copied(), values.len() as f64);
+    let whole = by(&mut early.iter().zip(late).map(|(a, b)| 0.5 * (a + b)), early.len() as f64);
+    let plain = if whole > SLOW * by_halves { FEWER * whole } else { by_halves.max(whole) };
+    plain * (1.0 + SKEWED * (skewness - SKEWNESS).max(0.0))
 }
 
 #[cfg(test)]

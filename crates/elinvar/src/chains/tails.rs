@@ -20,8 +20,8 @@ use crate::target::{DrawBuffer, Draws};
 use crate::tuning::tails as tuning;
 
 /// Where a profile is followed, in standard deviations to either side.
-const FAR: [f64; 9] = [1.5, 3.0, 4.0, 6.5, 8.0, 10.0, 14.0, 20.0, 30.0];
-/// The one of these up to which a long tail must go on gaining on the Gaussian.
+const FAR: [f64; 8] = [1.5, 3.0, 4.0, 6.5, 10.0, 14.0, 20.0, 30.0];
+/// And where it is asked for before that: a long tail goes on gaining on the Gaussian up to there.
 const FARTHER: f64 = 8.0;
 /// Spacing of the sums over a profile.
 const SPACING: f64 = 0.1;
@@ -34,7 +34,8 @@ struct Line {
     coordinate: usize,
 }
 
-/// log p + t²/2, less its value at the centre, along a line; linear between the places where it was asked for.
+/// log p + t²/2, less its value at the centre, along a line; linear between the places where it was asked for. Far out,
+/// where they are up to ten apart, that is as much as twelve nats too high for a heavy tail, and errs on the safe side.
 #[derive(Clone, Debug)]
 struct Profile {
     /// (t, excess), ascending in t.
@@ -137,22 +138,39 @@ impl Tails {
             }
         }
         slow.sort_by(|a, b| b.0.total_cmp(&a.0));
-        slow.truncate(tuning::MOST_PROFILES);
+        slow.truncate(tuning::MOST_SLOW);
         if slow.is_empty() {
             return Ok(tails);
         }
-        let followed: Vec<&[f64]> =
-            slow.iter().flat_map(|(_, k)| [&ends[2 * k].u[..], &ends[2 * k + 1].u[..]]).collect();
-        let farther = tails.values(evaluator, &followed, &FAR.map(|t| t / tuning::FIRST))?;
-        for (k, (_, first)) in slow.iter().enumerate() {
-            let mut points = vec![
-                (0.0, 0.0),
-                (tuning::FIRST, excess(ends[2 * first].log_p, tuning::FIRST)),
-                (-tuning::FIRST, excess(ends[2 * first + 1].log_p, tuning::FIRST)),
-            ];
-            for (j, t) in FAR.iter().enumerate() {
-                points.push((*t, excess(farther[2 * k * FAR.len() + j], *t)));
-                points.push((-*t, excess(farther[(2 * k + 1) * FAR.len() + j], *t)));
+        // Most fall faster farther out; few are worth a whole profile.
+        let ends_of = |lines: &mut dyn Iterator<Item = usize>| -> Vec<&[f64]> {
+            lines.flat_map(|k| [&ends[2 * k].u[..], &ends[2 * k + 1].u[..]]).collect()
+        };
+        let followed = ends_of(&mut slow.iter().map(|(_, k)| *k));
+        let farther = tails.values(evaluator, &followed, &[FARTHER / tuning::FIRST])?;
+        let farther: Vec<[f64; 2]> =
+            farther.chunks_exact(2).map(|sides| [excess(sides[0], FARTHER), excess(sides[1], FARTHER)]).collect();
+        let near = |k: usize| [0, 1].map(|side| excess(ends[2 * k + side].log_p, tuning::FIRST));
+        let hint = |k: usize, farther: &[f64; 2]| {
+            (0..2).map(|side| tails.hint(near(k)[side], farther[side])).fold(0.0, f64::max)
+        };
+        let mut promising: Vec<(f64, usize, [f64; 2])> =
+            slow.iter().zip(farther).map(|((_, k), farther)| (hint(*k, &farther), *k, farther)).collect();
+        promising.retain(|(hint, ..)| *hint > tuning::HINT);
+        promising.sort_by(|a, b| b.0.total_cmp(&a.0));
+        promising.truncate(tuning::MOST_PROFILES);
+        if promising.is_empty() {
+            return Ok(tails);
+        }
+        let followed = ends_of(&mut promising.iter().map(|(_, k, _)| *k));
+        let whole = tails.values(evaluator, &followed, &FAR.map(|t| t / tuning::FIRST))?;
+        for (k, (_, first, farther)) in promising.iter().enumerate() {
+            let mut points = vec![(0.0, 0.0)];
+            for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
+                points.push((sign * tuning::FIRST, near(*first)[side]));
+                points.push((sign * FARTHER, farther[side]));
+                let log_p = &whole[(2 * k + side) * FAR.len()..];
+                points.extend(FAR.iter().zip(log_p).map(|(t, log_p)| (sign * t, excess(*log_p, *t))));
             }
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             tails.suspect(&lines[*first], [&ends[2 * first].u, &ends[2 * first + 1].u], &Profile { points });
@@ -297,6 +315,30 @@ impl Tails {
         shares.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(i, _)| i)
     }
 
+    /// Whether a side with these excesses at the first distance and farther out may be a long tail: broad and then steep
+    /// is none, but a ridge that was climbed to may bend on.
+    fn goes_on(&self, near: f64, farther: f64) -> bool {
+        farther >= near || (self.uphill && near >= tuning::RIDGE_EXCESS)
+    }
+
+    /// The share of the second moment that such a side has beyond the edge, by the parabola through both excesses.
+    fn hint(&self, near: f64, farther: f64) -> f64 {
+        if !near.is_finite() || !self.goes_on(near, farther) {
+            return 0.0;
+        }
+        if self.uphill {
+            return 1.0;
+        }
+        let curvature = (farther / FARTHER - near / tuning::FIRST) / (FARTHER - tuning::FIRST);
+        let slope = near / tuning::FIRST - curvature * tuning::FIRST;
+        let last = FAR[FAR.len() - 1];
+        let moment = |t: f64| t * t * ((curvature - 0.5) * t * t + slope * t).min(tuning::HIGH).exp() * SPACING;
+        let steps = |from: f64| (0..=((last - from) / SPACING) as usize).map(move |k| from + k as f64 * SPACING);
+        let beyond: f64 = steps(tuning::EDGE).map(moment).sum();
+        let all: f64 = steps(0.0).map(moment).sum::<f64>() + (0.5 * std::f64::consts::PI).sqrt();
+        beyond / all
+    }
+
     /// Adds the sides of a profile that have much of its second moment beyond what chains surely see.
     fn suspect(&mut self, line: &Line, ends: [&Vec<f64>; 2], profile: &Profile) {
         let law = profile.law();
@@ -307,9 +349,7 @@ impl Tails {
                 let found = profile.points.iter().find(|(t, _)| *t == side * distance);
                 found.map_or(f64::NEG_INFINITY, |(_, excess)| *excess)
             };
-            // Broad and then steep is no long tail, but a ridge that was climbed to may bend on.
-            let bends_on = self.uphill && excess(tuning::FIRST) >= tuning::RIDGE_EXCESS;
-            if excess(FARTHER) < excess(tuning::FIRST) && !bends_on {
+            if !self.goes_on(excess(tuning::FIRST), excess(FARTHER)) {
                 continue;
             }
             let beyond = || law.iter().filter(move |(t, _)| side * t > tuning::EDGE);
@@ -328,7 +368,8 @@ impl Tails {
         !self.suspects.is_empty()
     }
 
-    /// Sends chains into the tails: a quarter of them, one of a pair, in turn into one tail after the other.
+    /// Sends chains into the tails: a quarter of them, one of a pair, in turn into one tail after the other. Returns
+    /// whether there was any.
     ///
     /// # Errors
     /// As [`Tails::look`].
@@ -337,7 +378,7 @@ impl Tails {
         evaluator: &mut Evaluator<'_>,
         frame: &Coordinates,
         chains: &mut Ensemble,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let d = frame.dim();
         let mut places = Vec::new();
         for (chain, suspect) in (0..chains.len() / 4).zip(self.suspects.iter().cycle()) {
@@ -346,11 +387,11 @@ impl Tails {
             places.push((chain, z));
         }
         if places.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         chains.place(evaluator, frame, &places)?;
         chains.rescue(&[]);
-        Ok(())
+        Ok(true)
     }
 
     /// The first tail that the chains should have seen more of: the coordinate that it belongs to, and how many times

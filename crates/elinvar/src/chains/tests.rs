@@ -34,7 +34,7 @@ fn answer(
         transforms,
         watch: &|_| (),
     };
-    correct(&mut Evaluator::new(target, None), &question, settings, CLAIMS)
+    Ok(correct(&mut Evaluator::new(target, None), &question, settings, CLAIMS)?.corrected)
 }
 
 fn plain(target: &dyn Target, mean: Vec<f64>, variances: &[f64], seed: u64) -> Corrected {

@@ -1,7 +1,7 @@
 //! The correction of a fit by chains on the target, and the verdict on what they found.
 
 use super::answer::unsharp_quantile;
-use super::reason::{beginning, grouped};
+use super::reason::{beginning, grouped, looked_around};
 use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, limits};
 use crate::Error;
 use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round};
@@ -79,8 +79,8 @@ impl Posterior {
             watch,
         };
         let claims = chains::Limits { mean: limits::MEAN, log_sd: limits::LOG_SD, largest: limits::LARGEST_DRAW };
-        let mut corrected = chains::correct(evaluator, &question, settings, claims)?;
-        let log_evidence = self.bridge(evaluator, &corrected, settings.seed)?;
+        let chains::Answered { mut corrected, log_p } = chains::correct(evaluator, &question, settings, claims)?;
+        let log_evidence = self.bridge(evaluator, (&corrected, &log_p), settings.seed)?;
         corrected.counts = evaluator.counts().since(before);
         self.record.log_evidence = log_evidence;
         if let Some(fault) = self.fault() {
@@ -100,7 +100,7 @@ impl Posterior {
     fn bridge(
         &mut self,
         evaluator: &mut Evaluator<'_>,
-        corrected: &Corrected,
+        (corrected, at_states): (&Corrected, &[f64]),
         seed: u64,
     ) -> Result<Option<Estimate>, Error> {
         let most = answers::bridge_draws(evaluator.about());
@@ -110,10 +110,11 @@ impl Posterior {
         }
         let Some(looked) = &self.looked else { return Ok(None) };
         let (_, log_q) = self.draw(looked.log_p.len(), looked.seed, Purpose::Diagnostics);
-        let states = corrected.draws(most.min(corrected.n_states()));
+        let kept = most.min(corrected.n_states());
+        let states = corrected.draws(kept);
         let of_q: Vec<f64> = looked.log_p.iter().zip(&log_q).map(|(p, q)| p - q).collect();
-        let log_p = evaluator.values(&states)?;
-        let of_p: Vec<f64> = log_p.iter().zip(states.view().iter()).map(|(p, z)| p - self.log_density(z)).collect();
+        let log_p = corrected.chosen(kept).map(|s| at_states[s]);
+        let of_p: Vec<f64> = log_p.zip(states.view().iter()).map(|(p, z)| p - self.log_density(z)).collect();
         Ok(bridge::log_evidence(&of_q, &of_p, corrected.effective_states))
     }
 
@@ -180,6 +181,6 @@ pub(super) fn judge(corrected: &Corrected, scan: Option<&Scan>) -> Judgement {
         worst(|number| number.mean.mcse / number.sd.value),
         100.0 * worst(|number| number.sd.mcse / number.sd.value),
     );
-    let looked = scan.filter(|_| doubts.is_empty()).map_or_else(String::new, |scan| format!("; {scan}"));
+    let looked = scan.filter(|_| doubts.is_empty()).map_or_else(String::new, looked_around);
     Judgement { verdict, reason: format!("{}. {numbers}{looked}.", beginning(&decided)) }
 }

@@ -1,7 +1,7 @@
 //! The reason of a verdict, in words.
 
 use super::verdict::{Assessment, Cause, Evidence, agreeing, limits};
-use super::{Agreement, Diagnostics, Estimate, Shift, Verdict};
+use super::{Agreement, Diagnostics, Estimate, Scan, Shift, Verdict};
 
 /// What decided, and then every number that was looked at.
 pub(super) fn sentences(evidence: &Evidence<'_>, assessment: &Assessment) -> String {
@@ -12,7 +12,7 @@ pub(super) fn sentences(evidence: &Evidence<'_>, assessment: &Assessment) -> Str
     if assessment.verdict == Verdict::Trust
         && let Some(scan) = evidence.scan
     {
-        text += &format!("; {scan}");
+        text += &looked_around(scan);
     }
     text.push('.');
     text
@@ -76,6 +76,18 @@ fn decision(evidence: &Evidence<'_>, cause: Cause) -> String {
             .into(),
         Cause::Nothing => "Converged, and importance weights confirm every mean and sd".into(),
     }
+}
+
+/// Where modes were looked for, and which of them nobody would have seen.
+pub(super) fn looked_around(scan: &Scan) -> String {
+    let (places, reach) = (grouped(scan.places), scan.reach);
+    let unseen = match scan.finest {
+        Some(finest) => format!("narrower than {} of its distance", shown(finest)),
+        None => "narrower than the answer".into(),
+    };
+    format!(
+        "; no other mode was seen from {places} places up to {reach:.0} sds away, but one that is {unseen} may be there"
+    )
 }
 
 /// A sentence with a capital letter.

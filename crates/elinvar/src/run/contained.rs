@@ -1,5 +1,6 @@
 //! The Gaussian that a family contains: a fit that does not rise above it ends there.
 
+use super::pace::Pace;
 use super::{Run, StopReason};
 use crate::Error;
 use crate::evaluate::Evaluator;
@@ -15,7 +16,7 @@ pub(super) struct Contained {
     pub(super) q: Approximation,
     /// What its fit had left to gain.
     pub(super) remaining: Option<(f64, f64)>,
-    /// Gradients up to its end, the search for modes included.
+    /// Gradients up to its end by natural-gradient steps, the search for modes included.
     pub(super) gradients: u64,
 }
 
@@ -53,22 +54,29 @@ impl Run<'_> {
     /// Weighs the best state against the Gaussian that the family contains, if its fit is known.
     pub(super) fn weigh_contained(&mut self) -> Result<(), Error> {
         let (Some(contained), Some(best)) = (&self.contained, &self.best) else { return Ok(()) };
+        let (gaussian, of_gaussian) = (contained.q.clone(), contained.gradients);
         let at = (DRAWS, self.pace.step());
-        let lead = lead(&mut self.evaluator, &self.plan, &best.q, &contained.q, at)?;
+        let mut lead = lead(&mut self.evaluator, &self.plan, &best.q, &gaussian, at)?;
+        let is_open = lead.value.abs() < CLEAR_ERRORS * lead.mcse;
+        let is_late = Pace::is_late(self.evaluator.counts().gradient, of_gaussian);
+        if is_open && (is_late || self.pace.would_end(&self.plan)) {
+            // What few draws have left open is no reason to end.
+            lead = self.close_lead(&best.q.clone(), &gaussian)?;
+        }
         // The answer has had the length of another batch.
         self.evaluator.make_room(&self.q, &*self.estimator, &self.batch);
-        self.pace.weigh_contained(&self.plan, lead, self.evaluator.counts().gradient, contained.gradients);
+        let gradients = (self.evaluator.counts().gradient, of_gaussian);
+        self.pace.weigh_contained(&self.plan, lead, gradients, self.q.family().is_shifted());
         Ok(())
     }
 
     /// By how much what was reached is above the Gaussian, from four times the draws as long as that is open.
-    fn last_lead(&mut self, gaussian: &Approximation) -> Result<Estimate, Error> {
-        let reached = self.best().clone();
+    fn close_lead(&mut self, reached: &Approximation, gaussian: &Approximation) -> Result<Estimate, Error> {
         // Without values of their own, they are gradients.
         let most = if self.evaluator.about().offers.values { MOST_LAST_DRAWS } else { LAST_DRAWS };
         let mut n = LAST_DRAWS;
         loop {
-            let found = lead(&mut self.evaluator, &self.plan, &reached, gaussian, (n, u64::MAX - n as u64))?;
+            let found = lead(&mut self.evaluator, &self.plan, reached, gaussian, (n, u64::MAX - n as u64))?;
             if found.value.abs() > CLEAR_ERRORS * found.mcse || 4 * n > most {
                 return Ok(found);
             }
@@ -88,7 +96,7 @@ impl Run<'_> {
         };
         let lead = match self.pace.clear_lead(&self.plan).filter(|_| self.closing.is_none()) {
             Some(lead) => lead,
-            None => self.last_lead(&contained.q)?,
+            None => self.close_lead(&self.best().clone(), &contained.q)?,
         };
         // Given up, it may have more to gain than the tolerance.
         let given_up = reason == StopReason::Converged && !self.pace.has_little_left(&self.plan);

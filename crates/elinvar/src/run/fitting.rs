@@ -170,13 +170,16 @@ impl<'f> Fitting<'f> {
         Ok(reason)
     }
 
-    /// [`Fitting::carry`] for a run whose steps nobody sees.
+    /// Carries a run whose steps nobody sees.
     ///
     /// # Errors
-    /// As [`drive`].
-    pub(super) fn carry_unseen(&mut self, run: &mut Run<'_>) -> Result<StopReason, Error> {
+    /// As `carry`.
+    pub(super) fn carry_unseen(
+        &mut self,
+        carry: impl FnOnce(&mut Self) -> Result<StopReason, Error>,
+    ) -> Result<StopReason, Error> {
         let (observe, trace) = (self.observe.take(), std::mem::take(&mut self.trace));
-        let reason = self.carry(run);
+        let reason = carry(self);
         (self.observe, self.trace) = (observe, trace);
         reason
     }

@@ -268,7 +268,7 @@ impl<'t> Ladder<'t> {
         let is_usual = stop.remaining_nats >= Stop::default().remaining_nats;
         let is_start = !grows && is_usual && self.plan.correct != Correct::Never && may_be_corrected(self.target);
         if is_start {
-            let enough = fit.counts.gradient + tuning::ladder::GAUSSIAN_GRADIENTS;
+            let enough = fit.counts.gradient + tuning::ladder::gaussian_gradients(self.target.dim());
             stop.max_evaluations = stop.max_evaluations.min(enough);
         }
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };

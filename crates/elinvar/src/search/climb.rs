@@ -15,19 +15,21 @@ use crate::tuning;
 pub(crate) enum Known<'k> {
     /// The modes of climbs before.
     Modes(&'k [Mode]),
+    /// The same, for a climb whose first step is that of this curvature.
+    Beside { modes: &'k [Mode], metric: &'k Metric },
     /// A mixture of Gaussians, which covers the points at which log p − log q is below `nats`.
     Mixture { q: &'k Approximation, nats: f64 },
 }
 
 impl Known<'_> {
     pub(super) fn is_empty(self) -> bool {
-        matches!(self, Self::Modes([]))
+        matches!(self, Self::Modes([]) | Self::Beside { modes: [], .. })
     }
 
     /// Whether climbing on from `at` would lead to what is known.
     pub(super) fn covers(self, at: &Point) -> bool {
         match self {
-            Self::Modes(modes) => modes.iter().any(|mode| {
+            Self::Modes(modes) | Self::Beside { modes, .. } => modes.iter().any(|mode| {
                 (mode.log_p - at.log_p).abs() < 1.0 && mode.metric.square_distance(&at.z, &mode.centre) < 1.0
             }),
             Self::Mixture { q, nats } => at.log_p - q.log_density(&at.z) < nats,
@@ -39,6 +41,7 @@ impl Known<'_> {
     pub(super) fn metric(self, at: &Point) -> Option<Metric> {
         match self {
             Self::Modes(modes) => modes.first().map(|mode| mode.metric.clone()),
+            Self::Beside { metric, .. } => Some(metric.clone()),
             Self::Mixture { q, .. } => {
                 let logs = q.log_joint(&at.z);
                 let nearest = (0..logs.len()).max_by(|a, b| logs[*a].total_cmp(&logs[*b]))?;

@@ -5,6 +5,7 @@
 //! p is asked at places as far apart as they are far away, and climbed from where it stands out.
 
 use super::design::Design;
+use super::metric::Metric;
 use super::way::metric_of_covariance;
 use super::{Known, Mode, Probe, climb_to_mode};
 use crate::Error;
@@ -58,8 +59,9 @@ pub(crate) fn scan(evaluator: &mut Evaluator<'_>, surroundings: Surroundings<'_>
     let mut probe = Probe::new(Evaluator::new(evaluator.target(), evaluator.interrupt()));
     let mut modes = Vec::new();
     // Climbs to the answer itself end where it is about as high as its centre.
-    if let (Some(point), Some(metric)) = (probe.point(centre.to_vec())?, metric_of_covariance(d, covariance)) {
-        modes.push(Mode::new(point, metric));
+    let Some(precision) = metric_of_covariance(d, covariance) else { return Ok(None) };
+    if let Some(point) = probe.point(centre.to_vec())? {
+        modes.push(Mode::new(point, precision.clone()));
     }
     let n_known = modes.len();
     let most = tuning::GRADIENTS[0] + tuning::GRADIENTS[1] * d as u64;
@@ -68,8 +70,12 @@ pub(crate) fn scan(evaluator: &mut Evaluator<'_>, surroundings: Surroundings<'_>
         if probe.evaluator.counts().gradient > most {
             break;
         }
+        let Some(point) = probe.point(draws.get(s).to_vec())? else { continue };
         climbs += 1;
-        if let Some(mode) = climb_to_mode(&mut probe, draws.get(s).to_vec(), Known::Modes(&modes), Covariance::Full)?
+        let x = &design.x[s * d..(s + 1) * d];
+        let Some(metric) = cautious(&precision, &point.gradient, dot(x, x).sqrt()) else { continue };
+        let known = Known::Beside { modes: &modes, metric: &metric };
+        if let Some(mode) = climb_to_mode(&mut probe, point.z, known, Covariance::Full)?
             && !modes.iter().any(|other: &Mode| other.metric.square_distance(&mode.centre, &other.centre) < 0.25)
         {
             modes.push(mode);
@@ -80,6 +86,15 @@ pub(crate) fn scan(evaluator: &mut Evaluator<'_>, surroundings: Surroundings<'_>
     evaluator.set_counts(counts);
     modes.drain(..n_known);
     Ok(Some(Scanned { modes, climbs, infinite }))
+}
+
+/// The curvature with which the first step from a place is a small part of its distance from the centre: with that of
+/// the answer it would lead out of what belongs to a narrow mode, and over to the answer.
+fn cautious(precision: &Metric, gradient: &[f64], distance: f64) -> Option<Metric> {
+    let mut step = gradient.to_vec();
+    precision.solve(&mut step);
+    let length = dot(&step, gradient).max(0.0).sqrt();
+    precision.scaled((length / (tuning::FIRST_STEP * distance.max(tuning::LEAST_DISTANCE))).max(1.0))
 }
 
 /// The places to climb from: those above all of their neighbours, those that are high for their distance, and those
@@ -205,10 +220,12 @@ mod tests {
     /// Modes of many widths at many distances are met with their place and mass, for few gradients.
     #[test]
     fn a_narrow_mode_far_away_is_met() {
-        let cases: [(&[f64], f64, usize); 5] = [
+        let cases: [(&[f64], f64, usize); 7] = [
             (&[1.1], 0.002, 4_096),
             (&[-9.0, 8.0], 0.06, 2_048),
             (&[3.0, 8.0], 0.15, 2_048),
+            (&[13.0, -3.0], 0.156, 2_048),
+            (&[-4.0, 12.8], 0.156, 2_048),
             (&[5.0, -8.0, 4.0], 0.1, 16_384),
             (&[6.0, 2.0, 3.0, -4.0, 5.0], 0.8, 1_024),
         ];

@@ -26,6 +26,10 @@ pub(crate) const STANDS_OUT: f64 = 1.0;
 pub(crate) const PEAKS: usize = 12;
 pub(crate) const HIGH: usize = 8;
 pub(crate) const ROOMY: usize = 4;
+/// Length of the first step of a climb, as a share of the distance from the centre, which is taken to be no less than
+/// so many standard deviations. Not tuned: within a mode's ball for all widths that are looked for.
+pub(crate) const FIRST_STEP: f64 = 0.02;
+pub(crate) const LEAST_DISTANCE: f64 = 0.1;
 /// Gradients after which no climb begins, and so many more for each coordinate. Not tuned.
 pub(crate) const GRADIENTS: [u64; 2] = [400, 40];
 /// Share of what a mode should have that the states of an answer must have of it. Not tuned.

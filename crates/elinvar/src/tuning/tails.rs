@@ -4,12 +4,18 @@
 pub(crate) const FIRST: f64 = 5.0;
 /// Nats by which log p falls less than the Gaussian's there, for the profile to be followed.
 pub(crate) const EXCESS: f64 = 1.5;
-/// Coordinates that are followed, those that fall slowest.
-pub(crate) const MOST_PROFILES: usize = 128;
+/// Lines that are asked once more, those that fall slowest, and lines that are followed, those with the longest tails by
+/// these two values.
+pub(crate) const MOST_SLOW: usize = 128;
+pub(crate) const MOST_PROFILES: usize = 32;
 /// Standard deviations beyond which a tail begins.
 pub(crate) const EDGE: f64 = 3.0;
 /// Share of the second moment beyond the edge from which a tail is visited.
 pub(crate) const SHARE: f64 = 0.1;
+/// The same of a parabola through two values of a profile, from which all of it is asked for; and the nats above the
+/// centre that it is followed to. Not tuned.
+pub(crate) const HINT: f64 = 0.04;
+pub(crate) const HIGH: f64 = 50.0;
 /// Log ratio of the standard deviation of a profile to that of the chains from which it is looked at.
 pub(crate) const LOG_SD: f64 = 0.14;
 /// Far points whose gradients point at further directions.

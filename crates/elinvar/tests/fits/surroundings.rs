@@ -4,7 +4,7 @@ use elinvar::chains::{Correction, Doubt};
 use elinvar::model::GaussianMixture;
 use elinvar::posterior::Verdict;
 use elinvar::target::{About, Answer, Ask, Offers, Target, TargetError};
-use elinvar::{Family, Plan, fit};
+use elinvar::{Family, Plan};
 
 const PLACE: [f64; 2] = [9.0, -6.0];
 const SD: f64 = 0.1;
@@ -87,7 +87,7 @@ fn trust_says_where_nobody_looked() {
     let posterior = elinvar::run::fit(&target, Family::auto(), &Plan::default()).unwrap();
     let judgement = posterior.judgement().unwrap();
     assert_eq!(judgement.verdict, Verdict::Trust);
-    let said = "no other mode was seen from 2048 places up to 20 sds away; one narrower than 0.063 of its distance may";
+    let said = "no other mode was seen from 2,048 places up to 20 sds away, but one that is narrower than 0.06 of its";
     assert!(judgement.reason.contains(said), "{}", judgement.reason);
     assert_eq!(posterior.scan().map(|scan| scan.places), Some(2_048));
 }

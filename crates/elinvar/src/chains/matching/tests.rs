@@ -92,3 +92,32 @@ fn states_without_a_density_do_not_count() {
     assert_eq!(before.coordinates.frame().factor(), after.coordinates.frame().factor());
     assert!(History::new(d, n).steps() == 0 && matched(&identity(d), Part::of(1, &[], &[], &[])).is_none());
 }
+
+/// States of 8 chains of N(0, I) in d dimensions over 3 steps, with gradients that are those of variances v and a noise
+/// that is a function of nothing: what residual gradients look like in many dimensions.
+fn noisy(d: usize, variance: f64) -> (Vec<f64>, Vec<f64>) {
+    let mut stream = Stream::open(7, Purpose::Sample, d as u64, 0);
+    let (mut z, mut noise) = (vec![0.0; 24 * d], vec![0.0; 24 * d]);
+    stream.fill_normal(&mut z);
+    stream.fill_normal(&mut noise);
+    let by_z = z.iter().zip(&noise).map(|(z, e)| -z / variance + 0.5 * e).collect();
+    (z, by_z)
+}
+
+#[test]
+fn few_states_in_many_dimensions_move_a_frame_only_if_it_is_wrong() {
+    let d = 200;
+    let log_p = vec![0.0; 24];
+    let (z, by_z) = noisy(d, 1.0);
+    let part = Part::of(8, &z, &by_z, &log_p);
+    let kept = adapted(&identity(d), part).unwrap();
+    assert!(kept.settled && kept.coordinates.frame().factor() == Frame::unit(d).factor());
+    // Noise would be matched otherwise.
+    let variances = matched(&identity(d), part).unwrap().coordinates.frame().variances();
+    assert!(variances.iter().any(|v| (v - 1.0).abs() > 0.1));
+    // One variance a hundredth: few states say enough of that.
+    let (z, mut by_z) = noisy(d, 1.0);
+    by_z.chunks_exact_mut(d).zip(z.chunks_exact(d)).for_each(|(g, z)| g[5] = -100.0 * z[5]);
+    let moved = adapted(&identity(d), Part::of(8, &z, &by_z, &log_p)).unwrap();
+    assert!(!moved.settled && moved.coordinates.frame().variances()[5] < 0.1);
+}

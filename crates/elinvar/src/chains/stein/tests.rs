@@ -78,3 +78,25 @@ fn skewed_pairs_make_an_error_larger() {
     assert!((error(&odd) / plain(&odd) - 1.0 - SKEWED * (14.0 / 15f64.sqrt() - SKEWNESS)).abs() < 1e-10);
     assert_eq!(error(&[2.0; 16]), 0.0);
 }
+
+#[test]
+fn halves_of_a_run_that_are_not_independent_do_not_count_as_such() {
+    let runs: Vec<f64> = (0..16).map(|k| (1.7 * f64::from(k)).sin()).collect();
+    let centre = mean(&runs);
+    let whole = (runs.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / 240.0).sqrt();
+    // Both halves of a run the same: 16 numbers, not 32.
+    let same: Vec<f64> = runs.iter().chain(&runs).copied().collect();
+    assert!((error(&same) / (FEWER * whole) - 1.0).abs() < EXACT);
+    // Opposite halves: whole runs say that there is no error, halves do.
+    let opposite: Vec<f64> = runs.iter().copied().chain(runs.iter().map(|v| 2.0 * centre - v)).collect();
+    assert!((error(&opposite) / (whole * (15.0 / 31f64).sqrt()) - 1.0).abs() < EXACT);
+}
+
+#[test]
+fn pairs_are_averaged_by_halves_of_the_steps() {
+    // 4 chains, 5 steps: two steps are early, three late.
+    let values: Vec<f64> = (0..20).map(f64::from).collect();
+    let controls = Controls::new(4, &values, vec![0.0; 20], 1.0);
+    assert_eq!(controls.plain_pairs(&values), [3.0, 4.0, 13.0, 14.0]);
+    assert_eq!(Controls::new(4, &values[..4], vec![0.0; 4], 1.0).plain_pairs(&values[..4]), [1.0, 2.0]);
+}

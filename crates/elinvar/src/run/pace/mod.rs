@@ -17,6 +17,7 @@ use crate::record::{Estimate, StopReason};
 use crate::rule::StepSize;
 use crate::tuning::pace::LOST_STEPS;
 use radius::Radius;
+use window::Doubt;
 
 /// What a run is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,9 +59,12 @@ pub(super) struct Pace {
     /// By how much the best state was above that Gaussian at the last review.
     #[serde(default)]
     lead: Option<Estimate>,
-    /// Whether the run has taken many times the gradients of that Gaussian.
+    /// What a review must show, given that.
     #[serde(default)]
-    is_dear: bool,
+    doubt: Doubt,
+    /// Whether the run is not above that Gaussian and may still stand where its shift has no slope.
+    #[serde(default)]
+    lingers: bool,
     /// Steps in a row that were skipped for bad evaluations, or in which no block could move.
     skipped: u32,
     stuck: u32,
@@ -98,7 +102,8 @@ impl Pace {
             idle: 0,
             beaten: 0,
             lead: None,
-            is_dear: false,
+            doubt: Doubt::Usual,
+            lingers: false,
             skipped: 0,
             stuck: 0,
             wild: false,

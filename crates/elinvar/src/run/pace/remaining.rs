@@ -53,12 +53,6 @@ impl Remaining {
     pub(in crate::run) fn is_below(&self, tolerance: f64) -> bool {
         self.mean.abs() + 2.0 * self.error < tolerance
     }
-
-    /// Whether the gain is below `tolerance` with one standard error to spare: enough where another review costs more
-    /// than it can win.
-    pub(in crate::run) fn is_low(&self, tolerance: f64) -> bool {
-        self.mean.abs() + self.error < tolerance
-    }
 }
 
 #[cfg(test)]

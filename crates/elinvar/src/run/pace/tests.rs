@@ -255,30 +255,64 @@ fn the_length_of_steps_is_learned_or_given() {
     assert_eq!((other.noise(&given), other.beta(&given), other.wanted(&given, Some(0.0)).max_kl), (5, 0.9, None));
 }
 
+/// The reviews after the second at which a run ends that always finds `remaining`, is above the Gaussian by `lead` and
+/// has taken so many gradients (600 of the Gaussian).
+fn ends_beside_its_gaussian(remaining: (f64, f64), lead: Estimate, gradients: u64, is_shifted: bool) -> Option<u32> {
+    let plan = Plan::default();
+    let mut pace = pace(&plan);
+    review(&mut pace, &plan, found(0.0, remaining, 0.0));
+    (1..=4).find(|_| {
+        review(&mut pace, &plan, found(0.0, remaining, 0.0));
+        pace.weigh_contained(&plan, lead, (gradients, 600), is_shifted);
+        pace.reason_of_reviews(&plan) == Some(StopReason::Converged)
+    })
+}
+
 #[test]
 fn a_run_that_cannot_rise_above_its_gaussian_ends() {
-    let plan = Plan::default();
     let lead = |value, mcse| Estimate { value, mcse };
-    // What is left, by how much the state is above, gradients (100 of the Gaussian), reviews after which it ends.
     for (remaining, lead, gradients, expected) in [
-        ((0.012, 0.001), lead(-0.01, 0.001), 300, Some(2)),
-        ((0.012, 0.001), lead(0.0, 0.001), 300, None),
-        ((0.3, 0.1), lead(-0.01, 0.001), 300, None),
-        ((0.03, 0.01), lead(-0.01, 0.001), 900, Some(1)),
-        ((0.03, 0.009), lead(0.001, 0.001), 900, Some(1)),
-        ((0.3, 0.1), lead(0.001, 0.001), 900, None),
-        ((0.3, 0.1), lead(0.05, 0.001), 900, None),
+        ((0.012, 0.001), lead(-0.01, 0.001), 1_800, Some(2)),
+        ((0.012, 0.001), lead(0.0, 0.001), 1_800, None),
+        ((0.3, 0.1), lead(-0.01, 0.001), 1_800, None),
+        ((0.03, 0.01), lead(-0.01, 0.001), 5_400, Some(1)),
+        ((0.03, 0.009), lead(0.001, 0.001), 5_400, Some(1)),
+        ((0.3, 0.1), lead(0.001, 0.001), 5_400, None),
+        ((0.3, 0.1), lead(0.05, 0.001), 5_400, None),
+        // Whatever it hopes.
+        ((0.3, 0.1), lead(0.001, 0.001), 6_300, Some(1)),
+        ((0.3, 0.1), lead(0.05, 0.001), 6_300, None),
     ] {
-        let mut pace = pace(&plan);
-        review(&mut pace, &plan, found(0.0, remaining, 0.0));
-        let mut ended = None;
-        for n in 1..=4 {
-            review(&mut pace, &plan, found(0.0, remaining, 0.0));
-            pace.weigh_contained(&plan, lead, gradients, 100);
-            if pace.reason_of_reviews(&plan) == Some(StopReason::Converged) && ended.is_none() {
-                ended = Some(n);
-            }
-        }
+        let ended = ends_beside_its_gaussian(remaining, lead, gradients, false);
         assert_eq!(ended, expected, "{remaining:?}, {lead:?}, {gradients}");
     }
+}
+
+#[test]
+fn what_is_left_above_the_gaussian_is_believed_sooner_the_more_it_has_cost() {
+    let (above, level) = (Estimate { value: 0.05, mcse: 0.001 }, Estimate { value: 0.0, mcse: 0.001 });
+    for (remaining, gradients, expected) in [
+        ((0.005, 0.004), 1_700, None),
+        ((0.005, 0.004), 1_900, Some(1)),
+        ((0.005, 0.006), 3_500, None),
+        ((0.005, 0.006), 3_700, Some(1)),
+        ((0.005, 0.021), 3_700, None),
+        ((0.011, 0.001), 3_700, None),
+    ] {
+        assert_eq!(ends_beside_its_gaussian(remaining, above, gradients, false), expected, "{remaining:?}");
+    }
+    // One that is not above has to show it with two errors to spare.
+    assert_eq!(ends_beside_its_gaussian((0.005, 0.004), level, 2_500, false), None);
+}
+
+/// Without a shift there is no slope along one, and so nothing that seems to be left.
+#[test]
+fn a_family_with_a_shift_is_not_believed_at_its_gaussian_before_its_time() {
+    let level = Estimate { value: 0.0, mcse: 0.001 };
+    let little = (0.001, 0.001);
+    for (is_shifted, gradients, expected) in [(false, 1_800, Some(1)), (true, 1_800, None), (true, 4_900, Some(1))] {
+        assert_eq!(ends_beside_its_gaussian(little, level, gradients, is_shifted), expected, "{gradients}");
+    }
+    let above = Estimate { value: 0.05, mcse: 0.001 };
+    assert_eq!(ends_beside_its_gaussian(little, above, 1_800, true), Some(1));
 }

@@ -1,10 +1,14 @@
 //! The look back after a window of steps, and the plan of the next.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Pace, Remaining};
 use crate::plan::Plan;
 use crate::record::{Estimate, StopReason};
 use crate::rule::Rule;
-use crate::tuning::contained::{CLEAR_ERRORS, DEAR, LITTLE, PATIENCE, REVIEWS};
+use crate::tuning::contained::{
+    CLEAR_ERRORS, DEAR, FEWEST_GRADIENTS, LAST_PATIENCE, LITTLE, PATIENCE, REVIEWS, VERY_DEAR,
+};
 use crate::tuning::pace::{
     CYCLING_GAIN, FEWEST_STEPS_OF_A_MIXTURE, FEWEST_STEPS_OF_COMPONENTS, FEWEST_UNHURRIED_STEPS,
     FIRST_UNHURRIED_WINDOW, FIRST_WINDOW, IDLE_REVIEWS, MOST_REVIEW_DRAWS, NOISE_PER_COORDINATE, NOISE_SHARE, RETREAT,
@@ -31,6 +35,30 @@ impl Findings {
     pub(in crate::run) fn is_worse_than(&self, best: (f64, f64)) -> bool {
         let (elbo, error) = best;
         self.elbo < elbo - 2.0 * self.elbo_se.hypot(error)
+    }
+}
+
+/// By how much what is left to gain must be below the tolerance before it is believed: less where a run is above the
+/// Gaussian that its family contains, and another review costs more than it can win.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Doubt {
+    /// Two standard errors, in two reviews.
+    #[default]
+    Usual,
+    /// One standard error, in one review.
+    OneError,
+    /// By the estimate alone, if its error is of the size of the tolerance.
+    Mean,
+}
+
+impl Doubt {
+    fn is_past(self, remaining: Remaining, tolerance: f64) -> bool {
+        match self {
+            Self::Usual => remaining.is_below(tolerance),
+            Self::OneError => remaining.mean.abs() + remaining.error < tolerance,
+            Self::Mean => remaining.mean.abs() < tolerance && remaining.error < 2.0 * tolerance,
+        }
     }
 }
 
@@ -136,34 +164,55 @@ impl Pace {
     }
 
     /// Weighs by how much the bound is above that of the Gaussian that the family contains, whose fit took so many
-    /// `gradients_of_gaussian`. The run ends where all that is left to gain would not lift it above the Gaussian by the
-    /// tolerance, and where it has cost many times as much, is not above it yet and has little left to gain.
+    /// gradients besides those of the run. The run ends where all that is left to gain would not lift it above the
+    /// Gaussian by the tolerance, and where it has cost many times as much, is not above it yet and has little left to
+    /// gain. A family with a shift is not believed to have nothing left before that: without a shift its bound has no
+    /// slope along one (mathematics §3.5).
     pub(in crate::run) fn weigh_contained(
         &mut self,
         plan: &Plan,
         lead: Estimate,
-        gradients: u64,
-        gradients_of_gaussian: u64,
+        (gradients, gradients_of_gaussian): (u64, u64),
+        is_shifted: bool,
     ) {
+        let is_above = lead.value > 2.0 * lead.mcse;
+        let after = |times: u64| gradients > times * gradients_of_gaussian.max(FEWEST_GRADIENTS);
         self.lead = Some(lead);
-        self.is_dear = gradients > DEAR * gradients_of_gaussian;
+        self.doubt = match () {
+            () if !is_above => Doubt::Usual,
+            () if after(VERY_DEAR) => Doubt::Mean,
+            () if after(DEAR) => Doubt::OneError,
+            () => Doubt::Usual,
+        };
+        self.lingers = is_shifted && !is_above && !after(PATIENCE);
         let (Some(remaining), Some(_)) = (self.remaining, self.previous) else { return };
         let left = remaining.mean.max(0.0) + 2.0 * remaining.error;
         let (tolerance, hope) = (plan.stop.remaining_nats, lead.value + left);
-        let nothing = hope < tolerance;
-        let dear =
-            gradients > PATIENCE * gradients_of_gaussian && lead.value < 2.0 * lead.mcse && hope < LITTLE * tolerance;
+        let nothing = hope < tolerance && !self.lingers;
+        // Who tolerates nothing wants all steps.
+        let in_any_case = after(LAST_PATIENCE) && tolerance > 0.0;
+        let dear = !is_above && (after(PATIENCE) && hope < LITTLE * tolerance || in_any_case);
         self.beaten = if nothing || dear { self.beaten + 1 } else { 0 };
         if dear {
             self.beaten = REVIEWS;
         }
     }
 
+    /// Whether a run has taken so many times the gradients of the Gaussian that it should be above it by now.
+    pub(in crate::run) fn is_late(gradients: u64, gradients_of_gaussian: u64) -> bool {
+        gradients > PATIENCE * gradients_of_gaussian.max(FEWEST_GRADIENTS)
+    }
+
+    /// Whether the last review has found so little left that the run would end, were it above the Gaussian.
+    pub(in crate::run) fn would_end(&self, plan: &Plan) -> bool {
+        let tolerance = plan.stop.remaining_nats;
+        self.previous.is_some() && self.remaining.is_some_and(|remaining| Doubt::OneError.is_past(remaining, tolerance))
+    }
+
     /// Whether the last review has found less than the tolerance to be left.
     pub(in crate::run) fn has_little_left(&self, plan: &Plan) -> bool {
         let tolerance = plan.stop.remaining_nats;
-        self.remaining
-            .is_some_and(|remaining| remaining.is_below(tolerance) || self.is_dear && remaining.is_low(tolerance))
+        self.remaining.is_some_and(|remaining| self.doubt.is_past(remaining, tolerance))
     }
 
     /// By how much the best state was above that Gaussian at the last review, if that is clear: few draws of a heavy
@@ -197,10 +246,10 @@ impl Pace {
         let tolerance = plan.stop.remaining_nats;
         let (remaining, previous) = (self.remaining?, self.previous?);
         let agreed = previous.mean < tolerance + 3.0 * previous.error;
-        if remaining.is_below(tolerance) && agreed && self.is_old_enough() {
+        if remaining.is_below(tolerance) && agreed && self.is_old_enough() && !self.lingers {
             return Some(StopReason::Converged);
         }
-        if self.beaten >= REVIEWS || self.is_dear && remaining.is_low(tolerance) {
+        if self.beaten >= REVIEWS || self.doubt != Doubt::Usual && self.doubt.is_past(remaining, tolerance) {
             return Some(StopReason::Converged);
         }
         let young = plan.rule.is_unhurried() && self.step < FEWEST_UNHURRIED_STEPS;

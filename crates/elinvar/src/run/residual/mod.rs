@@ -118,11 +118,16 @@ impl<'t> ResidualRun<'t> {
         })
     }
 
-    /// The posterior that the run has reached, without a record.
-    pub(super) fn posterior(&self, reason: StopReason) -> Result<Posterior, Error> {
+    /// What the run has reached, and what that has left to gain.
+    pub(super) fn reached(&self) -> Result<(Approximation, Option<(f64, f64)>), Error> {
         let judged = self.best.as_ref();
         let q = judged.map_or(&self.q, |best| &best.q).approximation()?;
-        let remaining = judged.map(|best| best.remaining);
+        Ok((q, judged.map(|best| best.remaining)))
+    }
+
+    /// The posterior that the run has reached, without a record.
+    pub(super) fn posterior(&self, reason: StopReason) -> Result<Posterior, Error> {
+        let (q, remaining) = self.reached()?;
         Ok(Posterior::of_run(self.evaluator.about(), q, &self.plan, reason, remaining))
     }
 

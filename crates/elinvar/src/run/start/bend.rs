@@ -1,12 +1,14 @@
 //! From a fitted Gaussian to the first member of another family.
 
 use super::draft::{Draft, Numbers};
+use super::factors::nearest;
 use super::skewness::{most_skewed, shift};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::linalg::axpy;
 use crate::random::{Purpose, SobolNormals, Stream};
+use crate::target::Covariance;
 use crate::tuning;
 
 /// The member of `family` with about the mean and covariance of `fitted`: a mixture spreads its components over it, a
@@ -20,6 +22,7 @@ pub(in crate::run) fn bend(
     let mut draft = Draft::in_place_of(fitted, family);
     match family.kind {
         Kind::Gaussian | Kind::Auto => draft.family.kind = Kind::Gaussian,
+        Kind::RankK { rank } if is_wider(fitted, family) => take_factors(&mut draft, fitted, rank, seed)?,
         Kind::RankK { rank } => add_factors(&mut draft, fitted, rank, seed),
         Kind::Mog { components } => {
             draft.blocks = spread(fitted, components, seed, 0);
@@ -84,6 +87,34 @@ pub(super) fn spread(gaussian: &Approximation, components: usize, seed: u64, mod
         (b, precision.clone())
     };
     eps.chunks_exact(d).map(component).collect()
+}
+
+/// Whether the Gaussian has a full covariance and the family has not.
+fn is_wider(fitted: &Approximation, family: Family) -> bool {
+    fitted.family().covariance == Covariance::Full && family.covariance == Covariance::Diagonal
+}
+
+/// The diagonal and the factors that are nearest to the Gaussian; small ones where it has no use for them.
+fn take_factors(draft: &mut Draft, gaussian: &Approximation, rank: usize, seed: u64) -> Result<(), Error> {
+    let (d, precision) = (gaussian.dim(), gaussian.locations()[0].scale().precision());
+    let diagonal = precision.iter().step_by(d + 1).copied().collect();
+    draft.blocks[0].1 = diagonal;
+    let Some((variances, columns)) = nearest(d, rank, precision) else {
+        let diagonal = draft.clone().of_kind(Kind::Gaussian).finish()?;
+        add_factors(draft, &diagonal, rank, seed);
+        return Ok(());
+    };
+    let mut stream = Stream::open(seed, Purpose::Start, 0, 0);
+    let (b, precision) = &mut draft.blocks[0];
+    for column in columns.chunks_exact(d) {
+        let size = (tuning::start::VARIANCE_OF_FACTORS / rank as f64).sqrt();
+        match column.iter().any(|a| *a != 0.0) {
+            true => b.extend_from_slice(column),
+            false => b.extend(variances.iter().map(|v| size * v.sqrt() * stream.normal())),
+        }
+    }
+    *precision = variances.iter().map(|v| 1.0 / v).collect();
+    Ok(())
 }
 
 /// Small random columns of A: at A = 0 the expected natural gradient in A vanishes (mathematics §3.5).

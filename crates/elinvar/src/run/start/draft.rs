@@ -35,6 +35,24 @@ impl Draft {
         Self { family, dim: gaussian.dim(), blocks: vec![numbers], log_weights: vec![0.0] }
     }
 
+    /// The same numbers as another kind of family.
+    pub(super) fn of_kind(mut self, kind: Kind) -> Self {
+        self.family.kind = kind;
+        self
+    }
+
+    /// The Gaussian with the diagonal of its precision alone, if that is what is wanted.
+    pub(super) fn narrowed_to(mut self, covariance: Covariance) -> Self {
+        if (self.family.covariance, covariance) == (Covariance::Full, Covariance::Diagonal) {
+            self.family.covariance = covariance;
+            let stride = if self.dim > 1 { self.dim + 1 } else { 1 };
+            for (_, precision) in &mut self.blocks {
+                *precision = precision.iter().step_by(stride).copied().collect();
+            }
+        }
+        self
+    }
+
     pub(super) fn finish(self) -> Result<Approximation, Error> {
         Approximation::from_parts(self.family, self.dim, self.blocks, self.log_weights)
     }

@@ -4,6 +4,8 @@ mod around;
 mod bend;
 mod draft;
 mod ef_mixture;
+mod factors;
+mod fitted;
 mod guess;
 mod over_modes;
 mod skewness;
@@ -16,24 +18,22 @@ pub use around::{Placement, start_around};
 pub use guess::start_at_guess;
 
 pub(super) use bend::bend;
-use bend::unbent;
 use draft::Draft;
+use fitted::{contained, fitted};
 use over_modes::{heavy, over_modes};
 
 use super::contained::Contained;
 use super::fitting::Fitting;
 use super::values::not_from_values;
-use super::{Counts, Plan, Run, Stop, check_support};
+use super::{Counts, Plan, check_support};
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::Agreement;
-use crate::random::{Purpose, Stream};
-use crate::rule::StepSize;
 use crate::search::{Found, Mode, Scouted, scout, search_by};
 use crate::target::{Borrowed, ByDifferences, Covariance, Target, WithPrior};
-use crate::tuning::contained::STEPS;
+use crate::tuning::start::COORDINATES_OF_FACTORS;
 
 /// Where a fit begins, with what the search for it found.
 #[derive(Clone, Debug)]
@@ -55,9 +55,10 @@ pub struct Start {
 /// First the modes are looked for, by climbs from several scaled starts. A Gaussian, one with Kronecker factors
 /// included, starts at the mode with the largest mass, with the curvature there; where there is no mode (or a spike
 /// without mass), in the best region that a climb has passed. A mixture gives each of several modes its share of the
-/// components. Every other start is a short Gaussian fit with the same mean and covariance: mixtures spread their
-/// components over it, families with a shift point it along the direction in which the target is most skewed. That fit
-/// takes the rule, step sizes and KL bound of the default plan: a start is no place for experiments.
+/// components. Every other start is a Gaussian fit with the same mean and covariance: mixtures spread their components
+/// over it, families with a shift point it along the direction in which the target is most skewed. That fit goes by
+/// residual scores where it can, and takes the rule, step sizes and KL bound of the default plan in any case: a start
+/// is no place for experiments.
 ///
 /// Under the rule `printed` there is no search: the start is N(0, I), for a mixture around points drawn from it.
 ///
@@ -229,57 +230,24 @@ fn start_with(
     if modes.len() > 1 && components > 1 {
         return Ok((over_modes(modes, components, covariance, plan.seed)?, None));
     }
-    let cautious = Plan::default();
-    let short = Plan {
-        // The fit that follows must not see the draws from which its start was made.
-        seed: Stream::open(plan.seed, Purpose::Start, 3, 0).next_u64(),
-        stop: Stop {
-            remaining_nats: plan.stop.remaining_nats.max(0.1),
-            max_steps: 200.min(plan.stop.max_steps),
-            ..plan.stop
-        },
-        rule: cautious.rule,
-        step_size: cautious.step_size,
-        max_kl: cautious.max_kl,
-        ..plan.clone()
+    let wanted = match family.kind {
+        // Factors are turned by far fewer gradients where the whole covariance is known.
+        Kind::RankK { .. } if covariance == Covariance::Diagonal && gaussian.dim <= COORDINATES_OF_FACTORS => {
+            Draft::gaussian(&found.region, Covariance::Full)
+        }
+        _ => gaussian,
     };
-    let mut run = Run::new(target, gaussian.finish()?, &short)?;
-    fit.carry_unseen(&mut run)?;
-    if run.evaluator.about().offers.gradient {
+    let fitted = fitted(target, wanted, (family, covariance), plan, fit)?;
+    let contained = contained(&fitted, family, plan, fit)?;
+    if target.about().offers.gradient {
         let mut evaluator = Evaluator::new(target, fit.interrupt());
-        let contained = contained(target, run.best(), family, plan, &short, fit)?;
-        let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
+        let approximation = bend(&mut evaluator, &fitted.q, family, plan.seed)?;
         fit.counts += evaluator.counts();
         return Ok((approximation, contained));
     }
     let by_differences = ByDifferences::new(target);
     let mut evaluator = Evaluator::new(&by_differences, fit.interrupt());
-    let approximation = bend(&mut evaluator, run.best(), family, plan.seed)?;
+    let approximation = bend(&mut evaluator, &fitted.q, family, plan.seed)?;
     fit.counts += as_values(evaluator.counts(), &by_differences);
     Ok((approximation, None))
-}
-
-/// The fitted Gaussian, driven to the tolerance of the plan or as near as it comes, as a member of a family that
-/// contains it.
-fn contained(
-    target: &dyn Target,
-    fitted: &Approximation,
-    family: Family,
-    plan: &Plan,
-    short: &Plan,
-    fit: &mut Fitting<'_>,
-) -> Result<Option<Contained>, Error> {
-    // Steps of a given length need not have come far when they are looked at.
-    let is_free = plan.step_size == StepSize::Auto && plan.rule.auto_step_size().is_none();
-    let is_exact = plan.minibatch.is_none() && plan.curvature != Curvature::GradientFree;
-    if !(family.contains_gaussian() && is_free && is_exact) {
-        return Ok(None);
-    }
-    let seed = Stream::open(plan.seed, Purpose::Start, 4, 0).next_u64();
-    let max_steps = STEPS.min(plan.stop.max_steps);
-    let stop = Stop { remaining_nats: plan.stop.remaining_nats, max_steps, ..short.stop };
-    let mut run = Run::new(target, fitted.clone(), &Plan { seed, stop, ..short.clone() })?;
-    fit.carry_unseen(&mut run)?;
-    let (remaining, gradients) = (run.last_remaining(), fit.counts.gradient);
-    Ok(Some(Contained { q: unbent(run.best(), family)?, remaining, gradients }))
 }
