@@ -56,8 +56,8 @@ const HEAD: &str = "\
 `cargo xtask processors QEMU` runs fits on the processor at hand, AT HAND, and on others that QEMU plays
 (`qemu-x86_64 -cpu Haswell` and `Nehalem`), and writes this table: numbers in the JSON of the fit, times aside, how many
 of them have other bits, and by how much the most different one differs, relatively. Words and verdicts were the same in
-all. What is promised stands in [design](design.md#the-same-bits). `wide.csv` is made by the command: 60 columns of normal
-numbers.
+all. What is promised stands in [design](design.md#the-same-bits). `wide.csv` is made by the command: 60 columns of
+normal numbers.
 
 | fit | processor has | numbers | other bits | largest difference |
 |---|---|---|---|---|

@@ -1,9 +1,9 @@
 //! The program that is given to others: the same commit, built in two folders, has the same bits.
 //!
-//! Sources that build scripts of dependencies write are compiled under their full path, which then stands in the program
-//! (`target/release/build/nano-gemm-f64-…/out/codegen.rs`), and so do those of the registry. Cargo's own remedy,
-//! `trim-paths`, is not stable; so the compiler is told what to write instead of the two folders. Cargo leaves these flags
-//! out of what symbols are named by.
+//! Sources that build scripts of dependencies write are compiled under their full path, which then stands in the
+//! program (`target/release/build/nano-gemm-f64-…/out/codegen.rs`), and so do those of the registry. Cargo's own
+//! remedy, `trim-paths`, is not stable; so the compiler is told what to write instead of the two folders. Cargo leaves
+//! these flags out of what symbols are named by.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -166,8 +166,8 @@ pub(super) fn is_footer(bytes: &[u8]) -> bool {
 const CHILDREN: i64 = 5;
 const LOGICAL_TYPE: i64 = 10;
 
-/// Whether a field of a column has the kind that it should. The crate goes by the number alone: of another kind it would
-/// read other bytes than those that are passed over here, and find other counts in them.
+/// Whether a field of a column has the kind that it should. The crate goes by the number alone: of another kind it
+/// would read other bytes than those that are passed over here, and find other counts in them.
 fn is_kind_of_element(number: i64, kind: u8) -> bool {
     const NAME: i64 = 4;
     match number {
