@@ -85,8 +85,8 @@ pub(crate) const TASKS: &[Task] = &[
     },
     Task {
         name: "fuzz",
-        argument: Some("READER SECONDS [SEED]"),
-        about: "damaged files for a reader, or for all; those that were read badly go to target/fuzz",
+        argument: Some("READER AMOUNT [SEED] [--write]"),
+        about: "damaged files for a reader, or for all, for so many seconds or 1000000x; --write: into docs/fuzz.md",
         commands: |rest| {
             let build = cargo("build --workspace --all-features --bin elinvar-fuzz");
             vec![build, Call { program: Some("elinvar-fuzz"), environment: None, arguments: rest.to_vec() }]
@@ -95,12 +95,19 @@ pub(crate) const TASKS: &[Task] = &[
     Task {
         name: "kills",
         argument: Some("N"),
-        about: "so many kills at random moments of fits, continuations, reports and samples",
+        about: "so many kills at random moments of fits, continuations, reports and samples; writes docs/kills.md",
         commands: |rest| {
             let count = rest.first().cloned().unwrap_or_default();
-            let tests = cargo("test -p elinvar-cli --all-features --test commands resume::kills -- --nocapture");
+            let program = "test -p elinvar-cli --all-features --test commands";
+            let tests = cargo(&format!("{program} kills:: -- --nocapture --test-threads 1"));
             vec![Call { environment: Some(("ELINVAR_KILLS", count)), ..tests }]
         },
+    },
+    Task {
+        name: "package",
+        argument: None,
+        about: "the library as it would be published, built from the packaged files alone",
+        commands: |_| vec![cargo("package -p elinvar --all-features --locked")],
     },
     Task {
         name: "posteriordb",

@@ -6,7 +6,9 @@ mod documents;
 #[cfg(test)]
 mod house;
 mod picture;
+mod processors;
 mod python;
+mod reproducible;
 #[cfg(test)]
 mod supply;
 #[cfg(test)]
@@ -32,6 +34,16 @@ fn main() -> ExitCode {
     }
     if name == "picture" && rest.is_empty() {
         return ended("picture", picture::draw());
+    }
+    if name == "reproducible" && rest.is_empty() {
+        return ended("reproducible", reproducible::check());
+    }
+    if name == "release" && rest.is_empty() {
+        let built = reproducible::build(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").as_path(), "dist");
+        return ended("release", built.map(|path| eprintln!("{}", path.display())));
+    }
+    if let ("processors", [qemu]) = (name, rest) {
+        return ended("processors", processors::compare(qemu));
     }
     if name == "python" && rest.iter().all(|argument| argument == "--all") {
         return test_python(!rest.is_empty(), true);
@@ -91,6 +103,11 @@ fn help() -> String {
     text +=
         &format!("  {:<16} {}\n", "python [--all]", "the Python package: wheel and tests; --all: with every front end");
     text += &format!("  {:<16} {}\n", "picture", "draws what `elinvar fit` prints into docs/fit.svg");
+    text +=
+        &format!("  {:<16} {}\n", "release", "the program as it is given to others, without the paths of its folders");
+    text += &format!("  {:<16} {}\n", "reproducible", "the last commit built in two folders: the same bits");
+    let about = "fits on other processors, played by QEMU; writes docs/processors.md";
+    text += &format!("  {:<16} {about}\n", "processors QEMU");
     text + &format!("  {:<16} {}\n", "help", "this list")
 }
 

@@ -43,6 +43,28 @@ fn licences_are_those_of_the_list() {
     }
 }
 
+/// Numbers of a version, such as 1.89.0.
+fn version(text: &str) -> Vec<u32> {
+    let mut numbers: Vec<u32> = text.split('.').map(|number| number.parse().unwrap()).collect();
+    numbers.resize(3, 0);
+    numbers
+}
+
+/// No dependency asks for a newer compiler than this project does.
+#[test]
+fn the_oldest_compiler_is_that_of_the_dependencies_too() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = "metadata --offline --locked --format-version 1 --all-features --filter-platform";
+    let (arguments, platform) = (arguments.split(' '), "x86_64-unknown-linux-gnu");
+    let output = Command::new(cargo).args(arguments).arg(platform).current_dir(root()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let asked = text.split("\"rust_version\":\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let newest = asked.map(version).max().unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let own = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \"")).unwrap();
+    assert_eq!(newest, version(own.trim_end_matches('"')));
+}
+
 #[test]
 fn expressions_of_licences() {
     let allowed = ["MIT".to_string(), "Unicode-3.0".to_string()];

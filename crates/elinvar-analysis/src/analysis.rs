@@ -36,9 +36,14 @@ pub struct Analysis {
     pub seconds: f64,
     /// Where the fit was kept, if it was.
     pub run_folder: Option<PathBuf>,
+    /// Draws of the verdict, as far as the settings allow: a file may claim any number.
+    pub(crate) n_draws: usize,
     /// The draws of the verdict, if it was made just now.
     weighted: Option<WeightedDraws>,
 }
+
+/// Draws of a verdict for each that was asked for, at most.
+const MOST_GROWTH: usize = 64;
 
 impl Analysis {
     /// A fit with its verdict: the one that it has, if that rests on chains or on as many draws as the job asks for;
@@ -84,6 +89,7 @@ impl Analysis {
         let judgement = posterior.judgement().expect("it was judged").clone();
         let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
         let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
+        let n_draws = diagnostics.n_draws.min(MOST_GROWTH.saturating_mul(n));
         let tested = |rows| held_out::test(rows, &*job.model, &posterior, weighted.as_ref(), seed);
         let test = job.held_out.as_ref().map(tested).transpose()?;
         Ok(Self {
@@ -96,6 +102,7 @@ impl Analysis {
             diagnostics,
             few_draws_dominate,
             test,
+            n_draws,
             weighted,
         })
     }
@@ -134,8 +141,9 @@ impl Analysis {
     pub fn of_model(posterior: Posterior) -> Option<Self> {
         let judgement = posterior.judgement()?.clone();
         let (diagnostics, few_draws_dominate) = without_stand_ins(posterior.diagnostics()?.clone());
+        let n_draws = diagnostics.n_draws;
         Some(Self {
-            answer: posterior.summary(diagnostics.n_draws, posterior.plan().seed),
+            answer: posterior.summary(n_draws, posterior.plan().seed),
             warnings: Vec::new(),
             seconds: posterior.seconds(),
             run_folder: None,
@@ -144,6 +152,7 @@ impl Analysis {
             diagnostics,
             few_draws_dominate,
             test: None,
+            n_draws,
             weighted: None,
         })
     }
@@ -171,7 +180,7 @@ impl Analysis {
         // The same seed makes the same draws; those of a ladder begin with the draws that a rung was kept for.
         let is_ladder = !self.posterior.rungs().is_empty();
         let seed = if is_ladder { self.posterior.plan().seed } else { seed };
-        let again = self.posterior.importance_widened(target, self.diagnostics.n_draws, seed);
+        let again = self.posterior.importance_widened(target, self.n_draws, seed);
         Ok(report::content(frame, self, &again.map_err(Error::of_fit)?))
     }
 }

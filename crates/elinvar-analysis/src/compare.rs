@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::kept::Kept;
 use crate::number::{duration, grouped, with_error};
 use crate::page::{given, ladder};
-use crate::size::check_memory;
+use crate::size::check_draws;
 use crate::table::{self, Align, Column};
 
 /// Fits of one model, the best first.
@@ -29,7 +29,7 @@ impl Ranking {
     /// [`Error::DifferentModels`], or what stands in the way of a model.
     pub fn new(kept: &[Kept], n_draws: usize, seed: u64) -> Result<Self, Error> {
         let job = common_model(kept)?;
-        check_memory("--draws", n_draws, job.target().dim())?;
+        check_draws("--draws", n_draws, 1, job.target().dim())?;
         let posteriors: Vec<_> = kept.iter().map(|kept| &kept.posterior).collect();
         let found = compare(job.target(), &posteriors, n_draws, seed).map_err(Error::of_fit)?;
         let mut rows: Vec<Row> = (0..kept.len()).map(|k| Row::new(&kept[k], &found, k)).collect();

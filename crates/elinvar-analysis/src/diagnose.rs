@@ -14,7 +14,7 @@ use crate::kept::Kept;
 use crate::number::{decimals, fixed, grouped, with_error};
 use crate::page::ladder;
 use crate::page::{self, ending, evidence, given};
-use crate::size::check_memory;
+use crate::size::check_draws;
 use crate::table::{self, Align, Column};
 use crate::words::{self, FileName};
 
@@ -72,7 +72,7 @@ impl SecondOpinion {
     pub fn new(kept: Kept, draws: Option<usize>, seed: Option<u64>) -> Result<Self, Error> {
         let job = kept.job()?;
         let (draws, seed) = (draws.unwrap_or(job.diagnostic_draws), seed.unwrap_or(next_seed(job.plan.seed)));
-        check_memory("--draws", draws, kept.posterior.dim())?;
+        check_draws("--draws", draws, 1, kept.posterior.dim())?;
         let before = kept.posterior.judgement().cloned();
         let elbo_before = kept.posterior.diagnostics().map(|diagnostics| diagnostics.elbo);
         let Kept { mut posterior, path, .. } = kept;

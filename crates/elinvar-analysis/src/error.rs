@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::run_folder::CONFIG;
+use crate::own::CONFIG;
 use crate::shell;
 
 /// Where kept fits come from.
@@ -237,7 +237,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A folder that holds something else.
-    #[error("{}: the folder is not empty; remove it or name another with --out", path.display())]
+    #[error("{}: the folder is not empty; {NEW_FOLDER}", path.display())]
     NotEmpty {
         /// The folder.
         path: PathBuf,
@@ -290,6 +290,26 @@ pub enum Error {
         path: PathBuf,
         /// What it lacks.
         file: &'static str,
+    },
+    /// A folder with settings that no run has kept there.
+    #[error(
+        "{0}: elinvar fit has not written the {CONFIG} in this folder, or not the comments in it, and would replace it; \
+         elinvar fit --config {1} --out DIR fits by it",
+        path.display(), shell::word(&path.join(CONFIG))
+    )]
+    OwnSettings {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Something under the name of a result that no fit has left there.
+    #[error(
+        "{}: this is not what a fit has left here, and the results would take its place; move it away, or bring back \
+         what was there",
+        path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
     },
     /// A fit file without its settings.
     #[error("{}: there is no {CONFIG} beside the fit, and so no model; {KEPT}", path.display())]

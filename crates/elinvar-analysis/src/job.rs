@@ -58,6 +58,7 @@ impl Job {
         let model = UnderT::where_asked(model, &settings.model);
         let mut family = family(&asked, entry, model.layers().as_ref())?;
         let mut plan = settings.plan.clone();
+        plan.max_draws = size::largest_draws(&plan, &family, model.target().dim());
         let notes = choose_bias_correction(&mut plan, model.target()).into_iter().collect();
         size::check(settings, name, &family, model.target().dim(), rows.n_rows)?;
         family.check().map_err(Error::Refused)?;

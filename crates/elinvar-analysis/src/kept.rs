@@ -6,7 +6,8 @@ use elinvar::Posterior;
 
 use crate::error::Error;
 use crate::job::Job;
-use crate::run_folder::{CONFIG, FIT, changed_files, check_settings};
+use crate::own::{self, CONFIG, FIT};
+use crate::run_folder::{changed_files, check_settings};
 use crate::settings::{self, Settings};
 
 /// A run directory, or a fit file alone.
@@ -35,6 +36,14 @@ impl Kept {
     /// Files beside the fit that are not as it has left them.
     pub fn changed_files(&self) -> Vec<PathBuf> {
         changed_files(&folder_of(&self.path))
+    }
+
+    /// Where the report of the fit goes: beside it, in place of an earlier one.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] where something else has the name.
+    pub fn report_file(&self) -> Result<PathBuf, Error> {
+        own::report_in(&folder_of(&self.path))
     }
 
     /// The model of the fit over its data, which must be there unchanged.

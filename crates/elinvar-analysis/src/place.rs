@@ -59,15 +59,51 @@ impl Place {
                 }
             }
             Place::New(path) => {
-                // The text first: an interrupted command leaves a temporary file only while this one is written.
-                let mut text = Vec::new();
-                write(&mut text)?;
-                let mut file = temporary_file(path)?;
-                file.as_file_mut().write_all(&text)?;
-                file.persist_noclobber(path)?;
+                let mut spool = Spool { path, text: Vec::new(), file: None };
+                write(&mut spool)?;
+                spool.into_file()?.persist_noclobber(path)?;
                 Ok(())
             }
         }
+    }
+}
+
+/// A text on its way to a new file. It is kept in memory as long as it is short: an interrupted command leaves a
+/// temporary file only while that is written.
+struct Spool<'p> {
+    path: &'p Path,
+    text: Vec<u8>,
+    file: Option<NamedTempFile>,
+}
+
+impl Spool<'_> {
+    /// Bytes that are kept in memory.
+    const LONGEST: usize = 1 << 26;
+
+    /// The file with all of the text.
+    fn into_file(mut self) -> io::Result<NamedTempFile> {
+        self.flush()?;
+        self.file.map_or_else(|| temporary_file(self.path), Ok)
+    }
+}
+
+impl Write for Spool<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.text.len() + bytes.len() > Self::LONGEST {
+            self.flush()?;
+        }
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(temporary_file(self.path)?),
+        };
+        file.as_file_mut().write_all(&self.text)?;
+        self.text.clear();
+        Ok(())
     }
 }
 

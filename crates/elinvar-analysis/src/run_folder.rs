@@ -19,23 +19,12 @@ use crate::error::Error;
 use crate::fail_point;
 use crate::held_out::Test;
 use crate::job::Job;
-use crate::report::REPORT;
+use crate::own::{self, CHECKSUMS, CONFIG, DIAGNOSTICS, FILES, FIT, REPORT, TRACE, TRACE_HEADER};
 use crate::settings::{self, Settings};
-
-/// Name of the fit in a run directory.
-pub(crate) const FIT: &str = "fit.json";
-/// Name of the settings, every choice made.
-pub(crate) const CONFIG: &str = "config.toml";
 
 /// Name of the folder with the state of a fit under way; beside the state it has the settings of a fit that goes on
 /// after its end.
 const CHECKPOINT: &str = "checkpoint";
-/// The files of a run directory: an incomplete one of these is ours to remove, any other file is not.
-const FILES: [&str; 6] = [TRACE, DIAGNOSTICS, CONFIG, REPORT, CHECKSUMS, FIT];
-const TRACE: &str = "trace.csv";
-const DIAGNOSTICS: &str = "diagnostics.json";
-/// Name of the list of checksums: those of the files that have none of their own and are not made anew.
-const CHECKSUMS: &str = "checksums.txt";
 
 /// A run directory that no other process works on.
 pub struct RunFolder {
@@ -128,6 +117,9 @@ impl RunFolder {
         if !path.join(CONFIG).is_file() {
             return Err(Error::NotARun { path: path.into(), file: CONFIG });
         }
+        if !own::has_settings_of_run(path) {
+            return Err(Error::OwnSettings { path: path.into() });
+        }
         Ok(Self { path: path.into(), made: None, _lock: lock(path)? })
     }
 
@@ -166,7 +158,13 @@ impl RunFolder {
     /// [`Error::Unwritable`].
     pub fn begin(&self, job: &Job) -> Result<(), Error> {
         let unwritable = |e: io::Error| Error::unwritable(&self.path, &e);
+        // Before hours of work: whatever would be replaced at their end is ours, and as the last fit has left it.
+        own::check_results(&self.path)?;
+        if let Some(path) = changed_files(&self.path).into_iter().find(|path| self.is_finished() && path.exists()) {
+            return Err(Error::Foreign { path });
+        }
         fs::create_dir_all(self.own_checkpoint()?).map_err(unwritable)?;
+        self.checkpoints(job)?.check().map_err(Error::Refused)?;
         // Those of the results stay as long as the results do.
         let place = if self.path.join(FIT).is_file() { self.pending() } else { self.path.join(CONFIG) };
         replace(&place, self.config(job)?.as_bytes()).and_then(|()| fail_point::pass("continued")).map_err(unwritable)
@@ -239,10 +237,10 @@ impl RunFolder {
         posterior.save(self.path.join(FIT)).map_err(|e| self.unkept(&e))?;
         fail_point::pass(FIT).map_err(|e| self.unkept(&e.kind()))?;
         // The results stand; what is left over is no reason to complain.
+        let checkpoint = self.own_checkpoint()?;
         let _ = fs::remove_file(self.pending());
         fail_point::pass("settings moved").map_err(|e| self.unkept(&e.kind()))?;
         remove_parts(&self.path);
-        let checkpoint = self.own_checkpoint()?;
         // A fit that has converged has nowhere to go; what somebody else has put there stays, and the folder with it.
         let has_ended = posterior.converged() || posterior.stop_reason() == StopReason::LeftToChains;
         let tidy = |kept: Folder| if has_ended { kept.clear() } else { kept.remove_left_overs() };
@@ -260,9 +258,10 @@ fn checksum_line(name: &str, content: &[u8]) -> String {
 /// The files of the folder of a finished fit that are not as it has left them; none where it has left no checksums, as
 /// earlier versions did.
 pub(crate) fn changed_files(folder: &Path) -> Vec<PathBuf> {
-    let sums = fs::read_to_string(folder.join(CHECKSUMS)).unwrap_or_default();
+    let sums = own::content(&folder.join(CHECKSUMS)).unwrap_or_default();
+    let sums = String::from_utf8_lossy(&sums);
     let is_as_left = |name: &str, line: &str| {
-        fs::read(folder.join(name)).is_ok_and(|content| checksum_line(name, &content).trim_end() == line)
+        own::content(&folder.join(name)).is_some_and(|content| checksum_line(name, &content).trim_end() == line)
     };
     let names = [TRACE, DIAGNOSTICS, CONFIG];
     let lines = sums.lines().filter_map(|line| Some((line, *names.iter().find(|name| line.ends_with(**name))?)));
@@ -317,7 +316,7 @@ enum Content {
 
 fn content(folder: &Path) -> io::Result<Content> {
     let has = |name: &str| folder.join(name).exists();
-    if has(CONFIG) && has(CHECKPOINT) && !has(FIT) {
+    if own::has_settings_of_run(folder) && has(CHECKPOINT) && !has(FIT) {
         return Ok(Content::Unfinished);
     }
     let checkpoint = folder.join(CHECKPOINT);
@@ -337,9 +336,7 @@ fn content(folder: &Path) -> io::Result<Content> {
 /// What happened in each step; a value that is not known is an empty cell.
 fn trace(steps: &[Step]) -> String {
     let cell = |value: Option<f64>| value.map_or(String::new(), |v| format!("{v:?}"));
-    let mut text = String::from(
-        "step,evaluations,seconds,elbo,elbo_se,step_size,taken,kl,remaining,dropped,draws,components,bound\n",
-    );
+    let mut text = String::from(TRACE_HEADER);
     for step in steps {
         text += &format!(
             "{},{},{:.6},{},{},{:?},{:?},{},{},{},{},{},{}\n",

@@ -20,6 +20,10 @@ const MOST_ENTRIES: usize = 1 << 30;
 const MATRICES: usize = 8;
 /// Numbers that a fit keeps, most of them in its trace.
 const KEPT_NUMBERS: usize = 1 << 16;
+/// Numbers that are kept of each draw of a verdict besides its coordinates: densities, weights, their order and tails.
+const PER_DRAW: usize = 8;
+/// Matrices of a fit that waits to be compared with those of other restarts.
+const KEPT_MATRICES: usize = 4;
 /// Draws for a verdict, at the least.
 const FEWEST_DRAWS: usize = 100;
 
@@ -81,15 +85,25 @@ pub(crate) fn check(
     if let Some(Components::Number(components)) = given.components {
         check_components(components, plan, MATRICES.saturating_mul(family.covariance.n_entries(dim)))?;
     }
+    let most_components = most_components(family);
     if plan.n_draws != standard.n_draws {
-        let grows = matches!(family.kind, Kind::MogAuto | Kind::Auto);
-        let most = if grows { MOST_COMPONENTS } else { family.n_components() };
-        check_memory("--draws-per-step", plan.n_draws, dim.saturating_mul(most))?;
+        check_memory("--draws-per-step", plan.n_draws, dim.saturating_mul(most_components))?;
     }
     if plan.restarts != standard.restarts {
-        check_memory("--restarts", plan.restarts, KEPT_NUMBERS)?;
+        let matrices = KEPT_MATRICES.saturating_mul(family.covariance.n_entries(dim)).saturating_mul(most_components);
+        check_memory("--restarts", plan.restarts, KEPT_NUMBERS.saturating_add(matrices))?;
     }
     check_verdict(settings, model, dim)
+}
+
+/// Components that the fit may come to have.
+fn most_components(family: &Family) -> usize {
+    if matches!(family.kind, Kind::MogAuto | Kind::Auto) { MOST_COMPONENTS } else { family.n_components() }
+}
+
+/// As many draws of a step as fit into memory, where they may become more than they were at first.
+pub(crate) fn largest_draws(plan: &Plan, family: &Family, dim: usize) -> usize {
+    plan.max_draws.min(MOST_NUMBERS / dim.saturating_mul(most_components(family)).max(1)).max(plan.n_draws)
 }
 
 /// Every component has matrices, and a density at the draws of every other one.
@@ -119,12 +133,13 @@ fn check_matrices(settings: &Settings, model: ModelName, family: &Family, dim: u
 /// The draws for the verdict: their number, or that of the parameters, is what was given.
 fn check_verdict(settings: &Settings, model: ModelName, dim: usize) -> Result<(), Error> {
     let n_draws = settings.diagnostic_draws();
-    let most = MOST_NUMBERS / dim.max(1);
+    let width = dim.saturating_add(PER_DRAW);
+    let most = MOST_NUMBERS / width;
     if n_draws <= most {
         return Ok(());
     }
     if n_draws != DIAGNOSTIC_DRAWS {
-        return check_memory("--diagnostic-draws", n_draws, dim);
+        return check_memory("--diagnostic-draws", n_draws, width);
     }
     let problem = if most < FEWEST_DRAWS {
         "draws of them for a verdict do not fit into memory; give fewer".into()
@@ -146,6 +161,15 @@ fn source(settings: &Settings, model: ModelName) -> String {
 
 fn listed(hidden: &[usize]) -> String {
     hidden.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Refuses draws of a kept fit, as many as the flag says, that would not fit into memory; `held` of them for each that
+/// is asked for.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub fn check_draws(flag: &'static str, count: usize, held: usize, dim: usize) -> Result<(), Error> {
+    check_memory(flag, count, held.saturating_mul(dim.saturating_add(PER_DRAW)))
 }
 
 /// Refuses a count, given by a flag, of things of this many numbers that would not fit into memory.

@@ -8,8 +8,8 @@ use elinvar::target::Target;
 use elinvar::{Family, Posterior};
 
 use crate::error::Error;
+use crate::own::FIT;
 use crate::rows::find;
-use crate::run_folder::FIT;
 use crate::settings::value::StartAt;
 use crate::settings::{Settings, StartSettings};
 

@@ -20,6 +20,10 @@ use crate::run_args::{InitsArgs, Metric, Resampling, is_stan_name};
 
 /// Draws from which start points are chosen by their weights, and covariances estimated that are not known.
 const POOL: usize = 10_000;
+/// Draws of the pool for each chain.
+const POOL_PER_CHAIN: usize = 10;
+/// Numbers of memory for each coordinate of a chain: its pool, and the text of its file.
+const PER_CHAIN: usize = 2 * POOL_PER_CHAIN;
 
 /// Draws and writes.
 pub(crate) fn run(args: &InitsArgs) -> Result<Outcome, Failure> {
@@ -32,7 +36,7 @@ pub(crate) fn run(args: &InitsArgs) -> Result<Outcome, Failure> {
             args.run.display()
         )));
     }
-    check_memory("--chains", args.chains, dim)?;
+    check_memory("--chains", args.chains, PER_CHAIN.saturating_mul(dim + 1))?;
     let layout = layout(&kept, args)?;
     let folder = folder(args)?;
     let place = NewFolder::of(&folder)?;
@@ -129,7 +133,7 @@ fn starts(kept: &Kept, args: &InitsArgs) -> Result<DrawBuffer, Failure> {
         },
         _ => return Ok(posterior.sample_z(args.chains, args.seed)),
     };
-    let pool = POOL.max(args.chains.saturating_mul(10));
+    let pool = POOL.max(args.chains.saturating_mul(POOL_PER_CHAIN));
     let weighted = posterior.importance(job.target(), pool, args.seed).map_err(Failure::of_fit)?;
     if args.resample.is_some() {
         warn_of_weights(&weighted.diagnostics);

@@ -35,6 +35,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
         _ => None,
     };
     let kept = Kept::open(&args.run)?;
+    if matches!(asked, Asked::Page(None)) {
+        kept.report_file()?;
+    }
     note_changes(&kept);
     let content = content_of(&kept)?;
     let (path, bytes) = match asked {
@@ -42,9 +45,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
             print(&figure_names::list(&content))?;
             return Ok(Outcome::Done);
         }
-        Asked::Page(path) => {
-            (path.unwrap_or_else(|| folder_of(&args.run).join(RunFolder::REPORT)), html(&content).into_bytes())
-        }
+        Asked::Page(path) => (path.map_or_else(|| kept.report_file(), Ok)?, html(&content).into_bytes()),
         Asked::Figure { name, is_png: true, out } => (out, png(&content, &name)?),
         Asked::Figure { name, is_png: false, out } => (out, svg(&content, &name)?),
     };

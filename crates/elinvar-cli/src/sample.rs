@@ -12,7 +12,7 @@ use elinvar_analysis::DrawTable;
 use elinvar_analysis::Error;
 use elinvar_analysis::Job;
 use elinvar_analysis::Kept;
-use elinvar_analysis::check_memory;
+use elinvar_analysis::check_draws;
 use elinvar_analysis::place::Place;
 
 use crate::Outcome;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &SampleArgs) -> Result<Outcome, Failure> {
     let format = args.format();
     let way = Way::of(&kept.posterior, args);
     let held = if way == Way::Weights { POOL } else { 1 };
-    check_memory("--draws", args.draws, held * kept.posterior.dim())?;
+    check_draws("--draws", args.draws, held, kept.posterior.dim())?;
     check_format(format, args)?;
     let place = args.out.as_deref().map(Place::of).transpose()?;
     let table = draw(&kept, args, way)?;

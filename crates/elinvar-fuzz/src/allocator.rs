@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 const MOST: usize = 256 << 20;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
+/// The most that was held since it was last looked at.
+static PEAK: AtomicUsize = AtomicUsize::new(0);
 /// The largest amount that was asked for beyond the limit, since it was last looked at.
 static REFUSED: AtomicUsize = AtomicUsize::new(0);
 
@@ -18,12 +20,26 @@ pub(crate) fn take_refused() -> usize {
     REFUSED.swap(0, Relaxed)
 }
 
+/// The bytes that are held now, from which the most that is held begins anew.
+pub(crate) fn begin() -> usize {
+    let held = HELD.load(Relaxed);
+    PEAK.store(held, Relaxed);
+    held
+}
+
+/// The most that was held since [`begin`].
+pub(crate) fn peak() -> usize {
+    PEAK.load(Relaxed)
+}
+
 impl Bounded {
     fn allow(size: usize) -> bool {
         let held = HELD.fetch_add(size, Relaxed).saturating_add(size);
         if held > MOST {
             HELD.fetch_sub(size, Relaxed);
             REFUSED.fetch_max(size, Relaxed);
+        } else if held > PEAK.load(Relaxed) {
+            PEAK.fetch_max(held, Relaxed);
         }
         held <= MOST
     }

@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use elinvar::model::Banana;
 use elinvar::rule::{EuclideanAdam, Rule};
+use elinvar::run::Correct;
 use elinvar::run::journal::{Entry, Folder, Part};
 use elinvar::run::{Checkpoint, Journal, Run, Stop, fit_journaled, start};
 use elinvar::target::{Target, from_fn};
 use elinvar::{Error, Family, Plan, Posterior};
-use elinvar_analysis::DrawTable;
+use elinvar_analysis::stan::Layout;
+use elinvar_analysis::{Analysis, DrawTable, Job, settings};
 
 type Files = Vec<(String, Vec<u8>)>;
 
@@ -45,21 +47,53 @@ fn limited(plan: &Plan, max_steps: u64) -> Plan {
     Plan { stop: Stop { max_steps, ..plan.stop }, ..plan.clone() }
 }
 
+/// The members of some families alone, as a fit can begin at, and fits.
+pub(crate) fn starts(folder: &Path) -> Result<Files, String> {
+    let (_, mut files) = Fits::new(folder)?;
+    files.retain(|(name, _)| name != KEPT && name != CHAINS);
+    let state = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).map(|fit| fit["state"].to_string());
+    let members = files.iter().filter_map(|(name, bytes)| Some((format!("{name}-member"), state(bytes).ok()?.into())));
+    let members: Files = members.collect();
+    files.extend(members);
+    Ok(files)
+}
+
+/// The fit of a model by name, and one that chains have corrected.
+const KEPT: &str = "kept";
+const CHAINS: &str = "chains";
+const SETTINGS: &str =
+    "diagnostic_draws = 100\n[data]\nfile = \"t.csv\"\ntarget = \"y\"\n[model]\nname = \"poisson\"\n";
+
 /// Fits as `fit.json` holds them.
-pub(crate) struct Fits;
+pub(crate) struct Fits {
+    job: Job,
+}
 
 impl Fits {
-    pub(crate) fn new(folder: &Path) -> Result<(Self, Files), Error> {
+    pub(crate) fn new(folder: &Path) -> Result<(Self, Files), String> {
+        let path = folder.join("kept.toml");
+        fs::write(&path, SETTINGS).map_err(|e| e.to_string())?;
+        let job = settings::read(&path).and_then(|settings| Job::new(&settings)).map_err(|e| e.to_string())?;
         let mut files = Vec::new();
-        for (name, family, plan) in cases() {
+        let mut keep = |name: &str, posterior: &Posterior| -> Result<(), String> {
             let path = folder.join("fit.json");
-            let target = target(name);
-            let mut posterior = elinvar::run::fit(&*target, family, &limited(&plan, 4))?;
-            posterior.diagnose(&*target, 200, 1)?;
-            posterior.save(&path)?;
-            files.push((name.to_string(), fs::read(&path).map_err(|source| Error::Io { path, source })?));
+            posterior.save(&path).map_err(|e| e.to_string())?;
+            files.push((name.to_string(), fs::read(&path).map_err(|e| e.to_string())?));
+            Ok(())
+        };
+        for (name, correct) in [(KEPT, Correct::WhereNeeded), (CHAINS, Correct::Always)] {
+            let plan = Plan { correct, ..limited(&Plan::default(), 8) };
+            let posterior = elinvar::run::fit(job.target(), Family::gaussian(), &plan).map_err(|e| e.to_string())?;
+            let analysis = Analysis::new(&job, posterior).map_err(|e| e.to_string())?;
+            keep(name, &analysis.posterior)?;
         }
-        Ok((Self, files))
+        for (name, family, plan) in cases() {
+            let target = target(name);
+            let mut posterior = elinvar::run::fit(&*target, family, &limited(&plan, 4)).map_err(|e| e.to_string())?;
+            posterior.diagnose(&*target, 200, 1).map_err(|e| e.to_string())?;
+            keep(name, &posterior)?;
+        }
+        Ok((Self { job }, files))
     }
 
     pub(crate) fn read(&self, path: &Path, bytes: &[u8]) -> io::Result<bool> {
@@ -67,7 +101,28 @@ impl Fits {
         let Ok(posterior) = Posterior::load(path) else { return Ok(false) };
         let (draws, log_q) = posterior.sample_with_log_density(3, 1);
         DrawTable { posterior: &posterior, draws, log_p: None, log_q }.write_csv(&mut io::sink())?;
+        let layout = Layout::new(posterior.constrained_names().iter().map(String::as_str));
+        layout.json(&vec![0.5; posterior.constrained_names().len()]);
+        layout.order();
+        posterior.summary(20, 1);
+        if let Some(corrected) = posterior.corrected() {
+            corrected.draws(3);
+        }
+        // A page costs as much as many fits that are read.
+        let is_shown = bytes.iter().fold(0_u8, |sum, b| sum.wrapping_add(*b)) < 16;
+        if is_shown && posterior.names() == self.job.target().about().names {
+            return Ok(self.show(posterior).is_ok());
+        }
         Ok(true)
+    }
+
+    /// Everything that is shown of a kept fit.
+    fn show(&self, posterior: Posterior) -> Result<(), elinvar_analysis::Error> {
+        let analysis = Analysis::of_kept(&self.job, posterior)?;
+        analysis.page(&self.job);
+        analysis.json();
+        elinvar_report::html(&analysis.content(&self.job, String::new())?);
+        Ok(())
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::{Number, Value};
 use crate::damage;
 use crate::random::Random;
 
-/// Damages one to three values of a sealed file; one in eight files is damaged byte by byte instead.
+/// Damages one to three values of a file, which is sealed again if it was; one in eight files is damaged byte by byte
+/// instead.
 pub(crate) fn damaged(random: &mut Random, file: &[u8], others: &[Vec<u8>]) -> Vec<u8> {
     let Ok(mut value) = serde_json::from_slice::<Value>(file) else {
         return damage::bytes(random, file.to_vec(), others);
@@ -13,6 +14,7 @@ pub(crate) fn damaged(random: &mut Random, file: &[u8], others: &[Vec<u8>]) -> V
     if random.below(8) == 0 {
         return damage::bytes(random, file.to_vec(), others);
     }
+    let is_sealed = value.get("checksum").is_some();
     let donor = serde_json::from_slice::<Value>(random.of::<Vec<u8>>(others)).unwrap_or(Value::Null);
     for _ in 0..=random.below(3) {
         let n = count(&value);
@@ -22,7 +24,7 @@ pub(crate) fn damaged(random: &mut Random, file: &[u8], others: &[Vec<u8>]) -> V
             change(random, place, given);
         }
     }
-    sealed(&value)
+    if is_sealed { sealed(&value) } else { value.to_string().into() }
 }
 
 fn change(random: &mut Random, place: &mut Value, given: Value) {

@@ -1,6 +1,7 @@
-//! Gives damaged files to a reader: `elinvar-fuzz READER AMOUNT [SEED]`.
+//! Gives damaged files to a reader: `elinvar-fuzz READER AMOUNT [SEED] [--write]`.
 //!
-//! `AMOUNT` is a number of seconds, or of inputs with an `x` behind it; `READER` may be `all`. Inputs are functions of
+//! `AMOUNT` is a number of seconds, or of inputs with an `x` behind it; `READER` may be `all`; `--write` puts what was
+//! done into `docs/fuzz.md`. Inputs are functions of
 //! the seed and their number. None of them may end in a panic, ask for more memory than the allocator allows, or take
 //! longer than a few seconds: the program works in a process of its own, which is begun again behind an input that was
 //! read badly, and that input is written to `target/fuzz`, from where it belongs into the corpus.
@@ -9,9 +10,12 @@ mod allocator;
 mod arrays;
 mod damage;
 mod fits;
+#[cfg(test)]
+mod growth;
 mod json;
 mod random;
 mod reader;
+mod tally;
 
 use std::fs;
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -24,6 +28,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use reader::{NAMES, Outcome, Reader};
+use tally::Tally;
 
 #[global_allocator]
 static BOUNDED: allocator::Bounded = allocator::Bounded;
@@ -52,12 +57,14 @@ impl Amount {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let is_written = words.last() == Some(&"--write");
+    words.truncate(words.len() - usize::from(is_written));
     let outcome = match words[..] {
         ["--child", name, amount, seed, first, note] => child(name, amount, seed, first, Path::new(note)),
-        [name, amount] => supervise(name, amount, "1"),
-        [name, amount, seed] => supervise(name, amount, seed),
-        _ => Err("elinvar-fuzz READER SECONDS [SEED], or so many inputs: elinvar-fuzz READER 1000x [SEED]".into()),
+        [name, amount] => supervise(name, amount, "1", is_written),
+        [name, amount, seed] => supervise(name, amount, seed, is_written),
+        _ => Err("elinvar-fuzz READER SECONDS [SEED] [--write]; 1000x instead of SECONDS: so many inputs".into()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -70,22 +77,27 @@ fn main() -> ExitCode {
 }
 
 /// Has a process of its own read inputs, and another one go on where it failed. Whether none failed.
-fn supervise(name: &str, amount: &str, seed: &str) -> Result<bool, String> {
+fn supervise(name: &str, amount: &str, seed: &str, is_written: bool) -> Result<bool, String> {
     let all: Vec<&str> = if name == "all" { NAMES.to_vec() } else { vec![name] };
     let mut n_failures = 0;
     for name in all {
-        n_failures += supervise_one(name, amount, seed)?;
+        let tally = supervise_one(name, amount, seed)?;
+        println!("{name}, seed {seed}: {tally}");
+        if is_written {
+            tally.write(name, seed)?;
+        }
+        n_failures += tally.n_failures;
     }
     Ok(n_failures == 0)
 }
 
-fn supervise_one(name: &str, amount: &str, seed: &str) -> Result<usize, String> {
+fn supervise_one(name: &str, amount: &str, seed: &str) -> Result<Tally, String> {
     let parsed = Amount::parse(amount).ok_or_else(|| format!("\"{amount}\" is no amount: give 60 or 1000x"))?;
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let note = folder.path().join("note");
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let begun = Instant::now();
-    let (mut first, mut n_failures) = (0, 0);
+    let (mut first, mut tally) = (0, Tally::default());
     loop {
         let left = match parsed {
             Amount::Seconds(seconds) => (seconds - begun.elapsed().as_secs_f64()).max(0.0).to_string(),
@@ -94,13 +106,16 @@ fn supervise_one(name: &str, amount: &str, seed: &str) -> Result<usize, String> 
         let (first_text, note_text) = (first.to_string(), note.display().to_string());
         let arguments = ["--child", name, &left, seed, &first_text, &note_text];
         let status = Command::new(&program).args(arguments).stdin(Stdio::null()).status().map_err(|e| e.to_string())?;
-        match status.code() {
-            Some(0) => return Ok(n_failures),
-            Some(2) => return Err(format!("the reader {name} could not be tried")),
-            _ => {}
+        if status.code() == Some(2) {
+            return Err(format!("the reader {name} could not be tried"));
         }
-        let index = fs::read_to_string(&note).ok().and_then(|text| text.trim().parse::<u64>().ok());
-        let index = index.ok_or_else(|| format!("the reader {name} ended with {status} before the first input"))?;
+        let noted = fs::read_to_string(&note).ok().and_then(|text| Tally::parse(&text));
+        let noted = noted.ok_or_else(|| format!("the reader {name} ended with {status} before the first input"))?;
+        let index = noted.n_inputs;
+        tally.add(&noted, begun.elapsed());
+        if status.success() {
+            return Ok(tally);
+        }
         let scratch = tempfile::tempdir().map_err(|e| e.to_string())?;
         let reader = Reader::new(name, scratch.path())?;
         let seed_number = seed.parse().map_err(|_| format!("\"{seed}\" is no seed"))?;
@@ -110,9 +125,10 @@ fn supervise_one(name: &str, amount: &str, seed: &str) -> Result<usize, String> 
         let file = failed.join(format!("{made_from}.{seed}-{index}"));
         fs::write(&file, &bytes).map_err(|e| e.to_string())?;
         eprintln!("{name}: input {index} of seed {seed} was read badly ({status}); it is {}", file.display());
-        (first, n_failures) = (index + 1, n_failures + 1);
-        if n_failures == MOST_FAILURES {
-            return Ok(n_failures);
+        tally.n_failures += 1;
+        first = index + 1;
+        if tally.n_failures == MOST_FAILURES {
+            return Ok(tally);
         }
     }
 }
@@ -136,7 +152,7 @@ fn child(name: &str, amount: &str, seed: &str, first: &str, note: &Path) -> Resu
     watch(Arc::clone(&clock));
     allocator::take_refused();
     let begun = Instant::now();
-    let (mut n_taken, mut index, mut slowest) = (0_u64, first, Duration::ZERO);
+    let (mut index, mut tally) = (first, Tally::default());
     loop {
         let is_over = match amount {
             Amount::Seconds(seconds) => begun.elapsed().as_secs_f64() >= seconds && index >= reader.n_corpus(),
@@ -146,27 +162,29 @@ fn child(name: &str, amount: &str, seed: &str, first: &str, note: &Path) -> Resu
             break;
         }
         // If the process is lost, this is the input that it was lost with.
-        note.seek(SeekFrom::Start(0)).and_then(|_| writeln!(note, "{index:20}")).map_err(|e| e.to_string())?;
+        tally.n_inputs = index;
+        note.seek(SeekFrom::Start(0)).and_then(|_| writeln!(note, "{}", tally.note())).map_err(|e| e.to_string())?;
         let (made_from, bytes) = reader.input(seed, index);
         clock.fetch_add(1, Relaxed);
-        let one = Instant::now();
+        let (one, held) = (Instant::now(), allocator::begin());
         let outcome = catch_unwind(AssertUnwindSafe(|| reader.read(made_from, &bytes)));
-        slowest = slowest.max(one.elapsed());
+        tally.slowest = tally.slowest.max(one.elapsed());
+        tally.memory = tally.memory.max(allocator::peak() - held.min(allocator::peak()));
         let refused = allocator::take_refused();
         if refused > 0 {
             eprintln!("{name}: {refused} bytes were asked for");
             return Ok(false);
         }
         match outcome {
-            Ok(Ok(Outcome::Taken)) => n_taken += 1,
+            Ok(Ok(Outcome::Taken)) => tally.n_taken += 1,
             Ok(Ok(Outcome::Refused)) => {}
             Ok(Err(error)) => return Err(error.to_string()),
             Err(_) => return Ok(false),
         }
         index += 1;
     }
-    let (n, seconds) = (index - first, begun.elapsed().as_secs_f64());
-    println!("{name}: {n} inputs of seed {seed}, {n_taken} taken, in {seconds:.0} s; the slowest took {slowest:.1?}");
+    tally.n_inputs = index;
+    note.seek(SeekFrom::Start(0)).and_then(|_| writeln!(note, "{}", tally.note())).map_err(|e| e.to_string())?;
     Ok(true)
 }
 

@@ -4,22 +4,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use elinvar_analysis::{Job, settings};
-use elinvar_data::{Categorical, Missing, Reading, Table, describe};
+use elinvar_data::{Categorical, Missing, Reading, Table, describe, read_row_numbers};
 
 use crate::arrays::{damaged_archive, good_archives, good_arrays};
-use crate::fits::{Checkpoints, Fits, Journals};
+use crate::fits::{Checkpoints, Fits, Journals, starts};
 use crate::random::Random;
 use crate::{damage, json};
 
 /// The names of all readers.
-pub(crate) const NAMES: [&str; 9] =
-    ["csv", "libsvm", "npy", "npz", "parquet", "config", "fit", "journal", "checkpoint"];
+pub(crate) const NAMES: [&str; 11] =
+    ["csv", "libsvm", "npy", "npz", "parquet", "rows", "config", "start", "fit", "journal", "checkpoint"];
 
 /// A reader, and a folder to read from.
 pub(crate) struct Reader {
     name: &'static str,
     /// Files that can be read, by name, and every file that was once read badly.
     corpus: Vec<(String, Vec<u8>)>,
+    /// Their contents alone, to take parts from.
+    others: Vec<Vec<u8>>,
     folder: PathBuf,
     kept: Kept,
 }
@@ -100,6 +102,10 @@ const SETTINGS: [&str; 40] = [
     "100000",
     "true",
 ];
+const ROWS: [&str; 2] = ["0\n2\n5\n", " 4 \r\n\n1\n3"];
+/// Settings of a fit that begins where a file says, with two parameters.
+const STARTED: &str = "[data]\nfile = \"t.csv\"\ntarget = \"y\"\nfeatures = [\"a\"]\n[model]\nname = \"poisson\"\n\
+     [start]\nat = \"input.start\"\n";
 const TABLE: &str = "a,b,y\n1,2,0\n2,1,1\n3,5,2\n-1,0.5,1\n0.2,7,3\n1.5,1,0\n";
 
 impl Reader {
@@ -109,6 +115,7 @@ impl Reader {
             .iter()
             .find(|known| **known == name)
             .ok_or_else(|| format!("there is no reader \"{name}\"; the readers are {}", NAMES.join(", ")))?;
+        fs::write(folder.join("t.csv"), TABLE).map_err(|e| e.to_string())?;
         let mut kept = Kept::Nothing;
         let numbered = |files: Vec<Vec<u8>>| -> Vec<(String, Vec<u8>)> {
             files.into_iter().enumerate().map(|(i, bytes)| (i.to_string(), bytes)).collect()
@@ -120,9 +127,14 @@ impl Reader {
             "npy" => numbered(good_arrays()),
             "npz" => numbered(good_archives()),
             "parquet" => files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../elinvar-data/tests/parquet_files")),
+            "rows" => texts(&ROWS),
             "config" => texts(&CONFIG),
+            "start" => {
+                fs::write(folder.join("start.toml"), STARTED).map_err(|e| e.to_string())?;
+                starts(folder)?
+            }
             "fit" => {
-                let (fits, corpus) = Fits::new(folder).map_err(|e| e.to_string())?;
+                let (fits, corpus) = Fits::new(folder)?;
                 kept = Kept::Fits(fits);
                 corpus
             }
@@ -139,8 +151,8 @@ impl Reader {
         };
         corpus.retain(|(file, _)| !file.ends_with(".py"));
         corpus.extend(files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name)));
-        fs::write(folder.join("t.csv"), TABLE).map_err(|e| e.to_string())?;
-        Ok(Self { name, corpus, folder: folder.into(), kept })
+        let others = corpus.iter().map(|(_, bytes)| bytes.clone()).collect();
+        Ok(Self { name, corpus, others, folder: folder.into(), kept })
     }
 
     /// The input with this number: the corpus as it is, then damaged files of it. The name is that of the file it was
@@ -151,21 +163,18 @@ impl Reader {
         }
         let mut random = Random::new(seed, index);
         let (name, base) = random.of(&self.corpus);
-        let (others, base) = (self.others(), base.clone());
+        let (others, base) = (&self.others, base.clone());
         let bytes = match self.name {
-            "csv" => damage::text(&mut random, base, &["\"", ",", ";", "\t", "\n", "\r", "NA", "#", "sep=;"], &others),
-            "libsvm" => damage::text(&mut random, base, &[":", " ", "qid", "\n", "#", "4194304:1"], &others),
-            "npy" => damage::text(&mut random, base, &["(", ")", ",", "True", "shape", "L", "'"], &others),
-            "npz" => damaged_archive(&mut random, &base, &others),
-            "parquet" => damage::bytes(&mut random, base, &others),
-            "config" => damage::text(&mut random, base, &SETTINGS, &others),
-            _ => json::damaged(&mut random, &base, &others),
+            "csv" => damage::text(&mut random, base, &["\"", ",", ";", "\t", "\n", "\r", "NA", "#", "sep=;"], others),
+            "libsvm" => damage::text(&mut random, base, &[":", " ", "qid", "\n", "#", "4194304:1"], others),
+            "npy" => damage::text(&mut random, base, &["(", ")", ",", "True", "shape", "L", "'"], others),
+            "npz" => damaged_archive(&mut random, &base, others),
+            "parquet" => damage::bytes(&mut random, base, others),
+            "rows" => damage::text(&mut random, base, &["\n", "-", "+", " ", "5", "6"], others),
+            "config" => damage::text(&mut random, base, &SETTINGS, others),
+            _ => json::damaged(&mut random, &base, others),
         };
         (name, bytes)
-    }
-
-    fn others(&self) -> Vec<Vec<u8>> {
-        self.corpus.iter().map(|(_, bytes)| bytes.clone()).collect()
     }
 
     /// Has the input read, and what was read used.
@@ -177,10 +186,14 @@ impl Reader {
             Kept::Checkpoints(checkpoints) => checkpoints.read(made_from, &path, bytes)?,
             Kept::Nothing => {
                 fs::write(&path, bytes)?;
-                if self.name == "config" {
-                    settings::read(&path).is_ok_and(|settings| Job::new(&settings).is_ok())
-                } else {
-                    table(&path)
+                match self.name {
+                    "config" => settings::read(&path).is_ok_and(|settings| Job::new(&settings).is_ok()),
+                    "start" => {
+                        let settings = settings::read(&self.folder.join("start.toml"));
+                        settings.is_ok_and(|settings| Job::new(&settings).is_ok())
+                    }
+                    "rows" => read_row_numbers(&path, 6).is_ok(),
+                    _ => table(&path),
                 }
             }
         };

@@ -4,7 +4,8 @@ use std::process::Command;
 
 #[test]
 fn no_reader_is_harmed() {
-    for reader in ["csv", "libsvm", "npy", "npz", "parquet", "config", "fit", "journal", "checkpoint"] {
+    for reader in ["csv", "libsvm", "npy", "npz", "parquet", "rows", "config", "start", "fit", "journal", "checkpoint"]
+    {
         let output = Command::new(env!("CARGO_BIN_EXE_elinvar-fuzz")).args([reader, "1000x", "7"]).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         assert!(output.status.success(), "{reader}: {}{}", text(&output.stdout), text(&output.stderr));

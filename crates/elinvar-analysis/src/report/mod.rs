@@ -18,9 +18,6 @@ use crate::job::Job;
 use crate::page::{ending::Ending, next::next};
 use crate::words::{self, FileName};
 
-/// Name of the report in a run directory.
-pub(crate) const REPORT: &str = "report.html";
-
 /// What a report says besides the fit itself.
 pub(crate) struct Frame {
     pub(crate) title: String,

@@ -10,7 +10,7 @@ use crate::analysis::{Analysis, unbounded};
 
 pub(super) fn list(analysis: &Analysis, seed: u64) -> Vec<Parameter> {
     let bounds = bounds(&analysis.posterior);
-    let n = analysis.diagnostics.n_draws.max(2);
+    let n = analysis.n_draws.max(2);
     let is_answer = analysis.answer.given_by != GivenBy::Approximation;
     let approximation =
         if is_answer { analysis.posterior.summary_of_approximation(n, seed) } else { analysis.answer.clone() };

@@ -214,7 +214,7 @@ pub fn count(text: &str) -> Result<u64, String> {
     /// From here on not every whole number is an `f64`.
     const LARGEST: f64 = 9_007_199_254_740_992.0;
     let whole = text.parse().ok().filter(|n: &f64| (1.0..=LARGEST).contains(n) && n.fract() == 0.0);
-    whole.map(|n| n as u64).ok_or("give a whole number, such as 5e6".into())
+    whole.map(|n| n as u64).ok_or("give a whole number from 1 to 9e15, such as 5e6".into())
 }
 
 /// A number of components, or auto.

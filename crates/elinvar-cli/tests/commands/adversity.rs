@@ -143,8 +143,8 @@ fn a_folder_that_vanishes() {
     let story = Story::new();
     story.write("t.csv", table(6_000));
     story.run(&words(&format!("{} --out straight", long())));
-    let child = spawn(&story, &format!("{} --out run", long()));
-    wait_for_state(&story, "run");
+    let mut child = spawn(&story, &format!("{} --out run", long()));
+    wait_for_state(&story, "run", &mut child);
     fs::rename(story.path("run"), story.path("moved")).unwrap();
     let ended = wait(child);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
@@ -211,7 +211,7 @@ fn a_terminal_that_closes() {
     story.write("t.csv", table(6_000));
     story.run(&words(&format!("{} --out straight", long())));
     let mut child = spawn(&story, &format!("{} --out run", long()));
-    wait_for_state(&story, "run");
+    wait_for_state(&story, "run", &mut child);
     // Nobody listens any more.
     drop((child.stdout.take(), child.stderr.take()));
     signal(&child, "-HUP");
@@ -223,7 +223,7 @@ fn a_terminal_that_closes() {
     let endless = format!("{ENDLESS} --max-steps 1000000 --out on");
     let mut shell = under(&story, "trap '' HUP", &endless);
     let mut child = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for_state(&story, "on");
+    wait_for_state(&story, "on", &mut child);
     signal(&child, "-HUP");
     sleep(Duration::from_millis(500));
     assert_eq!(child.try_wait().unwrap(), None);
@@ -253,6 +253,24 @@ fn files_that_were_changed_are_named() {
     }
     let ended = story.run(&words("diagnose run --draws 100"));
     assert!(!ended.stderr.contains("checksum"), "{}", ended.stderr);
+}
+
+/// A fit whose checksum holds may claim anything; a report takes no more draws for it than the settings allow.
+#[test]
+fn claims_of_a_fit_file_take_no_memory() {
+    let story = Story::new();
+    story.ok(&words("fit --family gaussian --diagnostic-draws 500 --out run"));
+    let whole = story.read("run/fit.json");
+    let (content, _) = whole.split_once(",\n  \"checksum\"").unwrap();
+    let honest = "\"n_draws\": 500";
+    assert!(content.contains(honest), "{content}");
+    for (claimed, code) in [(1_u64 << 30, 0), (1 << 40, 2), (u64::MAX, 2)] {
+        let forged = content.replace(honest, &format!("\"n_draws\": {claimed}"));
+        let checksum = elinvar::file::fingerprint(forged.as_bytes());
+        story.write("run/fit.json", format!("{forged},\n  \"checksum\": \"{checksum}\"\n}}\n"));
+        let (found, _, stderr) = ended(under(&story, "ulimit -v 4000000", "report run"));
+        assert_eq!(found, Some(code), "{claimed}: {stderr}");
+    }
 }
 
 /// What does not fit into memory is refused by the name of what was given.

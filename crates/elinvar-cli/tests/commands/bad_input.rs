@@ -309,14 +309,14 @@ fn numbers() {
         (
             None,
             "fit --restarts 1000000000000",
-            said("--restarts 1000000000000 does not fit into memory; give at most 4096"),
+            said("--restarts 1000000000000 does not fit into memory; give at most 3161"),
         ),
         (None, "fit --minibatch 342", said("--minibatch 342: the table has 341 rows; give at most 341")),
         (None, "fit --diagnostic-draws 99", value("99", "--diagnostic-draws <N>", "give a whole number, at least 100")),
         (
             None,
             "fit --diagnostic-draws 1000000000000",
-            said("--diagnostic-draws 1000000000000 does not fit into memory; give at most 24403223"),
+            said("--diagnostic-draws 1000000000000 does not fit into memory; give at most 14128181"),
         ),
         (None, "fit --seed -1", value("-1", "--seed <S>", "give a whole number from 0 to 9223372036854775807")),
         (None, "sample run --draws 0", value("0", "--draws <N>", whole)),
@@ -360,7 +360,7 @@ fn a_kept_fit_is_never_overwritten() {
     story.ok(&["fit", "--out", "run"]);
     let (before, fit) = (story.files(), story.read("run/fit.json"));
     let ended = story.run(&["fit", "--out", "run", "--seed", "2"]);
-    let sentence = "error: run: the folder is not empty; remove it or name another with --out\n";
+    let sentence = "error: run: the folder is not empty; name a new folder with --out\n";
     assert_eq!((ended.code, ended.stderr.as_str(), ended.stdout.as_str()), (Some(2), sentence, ""));
     assert_eq!((story.files(), story.read("run/fit.json")), (before, fit));
 }
@@ -378,7 +378,7 @@ fn draws_that_cannot_be_written_leave_nothing() {
     }
     // Four times as many are weighed.
     let ended = story.run(&["sample", "run", "--draws", "100000000000"]);
-    let sentence = "error: --draws 100000000000 does not fit into memory; give at most 6100805\n";
+    let sentence = "error: --draws 100000000000 does not fit into memory; give at most 3532045\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), sentence));
 }
 

@@ -213,13 +213,17 @@ fn places() {
             ("sample run --out kept", said("kept exists already; choose another name or remove it")),
             (
                 "sample run --resample psis --draws 100000000000",
-                said("--draws 100000000000 does not fit into memory; give at most 22369621"),
+                said("--draws 100000000000 does not fit into memory; give at most 6100805"),
             ),
             (
                 "compare run run --draws 100000000000",
-                said("--draws 100000000000 does not fit into memory; give at most 89478485"),
+                said("--draws 100000000000 does not fit into memory; give at most 24403223"),
             ),
-            ("inits run", said("run/inits: the folder is not empty; remove it or name another with --out")),
+            (
+                "inits run --chains 60000000 --out start",
+                said("--chains 60000000 does not fit into memory; give at most 3355443"),
+            ),
+            ("inits run", said("run/inits: the folder is not empty; name a new folder with --out")),
             ("inits run --out kept", said("kept: this is a file; name a new folder with --out")),
             ("inits run/fit.json", said("run/fit.json: this is a file; name a new folder with --out")),
             ("inits run --intercept beta --out start", said("two parameters would be named beta: choose another name")),

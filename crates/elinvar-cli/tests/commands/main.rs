@@ -14,6 +14,7 @@ mod correction;
 mod data_in;
 mod families;
 mod folders;
+mod kills;
 mod ladder;
 mod printed;
 mod priors;

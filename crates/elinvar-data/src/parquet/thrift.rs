@@ -9,12 +9,12 @@ const DEEPEST: usize = 64;
 pub(super) mod kind {
     pub(in crate::parquet) const TRUE: u8 = 1;
     pub(in crate::parquet) const FALSE: u8 = 2;
-    const BYTE: u8 = 3;
+    pub(in crate::parquet) const BYTE: u8 = 3;
     const I16: u8 = 4;
     pub(in crate::parquet) const I32: u8 = 5;
     const I64: u8 = 6;
     const DOUBLE: u8 = 7;
-    const BINARY: u8 = 8;
+    pub(in crate::parquet) const BINARY: u8 = 8;
     pub(in crate::parquet) const LIST: u8 = 9;
     const SET: u8 = 10;
     const MAP: u8 = 11;
@@ -69,10 +69,11 @@ pub(super) mod kind {
             }
         }
 
-        /// In a list a truth value takes a byte.
+        /// In a list a truth value takes a byte, which the crate does not pass over; no part of a file that is read
+        /// here has one.
         fn skip_item(&mut self, kind: u8, depth: usize) -> Option<()> {
             match kind {
-                TRUE | FALSE => self.take(1).map(drop),
+                TRUE | FALSE => None,
                 kind => self.skip_within(kind, depth + 1),
             }
         }
@@ -127,7 +128,8 @@ impl<'a> Thrift<'a> {
             0 => self.signed()?,
             step => last.checked_add(i64::from(step))?,
         };
-        Some(Some((*last, first & 15)))
+        // The crate counts in 16 bits.
+        (0..=i64::from(i16::MAX)).contains(last).then_some(Some((*last, first & 15)))
     }
 
     /// Length of a list and kind of its items.
@@ -146,7 +148,10 @@ pub(super) fn is_footer(bytes: &[u8]) -> bool {
     let mut check = || {
         let mut last = 0;
         while let Some((number, kind)) = thrift.field(&mut last)? {
-            if (number, kind) == (SCHEMA, kind::LIST) {
+            if number == SCHEMA {
+                if kind != kind::LIST {
+                    return None;
+                }
                 // The list is read twice, so that all of it is passed over in one way.
                 let mut schema = thrift;
                 check_schema(&mut schema)?;
@@ -158,8 +163,51 @@ pub(super) fn is_footer(bytes: &[u8]) -> bool {
     check().is_some()
 }
 
+const CHILDREN: i64 = 5;
+const LOGICAL_TYPE: i64 = 10;
+
+/// Whether a field of a column has the kind that it should. The crate goes by the number alone: of another kind it
+/// would read other bytes than those that are passed over here, and find other counts in them.
+fn is_kind_of_element(number: i64, kind: u8) -> bool {
+    const NAME: i64 = 4;
+    match number {
+        NAME => kind == kind::BINARY,
+        LOGICAL_TYPE => kind == kind::STRUCT,
+        1..LOGICAL_TYPE => kind == kind::I32,
+        _ => true,
+    }
+}
+
+/// Passes over what the numbers of a column mean, which has the kinds that it should likewise.
+fn check_logical_type(thrift: &mut Thrift<'_>) -> Option<()> {
+    let mut last = 0;
+    while let Some((variant, kind)) = thrift.field(&mut last)? {
+        if kind != kind::STRUCT {
+            return None;
+        }
+        let mut last = 0;
+        while let Some((number, kind)) = thrift.field(&mut last)? {
+            let is_bool = matches!(kind, kind::TRUE | kind::FALSE);
+            let is_right = match (variant, number) {
+                // A decimal number; a time; an integer; a variant; a place on the earth.
+                (5, 1 | 2) => kind == kind::I32,
+                (7 | 8, 1) | (10, 2) => is_bool,
+                (7 | 8, 2) => kind == kind::STRUCT,
+                (10 | 16, 1) => kind == kind::BYTE,
+                (17 | 18, 1) => kind == kind::BINARY,
+                (18, 2) => kind == kind::I32,
+                _ => true,
+            };
+            if !is_right {
+                return None;
+            }
+            thrift.skip(kind)?;
+        }
+    }
+    Some(())
+}
+
 fn check_schema(thrift: &mut Thrift<'_>) -> Option<()> {
-    const CHILDREN: i64 = 5;
     let (length, of) = thrift.list()?;
     if of != kind::STRUCT {
         return None;
@@ -169,10 +217,13 @@ fn check_schema(thrift: &mut Thrift<'_>) -> Option<()> {
     for item in 0..length {
         let (mut last, mut children) = (0, 0);
         while let Some((number, kind)) = thrift.field(&mut last)? {
-            if (number, kind) == (CHILDREN, kind::I32) {
-                children = u64::from(thrift.count()?);
-            } else {
-                thrift.skip(kind)?;
+            if !is_kind_of_element(number, kind) {
+                return None;
+            }
+            match number {
+                CHILDREN => children = u64::from(thrift.count()?),
+                LOGICAL_TYPE => check_logical_type(thrift)?,
+                _ => thrift.skip(kind)?,
             }
         }
         if children >= length - item || open.len() > DEEPEST {
@@ -227,6 +278,20 @@ mod tests {
             bytes
         };
         assert!(is_footer(&tower(20)) && !is_footer(&tower(100)));
+    }
+
+    #[test]
+    fn counts_of_another_kind_are_refused() {
+        let mut bytes = footer(2, 2);
+        assert!(is_footer(&bytes));
+        // The number of children as 64 bits; the name as a number; a logical type that is none.
+        bytes[2] = 0x56;
+        assert!(!is_footer(&bytes));
+        for field in [&[0x45, 2][..], &[0xa5, 2], &[0xac, 0x5c, 0x16, 2, 0, 0]] {
+            let element = |field: &[u8]| [&[0x29, 0x1c][..], field, &[0, 0]].concat();
+            assert!(!is_footer(&element(field)), "{field:?}");
+        }
+        assert!(is_footer(&[0x29, 0x1c, 0xac, 0x5c, 0x15, 2, 0, 0, 0, 0]), "a decimal number");
     }
 
     #[test]

@@ -349,6 +349,23 @@ impl Posterior {
         if record.weighed.as_ref().is_some_and(|w| w.coordinates.len() != dim || w.parameters.len() != parameters) {
             return Err(file::damaged(path, &"what importance weights gave has another number of coordinates"));
         }
+        if !record.has_plausible_counts() {
+            return Err(file::damaged(path, &"its counts cannot be"));
+        }
         Ok(Self { record, looked: None, elsewhere: Vec::new() })
+    }
+}
+
+impl Record {
+    /// Whether a fit can have taken so many draws and evaluations.
+    fn has_plausible_counts(&self) -> bool {
+        /// More than fit into memory, and few enough for their products.
+        const MOST: usize = 1 << 31;
+        let diagnostics = self.diagnostics.iter();
+        let counts = [self.counts].into_iter().chain(diagnostics.clone().map(|d| d.counts));
+        let draws = diagnostics.flat_map(|d| [d.n_draws, d.dropped, d.wide.map_or(0, |wide| wide.n_draws)]);
+        let steps = self.trace.iter().flat_map(|step| [step.n_draws, step.components]);
+        counts.chain(self.trace.iter().map(|step| step.counts)).all(|counts| counts.are_plausible())
+            && draws.chain(steps).all(|count| count <= MOST)
     }
 }

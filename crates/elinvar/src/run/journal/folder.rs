@@ -39,6 +39,21 @@ impl Folder {
         &self.path
     }
 
+    /// Looks at every entry before a fit goes on: one that is damaged or about something else is found while nothing
+    /// has been written that belongs to the fit that was meant.
+    ///
+    /// # Errors
+    /// Those of loading the first such entry.
+    pub fn check(&self) -> Result<(), Error> {
+        let io = |source| Error::Io { path: self.path.clone(), source };
+        for found in std::fs::read_dir(&self.path).map_err(io)? {
+            let name = found.map_err(io)?.file_name();
+            let part = name.to_str().and_then(|name| Part::named(name.strip_suffix(".json")?));
+            part.map(|part| self.load(part)).transpose()?;
+        }
+        Ok(())
+    }
+
     /// Removes the entries, and what a crash has left of them; whatever else lies in the folder stays.
     ///
     /// # Errors
@@ -63,7 +78,7 @@ impl Folder {
             let entry =
                 name.to_str().map(|name| name.trim_start_matches('.')).and_then(|name| name.split_once(".json"));
             let is_ours = entry.is_some_and(|(part, rest)| {
-                Part::is_name(part)
+                Part::named(part).is_some()
                     && (entries_too && rest.is_empty() || file::is_left_over(&name, &format!("{part}.json")))
             });
             if is_ours {
@@ -80,6 +95,11 @@ impl Folder {
 
 impl Journal for Folder {
     fn load(&self, part: Part) -> Result<Option<Entry>, Error> {
+        let path = self.file(part);
+        if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            let problem = "this is no plain file, and nothing that a fit has kept; move it away".into();
+            return Err(Error::File { path, problem });
+        }
         match file::read_own(&self.file(part), Entry::FORMAT) {
             Ok(Entry { subject, .. }) if subject != self.subject => Err(Error::File {
                 path: self.file(part),

@@ -31,11 +31,11 @@ pub struct Part {
 }
 
 impl Part {
-    /// Whether a word is how a part is written.
-    fn is_name(word: &str) -> bool {
-        let numbers = word.strip_prefix("restart-").and_then(|rest| rest.split_once("-part-"));
-        let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        numbers.is_some_and(|(restart, number)| is_number(restart) && is_number(number))
+    /// The part that is written so, if the word is one.
+    fn named(word: &str) -> Option<Self> {
+        let (restart, number) = word.strip_prefix("restart-")?.split_once("-part-")?;
+        let part = Self { restart: restart.parse().ok()?, number: number.parse().ok()? };
+        (part.to_string() == word).then_some(part)
     }
 }
 
