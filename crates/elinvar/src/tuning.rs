@@ -124,8 +124,9 @@ pub(crate) mod residual {
     /// moved is as far off, and heavy tails are larger than they look. Measured: eight schools was believed 0.027 nats
     /// off where the noise was 1.5 tolerances.
     pub(crate) const BELIEVED_NOISE: f64 = 1.0;
-    /// Times that what is left is taken to be, without noise and with: to second order it was below the true distance on
-    /// targets that are far from Gaussian. Measured: with 3 for the latter eight schools was believed 0.014 nats off.
+    /// Times that what is left is taken to be, without noise and with: to second order it was below the true distance
+    /// on targets that are far from Gaussian. Measured: with 3 for the latter eight schools was believed 0.014 nats
+    /// off.
     pub(crate) const CAUTION: (f64, f64) = (2.0, 4.0);
     /// Noise, as a share of the tolerance, up to which `DRAWS_TO_BELIEVE` are enough; beyond, they grow with it.
     pub(crate) const USUAL_NOISE: f64 = 0.15;

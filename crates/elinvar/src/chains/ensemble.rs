@@ -160,8 +160,8 @@ impl Ensemble {
     }
 
     /// `n` chains that start at mirrored draws of a multivariate t law with four degrees of freedom around the
-    /// Gaussian: in part wider than it, so that tails which it does not know are entered from outside; in many dimensions
-    /// less so.
+    /// Gaussian: in part wider than it, so that tails which it does not know are entered from outside; in many
+    /// dimensions less so.
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].

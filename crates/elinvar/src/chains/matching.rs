@@ -21,7 +21,8 @@ pub(crate) struct Matched {
 
 /// [`matched`], where states are many enough to say something of all directions, or where a Gaussian that is matched to
 /// half of the chains has smaller residual gradients at the states of the others than the present one; otherwise the
-/// present one, which is then settled: in many dimensions few states of a law that is no Gaussian match their own noise.
+/// present one, which is then settled: in many dimensions few states of a law that is no Gaussian match their own
+/// noise.
 pub(crate) fn adapted(coordinates: &Coordinates, part: Part<'_>) -> Option<Matched> {
     let (d, states) = (coordinates.dim(), part.len());
     let few = d > tuning::FEW_COORDINATES && states < tuning::STATES_TO_MATCH * d && !coordinates.are_bent();

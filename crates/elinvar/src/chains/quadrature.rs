@@ -1,9 +1,9 @@
 //! Where on a turn momenta are kicked (mathematics §11.1).
 
-/// Where on a turn, as shares of it, momenta are kicked, and how much: Lobatto's rule for few kicks, the trapezoidal rule
-/// for many. To first order in the residual gradient the energy error of a step is that of the rule along the exact
-/// rotation (mathematics §11.1); where the gradient is stiff, as it is where many kicks are needed, equal ones bear
-/// longer steps.
+/// Where on a turn, as shares of it, momenta are kicked, and how much: Lobatto's rule for few kicks, the trapezoidal
+/// rule for many. To first order in the residual gradient the energy error of a step is that of the rule along the
+/// exact rotation (mathematics §11.1); where the gradient is stiff, as it is where many kicks are needed, equal ones
+/// bear longer steps.
 pub(super) struct Quadrature {
     leaps: usize,
     table: Option<&'static [(f64, f64)]>,

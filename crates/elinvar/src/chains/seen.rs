@@ -136,8 +136,9 @@ impl Seen {
 
     /// Means and standard deviations whose errors are too large, the worst of each.
     ///
-    /// An answer is sharp if, by Student's law of the errors over halves of mirrored pairs, less than a fortieth of a mean and of
-    /// a standard deviation are expected to be wrong, summed over all that are judged. Errors are taken `shrink` times.
+    /// An answer is sharp if, by Student's law of the errors over halves of mirrored pairs, less than a fortieth of a
+    /// mean and of a standard deviation are expected to be wrong, summed over all that are judged. Errors are taken
+    /// `shrink` times.
     fn unsharp(&self, question: &Question<'_>, limits: Limits, halves: usize, shrink: f64) -> Vec<Doubt> {
         let own = self.parameters.iter().filter(|(_, moments)| moments.largest <= limits.largest);
         let own = own.map(|(k, moments)| (&question.parameter_names[*k], moments));
@@ -285,8 +286,8 @@ pub(super) fn faults(chains: &Ensemble, tails: &Tails, of: u64) -> Option<Doubt>
         .then_some(Doubt::Faults { count, of })
 }
 
-/// Standard errors over halves of so many pairs by which two estimates may differ: [`tuning::DRIFT`], and more where that would be
-/// exceeded more often by chance, because there are more coordinates.
+/// Standard errors over halves of so many pairs by which two estimates may differ: [`tuning::DRIFT`], and more where
+/// that would be exceeded more often by chance, because there are more coordinates.
 fn allowed_errors(coordinates: usize, halves: usize) -> f64 {
     let mut errors = tuning::DRIFT;
     while coordinates as f64 * two_sided(errors, halves - 1) > tuning::DRIFT_BY_CHANCE {

@@ -12,9 +12,9 @@ const OUTLIER: f64 = 1.4;
 /// Johnson's correction of Student's t at 2.5 errors is 0.225 for 16 pairs.
 const SKEWNESS: f64 = 0.75;
 const SKEWED: f64 = 0.225;
-/// Times the error by halves of runs beyond which that by whole runs shows that the halves are not independent, which it
-/// does by chance in a fortieth of all cases for 16 pairs; and the ratio of Student's quantiles for 15 and 31 degrees of
-/// freedom at 1e−4.
+/// Times the error by halves of runs beyond which that by whole runs shows that the halves are not independent, which
+/// it does by chance in a fortieth of all cases for 16 pairs; and the ratio of Student's quantiles for 15 and 31
+/// degrees of freedom at 1e−4.
 const SLOW: f64 = 1.22;
 const FEWER: f64 = 1.2;
 /// Share of probability to either side of a quantile over which the density there is taken.
@@ -202,8 +202,8 @@ fn at(sorted: &[f64], p: f64) -> f64 {
 ///
 /// They count as independent, which leaves more of them to judge by, unless the means of whole runs differ so much more
 /// that the halves of a run do not: then the error is that of whole runs, with what Student's law of half as many asks
-/// for. It is larger where values are skewed: then that law does not hold and the values seen so far are mostly those of
-/// the short side.
+/// for. It is larger where values are skewed: then that law does not hold and the values seen so far are mostly those
+/// of the short side.
 fn error(values: &[f64]) -> f64 {
     let centre = mean(values);
     let skewness = {

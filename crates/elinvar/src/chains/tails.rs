@@ -315,8 +315,8 @@ impl Tails {
         shares.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(i, _)| i)
     }
 
-    /// Whether a side with these excesses at the first distance and farther out may be a long tail: broad and then steep
-    /// is none, but a ridge that was climbed to may bend on.
+    /// Whether a side with these excesses at the first distance and farther out may be a long tail: broad and then
+    /// steep is none, but a ridge that was climbed to may bend on.
     fn goes_on(&self, near: f64, farther: f64) -> bool {
         farther >= near || (self.uphill && near >= tuning::RIDGE_EXCESS)
     }

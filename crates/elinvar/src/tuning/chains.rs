@@ -13,12 +13,13 @@ pub(crate) const SETTLED_SHIFT: f64 = 0.35;
 /// Largest factor between the matched and the present variance in any direction, for the frame to be settled. Not
 /// tuned.
 pub(crate) const SETTLED_RATIO: f64 = 2.5;
-/// Beyond so many coordinates, and with fewer states than so many for each of them, a Gaussian is matched to states only
-/// if it is better for states that it was not matched to. Measured: without, finding coordinates took 3 000 gradients of
-/// a logistic regression in 200 dimensions and 8 700 in 500, where the fit had found them.
+/// Beyond so many coordinates, and with fewer states than so many for each of them, a Gaussian is matched to states
+/// only if it is better for states that it was not matched to. Measured: without, finding coordinates took 3 000
+/// gradients of a logistic regression in 200 dimensions and 8 700 in 500, where the fit had found them.
 pub(crate) const FEW_COORDINATES: usize = 32;
 pub(crate) const STATES_TO_MATCH: usize = 16;
-/// There, steps that chains from farther out than the Gaussian take before a Gaussian may be matched to them. Not tuned.
+/// There, steps that chains from farther out than the Gaussian take before a Gaussian may be matched to them. Not
+/// tuned.
 pub(crate) const WAY_IN: usize = 3;
 /// Steps that chains take before they count, after some were sent into tails. Measured: without, a logistic regression
 /// in 50 dimensions took 4 100 gradients with the seed with which it had a tail to look at, and 1 450 with others.

@@ -4,8 +4,8 @@
 pub(crate) const FIRST: f64 = 5.0;
 /// Nats by which log p falls less than the Gaussian's there, for the profile to be followed.
 pub(crate) const EXCESS: f64 = 1.5;
-/// Lines that are asked once more, those that fall slowest, and lines that are followed, those with the longest tails by
-/// these two values.
+/// Lines that are asked once more, those that fall slowest, and lines that are followed, those with the longest tails
+/// by these two values.
 pub(crate) const MOST_SLOW: usize = 128;
 pub(crate) const MOST_PROFILES: usize = 32;
 /// Standard deviations beyond which a tail begins.

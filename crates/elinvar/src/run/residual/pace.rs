@@ -218,7 +218,8 @@ impl Pace {
         verdict
     }
 
-    /// What is left by the gains of the last two steps, as if they went on to fall by the same factor; exact bounds only.
+    /// What is left by the gains of the last two steps, as if they went on to fall by the same factor; exact bounds
+    /// only.
     fn left_by_gains(&mut self, elbo: f64) -> f64 {
         let before = self.gains;
         let gain = before.map(|(last, _)| elbo - last);
