@@ -29,7 +29,7 @@ pub(crate) struct Reader {
 /// What a reader needs besides a file.
 enum Kept {
     Nothing,
-    Fits(Fits),
+    Fits(Box<Fits>),
     Journals(Journals),
     Checkpoints(Checkpoints),
 }
@@ -135,7 +135,7 @@ impl Reader {
             }
             "fit" => {
                 let (fits, corpus) = Fits::new(folder)?;
-                kept = Kept::Fits(fits);
+                kept = Kept::Fits(Box::new(fits));
                 corpus
             }
             "journal" => {

@@ -48,7 +48,8 @@ fn is_better_elsewhere(coordinates: &Coordinates, part: Part<'_>) -> bool {
     let (x, g, _) = of_pairs(1);
     let before = residual(d, &x, &g);
     let (x, g, _) = Coordinates::straight(frame).seen_from(&x, &g);
-    !(residual(d, &x, &g) >= (1.0 - tuning::WORTH_MATCHING) * before)
+    let after = residual(d, &x, &g);
+    after.is_nan() || before.is_nan() || after < (1.0 - tuning::WORTH_MATCHING) * before
 }
 
 /// The median over states of |∇log p + x|², which is 0 where p is the Gaussian.

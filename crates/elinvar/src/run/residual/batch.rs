@@ -44,8 +44,8 @@ enum Precision {
 pub(super) fn n_parts(source: Source, d: usize, n: usize) -> usize {
     match source {
         Source::Hessians => 2,
-        _ if n % 4 == 0 && n >= 4 * tuned::PAIRS_TO_MATCH * d => 4,
-        _ if n % 2 == 0 && n >= 2 * tuned::PAIRS_TO_MATCH * d => 2,
+        _ if n.is_multiple_of(4) && n >= 4 * tuned::PAIRS_TO_MATCH * d => 4,
+        _ if n.is_multiple_of(2) && n >= 2 * tuned::PAIRS_TO_MATCH * d => 2,
         _ => 1,
     }
 }
