@@ -33,7 +33,7 @@ const STATED: &[(&str, &str, &[&str])] = &[
     (
         "### A diagonal skew",
         "a year, rows of a batch, the start of s, steps with more layers",
-        &["2016", "32", "0", "2", "100"],
+        &["2016", "32", "0", "2 000"],
     ),
     (
         "## Section 5",

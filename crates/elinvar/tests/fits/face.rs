@@ -149,7 +149,8 @@ fn what_is_known_beyond_gradients_is_used() {
         .with_values(|x| -0.5 * x[0] * x[0] - 2.0 * x[1] * x[1]);
     let posterior = Fit::new(&with).family(Family::gaussian()).run().unwrap();
     assert!(posterior.counts().hessian > 0);
-    assert!(posterior.diagnostics().unwrap().counts.gradient == 0, "values suffice for a verdict");
+    let counts = posterior.diagnostics().unwrap().counts;
+    assert!(50 * counts.gradient < counts.log_density, "values suffice for a verdict but for its climbs: {counts:?}");
     let variances = posterior.approximation().variances();
     assert!((variances[0] - 1.0).abs() < 0.02 && (variances[1] - 0.25).abs() < 0.005, "{variances:?}");
 }

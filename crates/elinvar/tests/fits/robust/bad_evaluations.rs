@@ -196,7 +196,7 @@ fn a_target_that_stops_working_ends_the_run_with_a_reason() {
     for family in families() {
         for failure in [Failure::NanDensity, Failure::Recoverable, Failure::NanGradient] {
             let calls = AtomicUsize::new(0);
-            let target = Pointwise(failing(failure, |_| calls.fetch_add(1, Ordering::Relaxed) >= 20_000));
+            let target = Pointwise(failing(failure, |_| calls.fetch_add(1, Ordering::Relaxed) >= 60_000));
             let mut plan = Plan::default();
             plan.stop.remaining_nats = 0.0;
             let posterior: Posterior = elinvar::run::fit(&target, family, &plan).unwrap();
