@@ -6,12 +6,12 @@
 //! ```
 //! use elinvar::prelude::*;
 //!
-//! // A banana: x ~ N(0, 4), y | x ~ N(x²/4 − 1, 1), up to a constant, and the gradient.
+//! // log p up to a constant, and its gradient: a ridge that curves away from a straight line.
 //! let model = log_density(2, |x, gradient| {
-//!     let residual = x[1] - 0.25 * x[0] * x[0] + 1.0;
-//!     gradient[0] = -0.25 * x[0] + 0.5 * residual * x[0];
-//!     gradient[1] = -residual;
-//!     -0.125 * x[0] * x[0] - 0.5 * residual * residual
+//!     let bend = x[1] - 0.3 * x[0] * x[0];
+//!     gradient[0] = -x[0] / 4.0 + 0.6 * x[0] * bend;
+//!     gradient[1] = -bend;
+//!     -x[0] * x[0] / 8.0 - bend * bend / 2.0
 //! })
 //! .named(["x", "y"]);
 //!

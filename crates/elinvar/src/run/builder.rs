@@ -232,7 +232,7 @@ impl<'f> Fit<'f> {
     /// handle, observer nor journal are asked.
     ///
     /// # Errors
-    /// As [`Run::new`]; a search for a start may fail as [`start`] does.
+    /// As [`Run::new`]; a search for a start may fail as [`start`](fn@start) does.
     pub fn begin(self) -> Result<Run<'f>, Error> {
         let first = match self.first {
             First::Searched => start(self.model, self.family, &self.plan)?.approximation,

@@ -63,7 +63,7 @@ pub struct Start {
 /// Under the rule `printed` there is no search: the start is N(0, I), for a mixture around points drawn from it.
 ///
 /// # Errors
-/// As [`Run::new`] and [`Run::step`].
+/// As [`Run::new`](crate::run::Run::new) and [`Run::step`](crate::run::Run::step).
 pub fn start(target: &dyn Target, family: Family, plan: &Plan) -> Result<Start, Error> {
     start_in(target, family, plan, &mut Fitting::unkept(&mut |_| ControlFlow::Continue(())))
 }
