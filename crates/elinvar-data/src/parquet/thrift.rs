@@ -10,9 +10,9 @@ pub(super) mod kind {
     pub(in crate::parquet) const TRUE: u8 = 1;
     pub(in crate::parquet) const FALSE: u8 = 2;
     pub(in crate::parquet) const BYTE: u8 = 3;
-    const I16: u8 = 4;
+    pub(in crate::parquet) const I16: u8 = 4;
     pub(in crate::parquet) const I32: u8 = 5;
-    const I64: u8 = 6;
+    pub(in crate::parquet) const I64: u8 = 6;
     const DOUBLE: u8 = 7;
     pub(in crate::parquet) const BINARY: u8 = 8;
     pub(in crate::parquet) const LIST: u8 = 9;
@@ -140,34 +140,81 @@ impl<'a> Thrift<'a> {
     }
 }
 
-/// Checks what the crate takes on trust at the end of a file: that everything ends, that the schema has the columns
-/// that it claims, and that it is not a tower of groups.
-pub(super) fn is_footer(bytes: &[u8]) -> bool {
-    const SCHEMA: i64 = 2;
-    let mut thrift = Thrift { rest: bytes };
-    let mut check = || {
-        let mut last = 0;
-        while let Some((number, kind)) = thrift.field(&mut last)? {
-            if number == SCHEMA {
-                if kind != kind::LIST {
-                    return None;
-                }
-                // The list is read twice, so that all of it is passed over in one way.
-                let mut schema = thrift;
-                check_schema(&mut schema)?;
-            }
+/// The kinds of the fields of what is written at the end of a file, by their numbers, from 1 on. The crate goes by the
+/// number alone: of another kind it would read other bytes than those that are passed over here.
+mod fields {
+    use super::kind::{BINARY, I16, I32, I64, LIST, STRUCT};
+
+    /// Version, schema, number of rows, row groups, words, the writer, orders, and encryption.
+    pub(super) const FILE: &[u8] = &[I32, LIST, I64, LIST, LIST, BINARY, LIST, STRUCT, BINARY];
+    /// Chunks of columns, sizes, order, place.
+    pub(super) const ROW_GROUP: &[u8] = &[LIST, I64, I64, LIST, I64, I64, I16];
+    /// Where a chunk is, and what is in it.
+    pub(super) const CHUNK: &[u8] = &[BINARY, I64, STRUCT, I64, I32, I64, I32, STRUCT, BINARY];
+    /// Type, encodings, names, codec, counts, sizes, words, places of pages, statistics.
+    pub(super) const COLUMN: &[u8] =
+        &[I32, LIST, LIST, I32, I64, I64, I64, LIST, I64, I64, I64, STRUCT, LIST, I64, I32, STRUCT, STRUCT];
+}
+
+/// Passes over a structure whose fields have these kinds and come in order; `within` passes over one of them.
+fn check_struct(
+    thrift: &mut Thrift<'_>,
+    kinds: &[u8],
+    within: &mut dyn FnMut(i64, &mut Thrift<'_>) -> Option<bool>,
+) -> Option<()> {
+    let (mut last, mut before) = (0, 0);
+    while let Some((number, kind)) = thrift.field(&mut last)? {
+        let known = usize::try_from(number).ok()?.checked_sub(1).and_then(|at| kinds.get(at));
+        if number <= before || known.is_some_and(|known| *known != kind) {
+            return None;
+        }
+        before = number;
+        if !within(number, thrift)? {
             thrift.skip(kind)?;
         }
-        Some(())
+    }
+    Some(())
+}
+
+/// Passes over a list of structures.
+fn check_list(thrift: &mut Thrift<'_>, each: &mut dyn FnMut(&mut Thrift<'_>) -> Option<()>) -> Option<()> {
+    let (length, of) = thrift.list()?;
+    if of != kind::STRUCT {
+        return None;
+    }
+    (0..length).try_for_each(|_| each(thrift))
+}
+
+/// Checks what the crate takes on trust at the end of a file: that everything ends and has the kind that it should,
+/// that the schema has the columns that it claims, and that it is not a tower of groups.
+pub(super) fn is_footer(bytes: &[u8]) -> bool {
+    const SCHEMA: i64 = 2;
+    const ROW_GROUPS: i64 = 4;
+    let nothing = &mut |_: i64, _: &mut Thrift<'_>| Some(false);
+    let chunk = &mut |thrift: &mut Thrift<'_>| {
+        check_struct(thrift, fields::CHUNK, &mut |number, thrift| match number {
+            3 => check_struct(thrift, fields::COLUMN, nothing).map(|()| true),
+            _ => Some(false),
+        })
     };
-    check().is_some()
+    let group = &mut |thrift: &mut Thrift<'_>| {
+        check_struct(thrift, fields::ROW_GROUP, &mut |number, thrift| match number {
+            1 => check_list(thrift, chunk).map(|()| true),
+            _ => Some(false),
+        })
+    };
+    let file = &mut |number: i64, thrift: &mut Thrift<'_>| match number {
+        SCHEMA => check_schema(thrift).map(|()| true),
+        ROW_GROUPS => check_list(thrift, group).map(|()| true),
+        _ => Some(false),
+    };
+    check_struct(&mut Thrift { rest: bytes }, fields::FILE, file).is_some()
 }
 
 const CHILDREN: i64 = 5;
 const LOGICAL_TYPE: i64 = 10;
 
-/// Whether a field of a column has the kind that it should. The crate goes by the number alone: of another kind it
-/// would read other bytes than those that are passed over here, and find other counts in them.
+/// Whether a field of a column has the kind that it should.
 fn is_kind_of_element(number: i64, kind: u8) -> bool {
     const NAME: i64 = 4;
     match number {
@@ -292,6 +339,22 @@ mod tests {
             assert!(!is_footer(&element(field)), "{field:?}");
         }
         assert!(is_footer(&[0x29, 0x1c, 0xac, 0x5c, 0x15, 2, 0, 0, 0, 0]), "a decimal number");
+    }
+
+    #[test]
+    fn the_fields_of_a_file_have_their_kinds_and_come_in_order() {
+        let schema = footer(2, 2);
+        // A version before it: a number, and a list in its place, which hides the schema from whoever passes over it.
+        let with = |version: &[u8]| [version, &[0x19], &schema[1..]].concat();
+        assert!(is_footer(&with(&[0x15, 2])));
+        assert!(!is_footer(&with(&[0x19, 0x15, 2])) && !is_footer(&with(&[0x18, 1, 2])));
+        // The schema twice.
+        let twice = [&schema[..schema.len() - 1], &[0x09, 4], &schema[1..]].concat();
+        assert!(!is_footer(&twice));
+        // A row group whose number of rows is a text.
+        let rows =
+            |kind: u8, value: &[u8]| [&schema[..schema.len() - 1], &[0x29, 0x1c, 0x30 | kind], value, &[0, 0]].concat();
+        assert!(is_footer(&rows(kind::I64, &[2])) && !is_footer(&rows(kind::BINARY, &[1, 65])));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::batch::n_parts;
 use super::findings::{Findings, Held};
 use crate::linalg::dot;
 use crate::plan::{MOST_DRAWS, Plan};
@@ -136,6 +137,7 @@ impl Pace {
         match () {
             () if self.dim != dim => Some("it has another number of coordinates"),
             () if self.n_pairs == 0 || self.n_pairs > MOST_DRAWS.max(2 * (dim + 1)) => Some("its draws cannot be"),
+            () if !self.n_pairs.is_multiple_of(n_parts(self.source, dim, self.n_pairs)) => Some("its draws cannot be"),
             () if self.step > u64::MAX / 4 || self.sharp_draws > usize::MAX / 4 => Some("its steps cannot be"),
             () if !(self.curved >= tuned::LEAST_CURVING && self.curved <= 1.0) => Some("its bound cannot curve so"),
             () if !self.held.is_sound(dim) => Some("what it has seen of its state cannot be"),
