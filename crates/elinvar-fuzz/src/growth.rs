@@ -14,8 +14,8 @@ use crate::reader::Reader;
 const FACTOR: usize = 4;
 /// Between the two, and far above what caches and growing vectors add to the first.
 const MOST: f64 = 10.0;
-/// A large file that is read in this time grows in no way that could be measured.
-const SHORT: Duration = Duration::from_millis(20);
+/// A large file that is read in this time grows in no way that could be measured; squares of these sizes take seconds.
+const SHORT: Duration = Duration::from_millis(100);
 /// Bytes of memory for each byte of a file, at most, beyond a fixed amount.
 const BYTES_PER_BYTE: usize = 600;
 const FIXED_BYTES: usize = 8 << 20;
