@@ -13,6 +13,7 @@ use crate::family::family_in_words;
 use crate::held_out::{self, Test};
 use crate::job::Job;
 use crate::report::Frame;
+use crate::settings::Settings;
 use crate::{json, page, report};
 
 /// A finished fit, judged.
@@ -86,24 +87,29 @@ impl Analysis {
 
     fn judged(job: &Job, posterior: Posterior, weighted: Option<WeightedDraws>) -> Result<Self, Error> {
         let (n, seed) = (job.diagnostic_draws, job.plan.seed);
-        let judgement = posterior.judgement().expect("it was judged").clone();
-        let diagnostics = posterior.diagnostics().expect("a verdict comes with diagnostics").clone();
-        let (diagnostics, few_draws_dominate) = without_stand_ins(diagnostics);
-        let n_draws = diagnostics.n_draws.min(MOST_GROWTH.saturating_mul(n));
         let tested = |rows| held_out::test(rows, &*job.model, &posterior, weighted.as_ref(), seed);
         let test = job.held_out.as_ref().map(tested).transpose()?;
-        Ok(Self {
+        let warnings = job.notes.iter().cloned().chain(job.model.conflicts(&posterior)).collect();
+        Ok(Self { warnings, test, weighted, ..Self::bare(posterior, n, seed).expect("it was judged") })
+    }
+
+    /// What a judged fit itself says; `None` if it was not judged. No more draws are made again than grow from `n`,
+    /// whatever a file says.
+    fn bare(posterior: Posterior, n: usize, seed: u64) -> Option<Self> {
+        let judgement = posterior.judgement()?.clone();
+        let (diagnostics, few_draws_dominate) = without_stand_ins(posterior.diagnostics()?.clone());
+        Some(Self {
             answer: posterior.summary(n, seed),
-            warnings: job.notes.iter().cloned().chain(job.model.conflicts(&posterior)).collect(),
+            warnings: Vec::new(),
             seconds: posterior.seconds(),
             run_folder: None,
+            n_draws: diagnostics.n_draws.min(MOST_GROWTH.saturating_mul(n)),
             posterior,
             judgement,
             diagnostics,
             few_draws_dominate,
-            test,
-            n_draws,
-            weighted,
+            test: None,
+            weighted: None,
         })
     }
 
@@ -139,22 +145,8 @@ impl Analysis {
 
     /// A judged fit of somebody's own model, of which there is no table; `None` if it was not judged.
     pub fn of_model(posterior: Posterior) -> Option<Self> {
-        let judgement = posterior.judgement()?.clone();
-        let (diagnostics, few_draws_dominate) = without_stand_ins(posterior.diagnostics()?.clone());
-        let n_draws = diagnostics.n_draws;
-        Some(Self {
-            answer: posterior.summary(n_draws, posterior.plan().seed),
-            warnings: Vec::new(),
-            seconds: posterior.seconds(),
-            run_folder: None,
-            posterior,
-            judgement,
-            diagnostics,
-            few_draws_dominate,
-            test: None,
-            n_draws,
-            weighted: None,
-        })
+        let seed = posterior.plan().seed;
+        Self::bare(posterior, Settings::default().diagnostic_draws(), seed)
     }
 
     /// [`Analysis::content`] of such a fit: `title` says in a line what was fitted, `command` what makes the fit again.
