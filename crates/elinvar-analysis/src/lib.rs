@@ -7,6 +7,7 @@
 //! Nothing here prints, reads arguments or ends the process; what goes wrong is an [`Error`].
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![allow(dead_code, reason = "`response` is read by checks of the model, which are under way")]
 
 mod analysis;
 mod compare;
@@ -26,6 +27,7 @@ mod page;
 pub mod place;
 mod prior;
 mod report;
+mod response;
 mod rows;
 mod run_folder;
 pub mod settings;

@@ -9,6 +9,7 @@ use super::coefficients::Coefficients;
 use super::{Columns, Entry, Make, Model, PriorWords, UsualFamily};
 use crate::held_out::Scores;
 use crate::prior::Prior;
+use crate::response::{Regression as Rows, Response};
 use crate::settings::ModelSettings;
 
 /// What one regression differs by.
@@ -18,6 +19,9 @@ pub(super) struct Law<T> {
     pub(super) title: &'static str,
     /// The law of the column with this name.
     pub(super) formula: fn(&str) -> String,
+    pub(super) response: &'static dyn Response,
+    /// The design matrix and the responses of the target.
+    pub(super) rows: fn(&T) -> (&DesignMatrix, &[f64]),
     /// What draws say about rows that were held out.
     pub(super) test: fn(&RegressionData, &DrawBuffer) -> Scores,
 }
@@ -75,6 +79,11 @@ impl<T: Target> Model for Regression<T> {
 
     fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
         Ok((self.law.test)(rows, draws))
+    }
+
+    fn regression(&self) -> Option<Rows<'_>> {
+        let (design, y) = (self.law.rows)(&self.target);
+        Some(Rows::plain(self.law.response, design, y))
     }
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
