@@ -7,9 +7,9 @@
 //! Nothing here prints, reads arguments or ends the process; what goes wrong is an [`Error`].
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
-#![allow(dead_code, reason = "`response` is read by checks of the model, which are under way")]
 
 mod analysis;
+mod answer_draws;
 mod compare;
 mod diagnose;
 mod draws;
@@ -20,6 +20,8 @@ mod held_out;
 mod job;
 mod json;
 mod kept;
+mod loo;
+mod model_check;
 mod models;
 pub mod number;
 mod own;
@@ -46,6 +48,8 @@ pub use error::Error;
 pub use held_out::{Metric, Scores, Test};
 pub use job::Job;
 pub use kept::{Kept, folder_of};
+pub use loo::{ElpdRanking, LeftOut, Loo};
+pub use model_check::{Check, ModelCheck, RSquared};
 pub use run_folder::RunFolder;
 pub use settings::Settings;
 pub use size::{check_draws, check_memory};

@@ -2,12 +2,11 @@
 
 use elinvar::Posterior;
 use elinvar::model::DesignMatrix;
-use elinvar::target::{DrawBuffer, Target};
+use elinvar::target::Target;
 use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::Coefficients;
 use super::{Columns, Entry, Make, Model, PriorWords, UsualFamily};
-use crate::held_out::Scores;
 use crate::prior::Prior;
 use crate::response::{Regression as Rows, Response};
 use crate::settings::ModelSettings;
@@ -22,8 +21,6 @@ pub(super) struct Law<T> {
     pub(super) response: &'static dyn Response,
     /// The design matrix and the responses of the target.
     pub(super) rows: fn(&T) -> (&DesignMatrix, &[f64]),
-    /// What draws say about rows that were held out.
-    pub(super) test: fn(&RegressionData, &DrawBuffer) -> Scores,
 }
 
 struct Regression<T: 'static> {
@@ -75,10 +72,6 @@ impl<T: Target> Model for Regression<T> {
 
     fn prior(&self) -> PriorWords {
         self.coefficients.prior_words()
-    }
-
-    fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        Ok((self.law.test)(rows, draws))
     }
 
     fn regression(&self) -> Option<Rows<'_>> {

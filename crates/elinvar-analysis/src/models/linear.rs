@@ -1,15 +1,12 @@
 //! Linear regression with noise of unknown size.
 
-use std::f64::consts::TAU;
-
 use elinvar::Posterior;
 use elinvar::model::LinearRegression;
-use elinvar::target::{DrawBuffer, Target};
-use elinvar_data::{ColumnTransform, Link, Outcome, RegressionData, rmse};
+use elinvar::target::Target;
+use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, log_predictive, predictions};
+use super::coefficients::Coefficients;
 use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
-use crate::held_out::Scores;
 use crate::number::significant;
 use crate::prior::{Prior, REMEDY};
 use crate::response::{Normal, Regression};
@@ -84,15 +81,6 @@ impl Model for Linear {
     fn prior(&self) -> PriorWords {
         let sigma = format!("sigma half-Cauchy({})", significant(self.sigma_scale));
         PriorWords { beside: Some(sigma), ..self.coefficients.prior_words() }
-    }
-
-    fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        let normal = |y: f64, eta: f64, log_sigma: f64| {
-            let z = (y - eta) * (-log_sigma).exp();
-            -0.5 * z * z - log_sigma - 0.5 * TAU.ln()
-        };
-        let logs = log_predictive(rows, draws, normal);
-        Ok(Scores::of_numbers(&logs, rmse(&rows.y, &predictions(rows, draws, Link::Identity))))
     }
 
     fn regression(&self) -> Option<Regression<'_>> {

@@ -1,11 +1,9 @@
 //! Logistic regression: two classes.
 
 use elinvar::model::LogisticRegression;
-use elinvar_data::{Link, Outcome};
+use elinvar_data::Outcome;
 
-use super::coefficients::predictions;
 use super::{Entry, glm};
-use crate::held_out::Scores;
 use crate::response::Bernoulli;
 
 pub(super) const ENTRY: Entry = glm::entry(
@@ -21,5 +19,4 @@ static LAW: glm::Law<LogisticRegression> = glm::Law {
     formula: |y| format!("P({y} = 1) = 1/(1 + exp(−η)), η linear in the columns"),
     response: &Bernoulli,
     rows: |target| (target.design(), target.responses()),
-    test: |rows, draws| Scores::of_two_classes(&rows.y, &predictions(rows, draws, Link::Logit)),
 };

@@ -108,7 +108,8 @@ pub(crate) trait Model: Sync {
     /// Its prior.
     fn prior(&self) -> PriorWords;
 
-    /// What a posterior says about rows that were held out; a model of a single column holds none out.
+    /// What draws say about rows that were held out, where the model is no regression; one of a single column holds
+    /// none out.
     fn test(&self, _rows: &RegressionData, _draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
         Ok(Scores::default())
     }

@@ -2,11 +2,9 @@
 
 use elinvar::model::PoissonRegression;
 
-use elinvar_data::{Link, Outcome, rmse};
+use elinvar_data::Outcome;
 
-use super::coefficients::{log_predictive, predictions};
 use super::{Entry, glm};
-use crate::held_out::Scores;
 use crate::response::Poisson;
 
 pub(super) const ENTRY: Entry = glm::entry(
@@ -22,8 +20,4 @@ static LAW: glm::Law<PoissonRegression> = glm::Law {
     formula: |y| format!("{y} ~ Poisson(exp η), η linear in the columns"),
     response: &Poisson,
     rows: |target| (target.design(), target.responses()),
-    test: |rows, draws| {
-        let logs = log_predictive(rows, draws, |y, eta, _| y * eta - eta.exp() - libm::lgamma(y + 1.0));
-        Scores::of_numbers(&logs, rmse(&rows.y, &predictions(rows, draws, Link::Log)))
-    },
 };

@@ -23,6 +23,7 @@ pub(crate) struct Given<'a> {
     /// Parameters beside the coefficients, on the scale that is printed: sigma, degrees of freedom, cut points….
     pub(crate) auxiliary: &'a [f64],
     /// Number of trials of the row; 1 where there are none.
+    #[allow(dead_code, reason = "laws of several trials read it")]
     pub(crate) trials: f64,
 }
 
@@ -76,6 +77,7 @@ pub(crate) trait Response: Sync {
         }
     }
 
+    #[allow(dead_code, reason = "tables with ratios read it")]
     /// What to call e^β of a coefficient, if it has a name: an odds ratio, a rate ratio.
     fn ratio(&self) -> Option<&'static str> {
         None

@@ -4,8 +4,10 @@ use elinvar::random::Purpose;
 
 use super::*;
 
-/// A law with what its rows are given, and the values that have nearly all of its mass.
-fn laws() -> Vec<(Box<dyn Response>, Vec<f64>, Vec<f64>)> {
+/// A law, linear predictors and parameters beside the coefficients.
+type Case = (Box<dyn Response>, Vec<f64>, Vec<f64>);
+
+fn laws() -> Vec<Case> {
     vec![
         (Box::new(Bernoulli), vec![-0.7], vec![]),
         (Box::new(Bernoulli), vec![3.0], vec![]),
