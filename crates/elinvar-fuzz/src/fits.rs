@@ -226,7 +226,8 @@ impl Checkpoints {
     pub(crate) fn read(&self, made_from: &str, path: &Path, bytes: &[u8]) -> io::Result<bool> {
         fs::write(path, bytes)?;
         let Ok(checkpoint) = Checkpoint::load(path) else { return Ok(false) };
-        allocator::allow_more(checkpoint.n_draws().saturating_mul(BYTES_PER_DRAW));
+        let n_draws = checkpoint.n_draws().max(checkpoint.plan.n_draws);
+        allocator::allow_more(n_draws.saturating_mul(BYTES_PER_DRAW));
         let target = target(made_from);
         let Ok(mut run) = Run::resume(&*target, &checkpoint) else { return Ok(false) };
         Ok(run.step().is_ok())
