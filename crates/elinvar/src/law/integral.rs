@@ -31,9 +31,9 @@ pub(super) struct Powers {
 }
 
 impl Integral {
-    /// By the trapezoid rule in τ = log w, with `log_density` that of w; its product with w must have one peak in τ. The
-    /// error of the rule is about exp(−2πa/h) for functions that are analytic within a of the line: a = π/4 for one that
-    /// falls like exp(−w²), and 5e-15 with the largest step h.
+    /// By the trapezoid rule in τ = log w, with `log_density` that of w; its product with w must have one peak in τ.
+    /// The error of the rule is about exp(−2πa/h) for functions that are analytic within a of the line: a = π/4 for one
+    /// that falls like exp(−w²), and 5e-15 with the largest step h.
     pub(super) fn new(start: f64, powers: Powers, log_density: impl Fn(f64) -> f64) -> Self {
         let log_term = |tau: f64| {
             let value = log_density(tau.exp()) + tau;
