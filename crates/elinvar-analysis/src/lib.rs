@@ -15,6 +15,7 @@ mod draws;
 mod error;
 mod fail_point;
 mod family;
+pub mod formula;
 mod held_out;
 mod job;
 mod json;

@@ -69,7 +69,8 @@ impl Coefficients {
 
 /// The mean prediction of each row.
 pub(super) fn predictions(rows: &RegressionData, draws: &DrawBuffer, link: Link) -> Vec<f64> {
-    mean_predictions(&rows.features, rows.n_cols(), draws.view().iter(), link)
+    let offset = &rows.beside.offset;
+    mean_predictions(&rows.features, rows.n_cols(), offset, draws.view().iter(), link)
 }
 
 /// log of the mean over draws of p(y | η, last parameter), for each row.
@@ -84,8 +85,9 @@ pub(super) fn log_predictive(
     let mut n = 0.0_f64;
     for z in draws.view().iter() {
         let last = z.get(n_cols).copied().unwrap_or(0.0);
-        for ((row, y), (top, sum)) in rows.features.chunks_exact(n_cols).zip(&rows.y).zip(&mut sums) {
-            let eta: f64 = row.iter().zip(z).map(|(x, beta)| x * beta).sum();
+        for (i, ((row, y), (top, sum))) in rows.features.chunks_exact(n_cols).zip(&rows.y).zip(&mut sums).enumerate() {
+            let offset = rows.beside.offset.get(i).copied().unwrap_or(0.0);
+            let eta: f64 = offset + row.iter().zip(z).map(|(x, beta)| x * beta).sum::<f64>();
             let log = log_density(*y, eta, last);
             if log > *top {
                 *sum = *sum * (*top - log).exp() + 1.0;

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use elinvar::Posterior;
 use elinvar::model::LinearRegression;
 use elinvar::target::{DrawBuffer, Target};
-use elinvar_data::{ColumnTransform, Link, Outcome, RegressionData, rmse};
+use elinvar_data::{Beside, ColumnTransform, Link, Outcome, RegressionData, rmse};
 
 use super::coefficients::{Coefficients, log_predictive, predictions};
 use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
@@ -37,18 +37,23 @@ struct Linear {
 
 fn make(
     given: &ModelSettings,
-    rows: RegressionData,
+    mut rows: RegressionData,
     transforms: &[ColumnTransform],
 ) -> Result<Box<dyn Model>, elinvar::Error> {
+    let Beside { offset, weights, .. } = std::mem::take(&mut rows.beside);
+    rows.y.iter_mut().zip(&offset).for_each(|(y, offset)| *y -= offset);
     let (mean_of_y, sd_of_y) = moments(&rows.y);
     let by_data = Prior::ByData { centre: mean_of_y, spread: sd_of_y };
     let coefficients = Coefficients::new(given, &rows, transforms, by_data);
     let usual_scale = if coefficients.prior.given().is_some() { SIGMA_SCALE } else { sd_of_y };
     let sigma_scale = given.sigma_scale.unwrap_or(usual_scale);
     let (x, y) = coefficients.design(rows)?;
-    let target = LinearRegression::new(x, y, coefficients.prior.precision())?
+    let mut target = LinearRegression::new(x, y, coefficients.prior.precision())?
         .with_coefficient_prior(coefficients.column_prior())?
         .with_noise_scale(sigma_scale)?;
+    if !weights.is_empty() {
+        target = target.with_weights(weights)?;
+    }
     Ok(Box::new(Linear { target, coefficients, sigma_scale, sd_of_y }))
 }
 

@@ -1,6 +1,6 @@
 //! Logistic regression: two classes.
 
-use elinvar::model::LogisticRegression;
+use elinvar::model::{Bernoulli, LogisticRegression};
 use elinvar_data::{Link, Outcome};
 
 use super::coefficients::predictions;
@@ -9,14 +9,14 @@ use crate::held_out::Scores;
 
 pub(super) const ENTRY: Entry = glm::entry(
     "logistic",
-    "target 0/1",
+    "two classes",
     |_| Outcome::Binary,
     |given, rows, transforms| glm::make(&LAW, given, rows, transforms),
 );
 
-static LAW: glm::Law<LogisticRegression> = glm::Law {
+static LAW: glm::Law<Bernoulli> = glm::Law {
     target: LogisticRegression::new,
     title: "Logistic regression",
-    formula: |y| format!("P({y} = 1) = 1/(1 + exp(−η)), η linear in the columns"),
+    formula: |y, event| format!("P({y} = {event}) = 1/(1 + exp(−η)), η linear in the columns"),
     test: |rows, draws| Scores::of_two_classes(&rows.y, &predictions(rows, draws, Link::Logit)),
 };

@@ -1,6 +1,6 @@
 //! Poisson regression: counts.
 
-use elinvar::model::PoissonRegression;
+use elinvar::model::{Poisson, PoissonRegression};
 
 use elinvar_data::{Link, Outcome, rmse};
 
@@ -15,10 +15,10 @@ pub(super) const ENTRY: Entry = glm::entry(
     |given, rows, transforms| glm::make(&LAW, given, rows, transforms),
 );
 
-static LAW: glm::Law<PoissonRegression> = glm::Law {
+static LAW: glm::Law<Poisson> = glm::Law {
     target: PoissonRegression::new,
     title: "Poisson regression",
-    formula: |y| format!("{y} ~ Poisson(exp η), η linear in the columns"),
+    formula: |y, _| format!("{y} ~ Poisson(exp η), η linear in the columns"),
     test: |rows, draws| {
         let logs = log_predictive(rows, draws, |y, eta, _| y * eta - eta.exp() - libm::lgamma(y + 1.0));
         Scores::of_numbers(&logs, rmse(&rows.y, &predictions(rows, draws, Link::Log)))
