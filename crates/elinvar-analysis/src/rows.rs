@@ -37,6 +37,8 @@ pub(crate) struct Rows {
     pub(crate) recipe: Option<Recipe>,
     /// The levels of a target that is a text.
     pub(crate) classes: Vec<String>,
+    /// Number in the file, counted from 0, of each row of the fit; empty where rows are in their place.
+    file_rows: Vec<usize>,
 }
 
 /// Rows with their numbers.
@@ -49,6 +51,11 @@ pub(crate) struct Loaded {
 impl Rows {
     pub(crate) fn n_held_out(&self) -> usize {
         self.n_read - self.n_rows
+    }
+
+    /// Number in the file, counted from 0, of row i of the fit.
+    pub(crate) fn file_row(&self, i: usize) -> usize {
+        self.file_rows.get(i).copied().unwrap_or(i)
     }
 
     pub(crate) fn has_intercept(&self) -> bool {
@@ -87,6 +94,11 @@ pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Erro
         (Some((_, recipe)), None) => Some(recipe),
         (None, _) => (model.entry().columns != Columns::Single).then(|| Recipe::of_columns(&data)),
     };
+    let file_rows = match &split {
+        Some(split) => split.train.iter().map(|i| data.file_row(*i)).collect(),
+        None if n_dropped > 0 => (0..n_read).map(|i| data.file_row(i)).collect(),
+        None => Vec::new(),
+    };
     let (mut train, mut test) = match split {
         Some(split) => data.split(&split).map(|(train, test)| (train, Some(test)))?,
         None => (data, None),
@@ -119,6 +131,7 @@ pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Erro
         fingerprint,
         recipe,
         classes: train.classes.clone(),
+        file_rows,
     };
     Ok(Loaded { rows, train, test })
 }

@@ -58,7 +58,6 @@ impl Link {
 pub fn mean_predictions<'a>(
     features: &[f64],
     n_cols: usize,
-    offset: &[f64],
     draws: impl IntoIterator<Item = &'a [f64]>,
     link: Link,
 ) -> Vec<f64> {
@@ -66,9 +65,8 @@ pub fn mean_predictions<'a>(
     let mut n_draws = 0.0;
     for draw in draws {
         let coefficients = &draw[..n_cols];
-        for (i, (sum, row)) in sums.iter_mut().zip(features.chunks_exact(n_cols)).enumerate() {
-            let eta: f64 = row.iter().zip(coefficients).map(|(x, beta)| x * beta).sum();
-            *sum += link.mean(eta + offset.get(i).copied().unwrap_or(0.0));
+        for (sum, row) in sums.iter_mut().zip(features.chunks_exact(n_cols)) {
+            *sum += link.mean(row.iter().zip(coefficients).map(|(x, beta)| x * beta).sum());
         }
         n_draws += 1.0;
     }
@@ -183,11 +181,11 @@ mod tests {
         let features = [1.0, 2.0, 1.0, -1.0];
         let draws: [&[f64]; 2] = [&[0.0, 0.0, 9.0], &[1.0, 3.0, 9.0]];
         let sigmoid = |eta: f64| 1.0 / (1.0 + (-eta).exp());
-        let p = mean_predictions(&features, 2, &[], draws, Link::Logit);
+        let p = mean_predictions(&features, 2, draws, Link::Logit);
         near(p[0], (0.5 + sigmoid(7.0)) / 2.0);
         near(p[1], (0.5 + sigmoid(-2.0)) / 2.0);
-        assert_eq!(mean_predictions(&features, 2, &[], draws, Link::Identity), [3.5, -1.0]);
-        near(mean_predictions(&features, 2, &[], draws, Link::Log)[0], (1.0 + 7.0_f64.exp()) / 2.0);
+        assert_eq!(mean_predictions(&features, 2, draws, Link::Identity), [3.5, -1.0]);
+        near(mean_predictions(&features, 2, draws, Link::Log)[0], (1.0 + 7.0_f64.exp()) / 2.0);
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use elinvar::Posterior;
 use elinvar::model::{DesignMatrix, Glm, Likelihood};
-use elinvar::target::{DrawBuffer, Target};
+use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::Coefficients;
 use super::{Columns, Entry, Make, Model, PriorWords, UsualFamily};
-use crate::held_out::Scores;
 use crate::prior::Prior;
+use crate::response::{Regression as Rows, Response};
 use crate::settings::ModelSettings;
 
 /// What one regression differs by.
@@ -18,8 +18,7 @@ pub(super) struct Law<L: 'static> {
     pub(super) title: &'static str,
     /// The law of the column with this name, whose event has this name.
     pub(super) formula: fn(&str, &str) -> String,
-    /// What draws say about rows that were held out.
-    pub(super) test: fn(&RegressionData, &DrawBuffer) -> Scores,
+    pub(super) response: &'static dyn Response,
 }
 
 struct Regression<L: 'static> {
@@ -83,8 +82,10 @@ impl<L: Likelihood> Model for Regression<L> {
         self.coefficients.prior_words()
     }
 
-    fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        Ok((self.law.test)(rows, draws))
+    fn regression(&self) -> Option<Rows<'_>> {
+        let target = &self.target;
+        let (offsets, weights) = (target.offset(), target.weights());
+        Some(Rows { offsets, weights, ..Rows::plain(self.law.response, target.design(), target.responses()) })
     }
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {

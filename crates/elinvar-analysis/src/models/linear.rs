@@ -1,17 +1,15 @@
 //! Linear regression with noise of unknown size.
 
-use std::f64::consts::TAU;
-
 use elinvar::Posterior;
-use elinvar::model::LinearRegression;
-use elinvar::target::{DrawBuffer, Target};
-use elinvar_data::{Beside, ColumnTransform, Link, Outcome, RegressionData, rmse};
+use elinvar::model::{DesignMatrix, LinearRegression};
+use elinvar::target::Target;
+use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, log_predictive, predictions};
+use super::coefficients::Coefficients;
 use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
-use crate::held_out::Scores;
 use crate::number::significant;
 use crate::prior::{Prior, REMEDY};
+use crate::response::{Normal, Regression};
 use crate::settings::ModelSettings;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -30,6 +28,11 @@ const SIGMA_SCALE: f64 = 2.5;
 
 struct Linear {
     target: LinearRegression,
+    /// The design without the weights that the target has in it, if it has any.
+    unweighted: Option<DesignMatrix>,
+    y: Vec<f64>,
+    offset: Vec<f64>,
+    weights: Vec<f64>,
     coefficients: Coefficients,
     sigma_scale: f64,
     sd_of_y: f64,
@@ -41,20 +44,22 @@ fn make(
     transforms: &[ColumnTransform],
 ) -> Result<Box<dyn Model>, elinvar::Error> {
     let Beside { offset, weights, .. } = std::mem::take(&mut rows.beside);
+    let y = rows.y.clone();
     rows.y.iter_mut().zip(&offset).for_each(|(y, offset)| *y -= offset);
     let (mean_of_y, sd_of_y) = moments(&rows.y);
     let by_data = Prior::ByData { centre: mean_of_y, spread: sd_of_y };
     let coefficients = Coefficients::new(given, &rows, transforms, by_data);
     let usual_scale = if coefficients.prior.given().is_some() { SIGMA_SCALE } else { sd_of_y };
     let sigma_scale = given.sigma_scale.unwrap_or(usual_scale);
-    let (x, y) = coefficients.design(rows)?;
-    let mut target = LinearRegression::new(x, y, coefficients.prior.precision())?
+    let (x, remaining) = coefficients.design(rows)?;
+    let unweighted = (!weights.is_empty()).then(|| x.clone());
+    let mut target = LinearRegression::new(x, remaining, coefficients.prior.precision())?
         .with_coefficient_prior(coefficients.column_prior())?
         .with_noise_scale(sigma_scale)?;
     if !weights.is_empty() {
-        target = target.with_weights(weights)?;
+        target = target.with_weights(weights.clone())?;
     }
-    Ok(Box::new(Linear { target, coefficients, sigma_scale, sd_of_y }))
+    Ok(Box::new(Linear { target, unweighted, y, offset, weights, coefficients, sigma_scale, sd_of_y }))
 }
 
 /// Mean and standard deviation of the response.
@@ -89,13 +94,9 @@ impl Model for Linear {
         PriorWords { beside: Some(sigma), ..self.coefficients.prior_words() }
     }
 
-    fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        let normal = |y: f64, eta: f64, log_sigma: f64| {
-            let z = (y - eta) * (-log_sigma).exp();
-            -0.5 * z * z - log_sigma - 0.5 * TAU.ln()
-        };
-        let logs = log_predictive(rows, draws, normal);
-        Ok(Scores::of_numbers(&logs, rmse(&rows.y, &predictions(rows, draws, Link::Identity))))
+    fn regression(&self) -> Option<Regression<'_>> {
+        let design = self.unweighted.as_ref().unwrap_or(self.target.design());
+        Some(Regression { weights: &self.weights, offsets: &self.offset, ..Regression::plain(&Normal, design, &self.y) })
     }
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {

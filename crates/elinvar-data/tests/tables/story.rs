@@ -46,8 +46,8 @@ fn scores_are_those_of_the_columns_as_they_were() {
         beta
     };
     let undone: Vec<Vec<f64>> = draws.iter().map(undo).collect();
-    let of_scaled = mean_predictions(&scaled.features, 4, &[], draws.iter().map(Vec::as_slice), Link::Logit);
-    let of_original = mean_predictions(&test.features, 4, &[], undone.iter().map(Vec::as_slice), Link::Logit);
+    let of_scaled = mean_predictions(&scaled.features, 4, draws.iter().map(Vec::as_slice), Link::Logit);
+    let of_original = mean_predictions(&test.features, 4, undone.iter().map(Vec::as_slice), Link::Logit);
     for (a, b) in of_scaled.iter().zip(&of_original) {
         assert!((a - b).abs() < 1e-13, "{a} and {b}");
     }

@@ -239,6 +239,16 @@ impl<L: Likelihood> Glm<L> {
         &self.y
     }
 
+    /// What is added to η of each row; empty for nothing.
+    pub fn offset(&self) -> &[f64] {
+        &self.offset
+    }
+
+    /// What the log density of each row is multiplied by; empty for 1.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
     /// ℓ′(y_n, x_nᵀz) x_n for each row.
     fn write_item_gradients(&self, z: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         let (d, total) = (self.x.n_cols(), rows.len(self.x.n_rows()));
