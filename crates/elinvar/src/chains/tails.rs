@@ -102,9 +102,13 @@ impl Tails {
             return Ok(tails);
         }
         let followed: Vec<&Line> = promising.iter().map(|(_, k)| &lines[*k]).collect();
-        for (line, profile) in followed.iter().zip(tails.profiles(evaluator, &followed)?) {
-            tails.suspect(line, &profile);
-        }
+        let (profiles, turned) = tails.profiles(evaluator, &followed)?;
+        followed.iter().zip(&profiles).for_each(|(line, profile)| tails.suspect(line, profile));
+        // Along a line that misses a tail by a little, it seems to end.
+        let turned = tails.without(turned, &followed);
+        let followed: Vec<&Line> = turned.iter().collect();
+        let (profiles, _) = tails.profiles(evaluator, &followed)?;
+        followed.iter().zip(&profiles).for_each(|(line, profile)| tails.suspect(line, profile));
         tails.suspects.sort_by(|a, b| b.moment.total_cmp(&a.moment));
         Ok(tails)
     }
@@ -133,9 +137,14 @@ impl Tails {
         Ok(())
     }
 
-    /// log p and its slope along some lines.
-    fn profiles(&mut self, evaluator: &mut Evaluator<'_>, lines: &[&Line]) -> Result<Vec<Profile>, Error> {
-        let mut places = self.places(evaluator, lines, &FAR)?;
+    /// log p and its slope along some lines, and for each the direction that the gradients far out on it differ in from
+    /// the Gaussian's: that of the tail, if there is one.
+    fn profiles(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        lines: &[&Line],
+    ) -> Result<(Vec<Profile>, Vec<Vec<f64>>), Error> {
+        let (mut places, residuals) = self.places(evaluator, lines, &FAR)?;
         let goes_on = |places: &[Place]| {
             let top = places.iter().map(|place| place.log_p).fold(f64::NEG_INFINITY, f64::max);
             let last = places.iter().filter(|place| place.t.abs() == FAR[FAR.len() - 1]);
@@ -143,21 +152,44 @@ impl Tails {
         };
         let on: Vec<usize> = (0..lines.len()).filter(|k| goes_on(&places[*k])).collect();
         let farther: Vec<&Line> = on.iter().map(|k| lines[*k]).collect();
-        for (k, more) in on.iter().zip(self.places(evaluator, &farther, &VERY_FAR)?) {
+        for (k, more) in on.iter().zip(self.places(evaluator, &farther, &VERY_FAR)?.0) {
             places[*k].extend(more);
         }
-        Ok(places.into_iter().map(Profile::new).collect())
+        let d = self.frame.dim();
+        let turned = places.iter().zip(residuals.chunks(d * (2 * FAR.len() + 1)));
+        let turned = turned.map(|(places, residuals)| {
+            let far = places.iter().zip(residuals.chunks_exact(d)).filter(|(place, _)| place.t.abs() == FARTHER);
+            let most = far.map(|(_, residual)| residual).max_by(|a, b| dot(a, a).total_cmp(&dot(b, b)));
+            most.map_or_else(|| vec![0.0; d], <[f64]>::to_vec)
+        });
+        let turned = turned.collect();
+        Ok((places.into_iter().map(Profile::new).collect(), turned))
     }
 
-    /// log p and its slope at the centre and at some distances on both sides of some lines.
+    /// Directions that are not those of any of the lines, as lines, each once.
+    fn without(&self, directions: Vec<Vec<f64>>, lines: &[&Line]) -> Vec<Line> {
+        let mut others: Vec<Line> = Vec::new();
+        for mut direction in directions {
+            let size = dot(&direction, &direction).sqrt();
+            direction.iter_mut().for_each(|w| *w /= size);
+            let is_along = |line: &Line| dot(&line.direction, &direction).abs() > tuning::ALONG;
+            let is_known = lines.iter().any(|line| is_along(line)) || others.iter().any(is_along);
+            if size.is_finite() && size > tuning::LEAST_RESIDUAL && !is_known && others.len() < tuning::DIRECTIONS {
+                others.push(Line { coordinate: self.most_moved(&direction), direction });
+            }
+        }
+        others
+    }
+
+    /// log p and its slope at the centre and at some distances on both sides of some lines, and x + ∇log p there.
     fn places(
         &mut self,
         evaluator: &mut Evaluator<'_>,
         lines: &[&Line],
         distances: &[f64],
-    ) -> Result<Vec<Vec<Place>>, Error> {
+    ) -> Result<(Vec<Vec<Place>>, Vec<f64>), Error> {
         if lines.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
         let (d, each) = (self.frame.dim(), 2 * distances.len() + 1);
         let along = || distances.iter().flat_map(|t| [*t, -*t]).chain([0.0]);
@@ -178,7 +210,9 @@ impl Tails {
             };
             along().zip(k * each..).map(place).collect()
         };
-        Ok(lines.iter().enumerate().map(of).collect())
+        let places = lines.iter().enumerate().map(of).collect();
+        axpy(1.0, &u, &mut by_u);
+        Ok((places, by_u))
     }
 
     /// log p at some distances along each line, and at the centre.
@@ -225,9 +259,10 @@ impl Tails {
             if !log_p.is_finite() || !size.is_finite() {
                 self.faults.note(if log_p.is_finite() { f64::NAN } else { *log_p });
                 residual.fill(0.0);
-            } else if size > f64::MIN_POSITIVE {
-                // Points count alike, however steep the density is at some of them.
-                residual.iter_mut().for_each(|r| *r /= size);
+            } else {
+                // Points count alike, however steep the density is at some of them; but not those at which there is
+                // nothing but what the frame has wrong.
+                residual.iter_mut().for_each(|r| *r /= size.max(tuning::LEAST_RESIDUAL));
             }
         }
         // The leading left singular vectors, by way of the n × n Gram matrix.

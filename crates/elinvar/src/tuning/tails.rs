@@ -26,3 +26,7 @@ pub(crate) const FAR_POINTS: usize = 16;
 pub(crate) const DIRECTIONS: usize = 6;
 /// Square of the singular value of far gradients, each of length one, below which there is no common direction.
 pub(crate) const LEAST_DIRECTION: f64 = 0.5;
+/// Size of a residual gradient far out below which it says nothing of a tail. Not tuned.
+pub(crate) const LEAST_RESIDUAL: f64 = 1.0;
+/// Cosine from which two lines are the same. Not tuned.
+pub(crate) const ALONG: f64 = 0.999;
