@@ -15,7 +15,7 @@ from densities import SCHOOLS, eight_schools, gaussian
 def test_the_example_prints_the_page_of_the_command_line():
     fit = elinvar.fit_example()
     assert fit.trusted, fit.reason
-    assert "parameter" in fit.page and "Verdict: trust" in fit.page, fit.page
+    assert "parameter" in fit.page and "Approximation: trust" in fit.page, fit.page
     assert fit.json["verdict"] == "trust"
     code = "import elinvar; print(elinvar.fit_example())"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

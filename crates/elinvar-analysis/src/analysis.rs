@@ -8,10 +8,12 @@ use elinvar::run::Interrupt;
 use elinvar::target::Target;
 use elinvar_report::Content;
 
+use crate::answer_draws::AnswerDraws;
 use crate::error::Error;
 use crate::family::family_in_words;
 use crate::held_out::{self, Test};
 use crate::job::Job;
+use crate::model_check::{self, ModelCheck};
 use crate::report::Frame;
 use crate::settings::Settings;
 use crate::{json, page, report};
@@ -31,6 +33,8 @@ pub struct Analysis {
     pub answer: Answer,
     /// What a reader should know before the table.
     pub warnings: Vec<String>,
+    /// Whether the model could have made its responses; `None` where it is no regression.
+    pub model_check: Option<ModelCheck>,
     /// What rows say that were held out.
     pub test: Option<Test>,
     /// Seconds from the search for a start to the last step.
@@ -87,10 +91,17 @@ impl Analysis {
 
     fn judged(job: &Job, posterior: Posterior, weighted: Option<WeightedDraws>) -> Result<Self, Error> {
         let (n, seed) = (job.diagnostic_draws, job.plan.seed);
-        let tested = |rows| held_out::test(rows, &*job.model, &posterior, weighted.as_ref(), seed);
-        let test = job.held_out.as_ref().map(tested).transpose()?;
+        let regression = job.model.regression();
+        let (mut test, mut model_check) = (None, None);
+        if regression.is_some() || job.held_out.is_some() {
+            let answer = AnswerDraws::new(&posterior, job.target(), weighted.as_ref(), seed)?;
+            let tested = |rows| held_out::test(rows, &*job.model, &posterior, &answer);
+            test = job.held_out.as_ref().map(tested).transpose()?;
+            let draws = answer.take(model_check::DRAWS);
+            model_check = regression.and_then(|rows| model_check::check(&rows, &posterior, &draws, seed));
+        }
         let warnings = job.notes.iter().cloned().chain(job.model.conflicts(&posterior)).collect();
-        Ok(Self { warnings, test, weighted, ..Self::bare(posterior, n, seed).expect("it was judged") })
+        Ok(Self { warnings, model_check, test, weighted, ..Self::bare(posterior, n, seed).expect("it was judged") })
     }
 
     /// What a judged fit itself says; `None` if it was not judged. No more draws are made again than grow from `n`,
@@ -108,6 +119,7 @@ impl Analysis {
             judgement,
             diagnostics,
             few_draws_dominate,
+            model_check: None,
             test: None,
             weighted: None,
         })

@@ -339,6 +339,28 @@ pub enum Error {
         /// In what they differ.
         what: String,
     },
+    /// Fits of different models that are not of the same rows either.
+    #[error(
+        "{} and {} are fits of different models to different rows: {what}; compare fits of the same rows, or of the same \
+         model",
+        first.display(), other.display()
+    )]
+    OtherResponses {
+        /// One run.
+        first: PathBuf,
+        /// The other.
+        other: PathBuf,
+        /// In what they differ.
+        what: String,
+    },
+    /// Something that is asked of the rows of a regression, where there is none.
+    #[error("elinvar {command} works on regressions, and {model} is none")]
+    NoRegression {
+        /// The model.
+        model: String,
+        /// What was asked for.
+        command: &'static str,
+    },
     /// A fit that is done but could not be written.
     #[error(
         "{}: the fit could not be kept ({problem}); mend that, and elinvar resume {} writes it",

@@ -1,19 +1,20 @@
 //! Rows that were held out, and how well a fit predicts them.
 
 use elinvar::Posterior;
-use elinvar::posterior::{GivenBy, WeightedDraws, resample};
-use elinvar::random::{Purpose, Stream};
+use elinvar::model::DesignMatrix;
 use elinvar::target::DrawBuffer;
-use elinvar_data::{CalibrationBin, RegressionData, Score, accuracy, brier, calibration, calibration_error, log_loss};
+use elinvar_data::{
+    CalibrationBin, RegressionData, Score, accuracy, brier, calibration, calibration_error, log_loss, rmse,
+};
 use serde::Serialize;
 
+use crate::answer_draws::AnswerDraws;
 use crate::error::Error;
 use crate::models::Model;
+use crate::response::{Regression, Values};
 
 /// Draws over which predictions are averaged.
 const DRAWS: usize = 1_000;
-/// Draws that are weighed where those of the verdict are not at hand.
-const POOL: usize = 10_000;
 /// Numbers that predictions of a network may take at once.
 const MOST_OUTPUTS: usize = 1 << 25;
 /// Bins of predicted probability.
@@ -91,40 +92,54 @@ impl Scores {
     }
 }
 
-/// Compares what the posterior predicts with what the rows say: draws are those of the answer. `weighted` are the draws
-/// of the verdict, where they are at hand.
+/// Compares what draws of the answer predict with what the rows say.
 pub(crate) fn test(
     rows: &RegressionData,
     model: &dyn Model,
     posterior: &Posterior,
-    weighted: Option<&WeightedDraws>,
-    seed: u64,
+    answer: &AnswerDraws<'_>,
 ) -> Result<Test, Error> {
     let n_rows = rows.n_rows();
-    let n_draws = DRAWS.min((MOST_OUTPUTS / n_rows.max(1)).max(10));
-    let draws = match (posterior.corrected(), posterior.given_by()) {
-        (Some(corrected), _) => corrected.draws(n_draws.min(corrected.n_states())),
-        (None, GivenBy::Weights) => match weighted {
-            Some(weighted) => resampled(weighted, n_draws, seed),
-            None => {
-                let again = posterior.importance(model.target(), POOL, seed).map_err(Error::of_fit)?;
-                resampled(&again, n_draws, seed)
-            }
-        },
-        _ => posterior.sample_z(n_draws, seed),
-    };
+    let draws = answer.take_different(DRAWS.min((MOST_OUTPUTS / n_rows.max(1)).max(10)));
     let n_draws = draws.len();
-    let scores = model.test(rows, &draws).map_err(Error::Model)?;
-    Ok(Test { n_rows, n_draws, scores })
+    let scores = match model.regression() {
+        Some(regression) => of_regression(&regression, rows, posterior, &draws),
+        None => model.test(rows, &draws),
+    };
+    Ok(Test { n_rows, n_draws, scores: scores.map_err(Error::Model)? })
 }
 
-/// Draws chosen by their weights.
-fn resampled(weighted: &WeightedDraws, n: usize, seed: u64) -> DrawBuffer {
-    let mut stream = Stream::open(seed, Purpose::Sample, u64::MAX, 1);
-    let chosen = resample(&weighted.log_weights, n, &mut stream);
-    let mut draws = DrawBuffer::zeros(weighted.draws.view().dim(), chosen.len());
-    for (s, index) in chosen.iter().enumerate() {
-        draws.get_mut(s).copy_from_slice(weighted.draws.get(*index));
+/// What a regression says about rows: the predictive density is the average of that of the draws.
+fn of_regression(
+    regression: &Regression<'_>,
+    rows: &RegressionData,
+    posterior: &Posterior,
+    draws: &DrawBuffer,
+) -> Result<Scores, elinvar::Error> {
+    let design = DesignMatrix::new(rows.features.clone(), rows.n_cols(), rows.names.clone())?;
+    let held_out = Regression::plain(regression.response, &design, &rows.y);
+    let all: Vec<usize> = (0..rows.n_rows()).collect();
+    // A running log-sum-exp for each row: the largest term and the sum relative to it.
+    let mut densities = vec![(f64::NEG_INFINITY, 0.0); rows.n_rows()];
+    let mut means = vec![0.0; rows.n_rows()];
+    let n = draws.len() as f64;
+    for z in draws.view().iter() {
+        held_out.under(z, posterior.transforms(), &all, |place, i, given| {
+            means[place] += held_out.response.mean(given) / n;
+            let log = held_out.log_density(i, given);
+            let (top, sum) = &mut densities[place];
+            if log > *top {
+                *sum = *sum * (*top - log).exp() + 1.0;
+                *top = log;
+            } else {
+                *sum += (log - *top).exp();
+            }
+        });
     }
-    draws
+    let y: Vec<f64> = all.iter().map(|i| held_out.observed(*i)).collect();
+    if held_out.response.values() == Values::Classes(2) {
+        return Ok(Scores::of_two_classes(&y, &means));
+    }
+    let logs: Vec<f64> = densities.into_iter().map(|(top, sum)| top + (sum / n).ln()).collect();
+    Ok(Scores::of_numbers(&logs, rmse(&y, &means)))
 }

@@ -75,8 +75,8 @@ impl Job {
         if let Some(start) = &start {
             family = start.family();
         }
+        let diagnostic_draws = settings.diagnostic_draws_for(model.target());
         let resolved = settings.resolved(name, &rows, &*model, &family, &resolved_plan);
-        let diagnostic_draws = settings.diagnostic_draws();
         Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, start, notes, settings: resolved })
     }
 

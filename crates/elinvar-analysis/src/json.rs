@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::analysis::{Analysis, unbounded};
 use crate::held_out::Test;
+use crate::model_check::ModelCheck;
 
 /// With what every object about a fit begins.
 #[derive(Serialize)]
@@ -52,6 +53,8 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     correction: Option<Correction<'a>>,
     parameters: Vec<Parameter<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_check: Option<&'a ModelCheck>,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<&'a Test>,
     run_dir: Option<String>,
@@ -131,7 +134,9 @@ struct Evaluations {
 
 /// One line with the object.
 pub(crate) fn text(analysis: &Analysis) -> String {
-    let Analysis { posterior, judgement, diagnostics, answer, warnings, test, seconds, run_folder, .. } = analysis;
+    let Analysis {
+        posterior, judgement, diagnostics, answer, warnings, model_check, test, seconds, run_folder, ..
+    } = analysis;
     let (counts, corrected) = (posterior.counts(), posterior.corrected());
     let has_errors = answer.given_by != GivenBy::Approximation;
     let rows = answer.parameters.iter().map(|number| Parameter {
@@ -160,6 +165,7 @@ pub(crate) fn text(analysis: &Analysis) -> String {
         log_evidence_se: answer.log_evidence.map(|evidence| unbounded(evidence).mcse),
         correction: corrected.map(Correction::of),
         parameters: rows.collect(),
+        model_check: model_check.as_ref(),
         test: test.as_ref(),
         run_dir: run_folder.as_ref().map(|path| path.display().to_string()),
     };

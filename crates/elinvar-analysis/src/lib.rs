@@ -9,6 +9,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod analysis;
+mod answer_draws;
 mod compare;
 mod diagnose;
 mod draws;
@@ -19,6 +20,8 @@ mod held_out;
 mod job;
 mod json;
 mod kept;
+mod loo;
+mod model_check;
 mod models;
 pub mod number;
 mod own;
@@ -26,6 +29,7 @@ mod page;
 pub mod place;
 mod prior;
 mod report;
+mod response;
 mod rows;
 mod run_folder;
 pub mod settings;
@@ -44,6 +48,8 @@ pub use error::Error;
 pub use held_out::{Metric, Scores, Test};
 pub use job::Job;
 pub use kept::{Kept, folder_of};
+pub use loo::{ElpdRanking, LeftOut, Loo};
+pub use model_check::{Check, ModelCheck, RSquared};
 pub use run_folder::RunFolder;
 pub use settings::Settings;
 pub use size::{check_draws, check_memory};

@@ -32,6 +32,8 @@ pub(crate) struct Rows {
     pub(crate) n_dropped: usize,
     /// Of the rows that were read.
     pub(crate) fingerprint: String,
+    /// Number in the file, counted from 0, of each row of the fit; empty where rows are in their place.
+    file_rows: Vec<usize>,
 }
 
 /// Rows with their numbers.
@@ -44,6 +46,11 @@ pub(crate) struct Loaded {
 impl Rows {
     pub(crate) fn n_held_out(&self) -> usize {
         self.n_read - self.n_rows
+    }
+
+    /// Number in the file, counted from 0, of row i of the fit.
+    pub(crate) fn file_row(&self, i: usize) -> usize {
+        self.file_rows.get(i).copied().unwrap_or(i)
     }
 
     pub(crate) fn has_intercept(&self) -> bool {
@@ -64,7 +71,13 @@ pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Erro
         let file = settings.data.file.clone().unwrap_or_else(|| "the embedded table".into());
         return Err(Error::OtherData { file, found: fingerprint, known });
     }
-    let (mut train, mut test) = match split(settings, &data)? {
+    let split = split(settings, &data)?;
+    let file_rows = match &split {
+        Some(split) => split.train.iter().map(|i| data.file_row(*i)).collect(),
+        None if n_dropped > 0 => (0..n_read).map(|i| data.file_row(i)).collect(),
+        None => Vec::new(),
+    };
+    let (mut train, mut test) = match split {
         Some(split) => data.split(&split).map(|(train, test)| (train, Some(test)))?,
         None => (data, None),
     };
@@ -94,6 +107,7 @@ pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Erro
         n_read,
         n_dropped,
         fingerprint,
+        file_rows,
     };
     Ok(Loaded { rows, train, test })
 }

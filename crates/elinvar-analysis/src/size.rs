@@ -121,13 +121,28 @@ fn check_components(components: usize, plan: &Plan, n_entries: usize) -> Result<
 }
 
 fn check_matrices(settings: &Settings, model: ModelName, family: &Family, dim: usize) -> Result<(), Error> {
-    let is_full = family.covariance == Covariance::Full && !matches!(family.kind, Kind::Matrix { .. });
-    let n_entries = MATRICES.saturating_mul(dim.saturating_mul(dim));
-    if !is_full || n_entries <= MOST_ENTRIES {
+    let (n_entries, what) = match &family.kind {
+        Kind::Matrix { layout, .. } => (entries_of_sides(layout.groups()), "the matrices over its layers"),
+        _ => match family.covariance {
+            Covariance::Full => (dim.saturating_mul(dim), "a full covariance of them"),
+            Covariance::Diagonal => return Ok(()),
+        },
+    };
+    if MATRICES.saturating_mul(n_entries) <= MOST_ENTRIES {
         return Ok(());
     }
-    let problem = "a full covariance of them does not fit into memory; use --covariance diagonal, or fewer of them";
-    Err(Error::Parameters { from: source(settings, model), n_parameters: dim, problem: problem.into() })
+    let (verb, other) = match family.kind {
+        Kind::Matrix { .. } => ("do", "--family gaussian --covariance diagonal"),
+        _ => ("does", "--covariance diagonal"),
+    };
+    let problem = format!("{what} {verb} not fit into memory; use {other}, or fewer of them");
+    Err(Error::Parameters { from: source(settings, model), n_parameters: dim, problem })
+}
+
+/// Numbers in one matrix for each side of each group.
+fn entries_of_sides<'a>(groups: impl Iterator<Item = &'a [u32]>) -> usize {
+    let square = |n: &u32| (*n as usize).saturating_mul(*n as usize);
+    groups.flatten().map(square).fold(0, usize::saturating_add)
 }
 
 /// The draws for the verdict: their number, or that of the parameters, is what was given.

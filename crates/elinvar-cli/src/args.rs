@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use elinvar_analysis::settings::value::{at_least_one, count, positive, seed};
 
 use crate::fit_args::{FIT_EXAMPLES, FitArgs};
-use crate::run_args::{self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, ManArgs, SampleArgs};
+use crate::run_args::{self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, LooArgs, ManArgs, SampleArgs};
 
 const TEMPLATE: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
@@ -85,7 +85,10 @@ pub(crate) enum Command {
     /// Judges a kept fit again, with fresh draws.
     #[command(help_template = TEMPLATE, before_help = run_args::DIAGNOSE_EXAMPLES, after_help = EXIT_CODES)]
     Diagnose(DiagnoseArgs),
-    /// Puts kept fits of one model beside each other.
+    /// Says how well a kept regression predicts rows that it has not seen, by leaving out each of its own.
+    #[command(help_template = TEMPLATE, before_help = run_args::LOO_EXAMPLES)]
+    Loo(LooArgs),
+    /// Puts kept fits beside each other: of one model by their bounds, of different models by their predictions.
     #[command(help_template = TEMPLATE, before_help = run_args::COMPARE_EXAMPLES)]
     Compare(CompareArgs),
     /// Writes start points and an inverse metric for chains of Stan.

@@ -1,8 +1,7 @@
-//! `elinvar compare`: kept fits of one model beside each other.
+//! `elinvar compare`: kept fits beside each other.
 
 use crate::error::Failure;
-use elinvar_analysis::Kept;
-use elinvar_analysis::Ranking;
+use elinvar_analysis::{ElpdRanking, Error, Kept, Ranking};
 
 use crate::Outcome;
 use crate::print::print;
@@ -17,7 +16,17 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
         )));
     }
     let kept = args.runs.iter().map(|run| Kept::open(run)).collect::<Result<Vec<_>, _>>()?;
-    let ranking = Ranking::new(&kept, args.draws, args.seed)?;
-    print(&if args.json { ranking.json() } else { ranking.page() })?;
+    let text = match Ranking::new(&kept, args.draws, args.seed) {
+        // Bounds of different models have no common zero; predictions of the same rows have.
+        Err(Error::DifferentModels { .. }) => {
+            let ranking = ElpdRanking::new(&kept, args.seed)?;
+            if args.json { ranking.json(args.seed) } else { ranking.page() }
+        }
+        ranking => {
+            let ranking = ranking?;
+            if args.json { ranking.json() } else { ranking.page() }
+        }
+    };
+    print(&text)?;
     Ok(Outcome::Done)
 }

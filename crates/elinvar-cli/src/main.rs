@@ -15,6 +15,7 @@ mod fit;
 mod fit_args;
 mod flags;
 mod inits;
+mod loo;
 mod man;
 mod note;
 mod print;
@@ -95,6 +96,7 @@ fn run() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Diagnose(args) => diagnose::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Loo(args) => loo::run(args),
         Command::Inits(args) => inits::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -30,6 +30,16 @@ Examples:
 A shift is what importance weights do to a parameter: how far its mean moves, in standard deviations, and by which factor its
 standard deviation changes, when the draws are weighted towards the posterior. The exit code is that of the fit.";
 
+pub(crate) const LOO_EXAMPLES: &str = "\
+Examples:
+  elinvar loo run1                                         elpd_loo, p_loo and the rows that are not to be relied on
+  elinvar loo run1 --rows rows.csv                         a line for each row: elpd, k\u{302}
+  elinvar loo run1 --json                                  one JSON object instead of a page
+
+elpd_loo is the sum over rows of log p(row | all other rows), by Pareto-smoothed importance sampling from draws of the answer: no
+fit is made again. Rows are numbered as the file has them, the first below the header being 1. elinvar compare puts the elpd of
+different models of the same rows beside each other.";
+
 pub(crate) const COMPARE_EXAMPLES: &str = "\
 Examples:
   elinvar compare run1 run2 run3                           fits of one model to one table, the best first
@@ -37,8 +47,10 @@ Examples:
 
 A higher ELBO is a closer approximation. All bounds are estimated from the draws of all fits, each weighted by its density among
 those of the others, so that fits near each other are compared at the same points and the noise of their difference cancels: the
-error of a difference is that of the difference itself, not of two ELBOs. Fits of different models or data are refused: their
-ELBOs have no common zero.";
+error of a difference is that of the difference itself, not of two ELBOs.
+
+Different models of the same rows (other columns, priors or likelihoods) are compared by elpd_loo, the log predictive density of
+rows left out one at a time, with the error of the difference over rows; see elinvar loo. Fits of different rows are refused.";
 
 pub(crate) const INITS_EXAMPLES: &str = "\
 Examples:
@@ -147,11 +159,30 @@ pub(crate) struct DiagnoseArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct LooArgs {
+    /// Folder written by `elinvar fit --out`
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// Draws of the answer [default: 4000, or as many states as chains have kept]
+    #[arg(long, value_name = "N", value_parser = diagnostic_draws, allow_negative_numbers = true)]
+    pub(crate) draws: Option<usize>,
+    /// Seed of the draws
+    #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Write a line for each row to this new CSV file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rows: Option<PathBuf>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
     /// Folders written by `elinvar fit --out`, at least two
     #[arg(value_name = "DIR", required = true, num_args = 1..)]
     pub(crate) runs: Vec<PathBuf>,
-    /// Draws of each fit
+    /// Draws of each fit, where bounds are compared
     #[arg(
         long, value_name = "N", default_value = "10000", value_parser = diagnostic_draws, allow_negative_numbers = true
     )]

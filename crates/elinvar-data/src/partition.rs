@@ -50,6 +50,11 @@ impl RegressionData {
         self.n_rows() + self.n_dropped
     }
 
+    /// Number in the file, counted from 0, of row i.
+    pub fn file_row(&self, i: usize) -> usize {
+        self.kept_rows.get(i).copied().unwrap_or(i)
+    }
+
     /// Rows of the file, counted from 0, as rows of the data; those that were dropped are skipped.
     pub fn rows_from_file(&self, file_rows: &[usize]) -> Vec<usize> {
         if self.kept_rows.is_empty() {

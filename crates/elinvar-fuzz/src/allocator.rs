@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// Bytes that the program may hold at once. No input is longer than some kilobytes.
 const MOST: usize = 256 << 20;
 
+/// Bytes beyond that which the input has asked for in so many words, as any user may.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
 static HELD: AtomicUsize = AtomicUsize::new(0);
 /// The most that was held since it was last looked at.
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -20,8 +23,14 @@ pub(crate) fn take_refused() -> usize {
     REFUSED.swap(0, Relaxed)
 }
 
+/// Allows this much more until the next input.
+pub(crate) fn allow_more(bytes: usize) {
+    ASKED.store(bytes, Relaxed);
+}
+
 /// The bytes that are held now, from which the most that is held begins anew.
 pub(crate) fn begin() -> usize {
+    ASKED.store(0, Relaxed);
     let held = HELD.load(Relaxed);
     PEAK.store(held, Relaxed);
     held
@@ -35,13 +44,14 @@ pub(crate) fn peak() -> usize {
 impl Bounded {
     fn allow(size: usize) -> bool {
         let held = HELD.fetch_add(size, Relaxed).saturating_add(size);
-        if held > MOST {
+        let most = MOST.saturating_add(ASKED.load(Relaxed));
+        if held > most {
             HELD.fetch_sub(size, Relaxed);
             REFUSED.fetch_max(size, Relaxed);
         } else if held > PEAK.load(Relaxed) {
             PEAK.fetch_max(held, Relaxed);
         }
-        held <= MOST
+        held <= most
     }
 }
 

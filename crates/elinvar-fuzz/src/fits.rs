@@ -16,6 +16,8 @@ use elinvar::{Error, Family, Plan, Posterior};
 use elinvar_analysis::stan::Layout;
 use elinvar_analysis::{Analysis, DrawTable, Job, settings};
 
+use crate::allocator;
+
 type Files = Vec<(String, Vec<u8>)>;
 
 /// What is fitted, in two dimensions: with Hessians, and with gradients alone.
@@ -198,6 +200,10 @@ impl Journals {
     }
 }
 
+/// What a step holds of each of its draws, at the most: coordinates, gradients, densities by component, and their
+/// products, in two dimensions.
+const BYTES_PER_DRAW: usize = 1 << 10;
+
 /// Checkpoints of single runs.
 pub(crate) struct Checkpoints;
 
@@ -220,6 +226,8 @@ impl Checkpoints {
     pub(crate) fn read(&self, made_from: &str, path: &Path, bytes: &[u8]) -> io::Result<bool> {
         fs::write(path, bytes)?;
         let Ok(checkpoint) = Checkpoint::load(path) else { return Ok(false) };
+        let n_draws = checkpoint.n_draws().max(checkpoint.plan.n_draws);
+        allocator::allow_more(n_draws.saturating_mul(BYTES_PER_DRAW));
         let target = target(made_from);
         let Ok(mut run) = Run::resume(&*target, &checkpoint) else { return Ok(false) };
         Ok(run.step().is_ok())

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use elinvar_analysis::{Job, settings};
+use elinvar_analysis::Job;
+use elinvar_analysis::settings::{self, Settings};
 use elinvar_data::{Categorical, Missing, Reading, Table, describe, read_row_numbers};
 
 use crate::arrays::{damaged_archive, good_archives, good_arrays};
@@ -187,7 +188,9 @@ impl Reader {
             Kept::Nothing => {
                 fs::write(&path, bytes)?;
                 match self.name {
-                    "config" => settings::read(&path).is_ok_and(|settings| Job::new(&settings).is_ok()),
+                    "config" => {
+                        settings::read(&path).is_ok_and(|settings| is_slow(&settings) || Job::new(&settings).is_ok())
+                    }
                     "start" => {
                         let settings = settings::read(&self.folder.join("start.toml"));
                         settings.is_ok_and(|settings| Job::new(&settings).is_ok())
@@ -204,6 +207,18 @@ impl Reader {
     pub(crate) fn n_corpus(&self) -> u64 {
         self.corpus.len() as u64
     }
+}
+
+/// Whether the settings ask for a network that a user may ask for, but whose matrices take too long to be made for
+/// every such input. Larger ones are refused before anything is made, and that is tried here again.
+fn is_slow(settings: &Settings) -> bool {
+    const WEIGHTS: std::ops::Range<usize> = 1_000..3_000_000;
+    let hidden = settings.model.hidden.as_deref().unwrap_or_default();
+    let widths = |of: &[usize]| of.iter().fold(0_usize, |sum, width| sum.saturating_add(*width));
+    let pairs = hidden.windows(2).map(|pair| pair[0].saturating_mul(pair[1])).fold(0, usize::saturating_add);
+    // The table has two columns; each unit has a bias.
+    let n_weights = widths(hidden).saturating_mul(4).saturating_add(pairs);
+    settings.model.name.is_some_and(|name| name.name() == "network") && WEIGHTS.contains(&n_weights)
 }
 
 fn table(path: &Path) -> bool {

@@ -194,6 +194,10 @@ pub(crate) mod answers {
 
     /// Draws from which it is seen whether importance weights are worth a closer look: one batch.
     pub(crate) const FIRST_LOOK: usize = 1_024;
+    /// Products of a row's entry and a coordinate that the draws of a verdict may take, of either kind: some seconds of
+    /// one processor. A table of a million rows and twenty columns is judged by a first look, whose errors are three
+    /// times those of ten thousand draws; where they do not suffice, the verdict takes more.
+    pub(crate) const PRODUCTS: usize = 20_000_000_000;
     /// Coordinates beyond which chains are run only where they are asked for: their frame takes d² numbers and d³
     /// operations, and nobody has measured them there.
     pub(crate) const MOST_COORDINATES: usize = 2_000;

@@ -2,8 +2,8 @@
 
 use elinvar::Posterior;
 use elinvar::model::DesignMatrix;
-use elinvar::target::{self, ColumnScale, DrawBuffer};
-use elinvar_data::{ColumnTransform, DesignColumn, Link, RegressionData, mean_predictions};
+use elinvar::target::{self, ColumnScale};
+use elinvar_data::{ColumnTransform, DesignColumn, RegressionData};
 
 use super::PriorWords;
 use crate::prior::Prior;
@@ -65,36 +65,4 @@ impl Coefficients {
     pub(super) fn mean_of_last(&self, posterior: &Posterior) -> Option<f64> {
         posterior.approximation().mean().get(self.kinds.len()).copied()
     }
-}
-
-/// The mean prediction of each row.
-pub(super) fn predictions(rows: &RegressionData, draws: &DrawBuffer, link: Link) -> Vec<f64> {
-    mean_predictions(&rows.features, rows.n_cols(), draws.view().iter(), link)
-}
-
-/// log of the mean over draws of p(y | η, last parameter), for each row.
-pub(super) fn log_predictive(
-    rows: &RegressionData,
-    draws: &DrawBuffer,
-    log_density: impl Fn(f64, f64, f64) -> f64,
-) -> Vec<f64> {
-    let n_cols = rows.n_cols();
-    // A running log-sum-exp: the largest term and the sum relative to it.
-    let mut sums = vec![(f64::NEG_INFINITY, 0.0); rows.n_rows()];
-    let mut n = 0.0_f64;
-    for z in draws.view().iter() {
-        let last = z.get(n_cols).copied().unwrap_or(0.0);
-        for ((row, y), (top, sum)) in rows.features.chunks_exact(n_cols).zip(&rows.y).zip(&mut sums) {
-            let eta: f64 = row.iter().zip(z).map(|(x, beta)| x * beta).sum();
-            let log = log_density(*y, eta, last);
-            if log > *top {
-                *sum = *sum * (*top - log).exp() + 1.0;
-                *top = log;
-            } else {
-                *sum += (log - *top).exp();
-            }
-        }
-        n += 1.0;
-    }
-    sums.into_iter().map(|(top, sum)| top + (sum / n).ln()).collect()
 }

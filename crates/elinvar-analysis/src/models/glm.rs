@@ -2,13 +2,13 @@
 
 use elinvar::Posterior;
 use elinvar::model::DesignMatrix;
-use elinvar::target::{DrawBuffer, Target};
+use elinvar::target::Target;
 use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::Coefficients;
 use super::{Columns, Entry, Make, Model, PriorWords, UsualFamily};
-use crate::held_out::Scores;
 use crate::prior::Prior;
+use crate::response::{Regression as Rows, Response};
 use crate::settings::ModelSettings;
 
 /// What one regression differs by.
@@ -18,8 +18,9 @@ pub(super) struct Law<T> {
     pub(super) title: &'static str,
     /// The law of the column with this name.
     pub(super) formula: fn(&str) -> String,
-    /// What draws say about rows that were held out.
-    pub(super) test: fn(&RegressionData, &DrawBuffer) -> Scores,
+    pub(super) response: &'static dyn Response,
+    /// The design matrix and the responses of the target.
+    pub(super) rows: fn(&T) -> (&DesignMatrix, &[f64]),
 }
 
 struct Regression<T: 'static> {
@@ -73,8 +74,9 @@ impl<T: Target> Model for Regression<T> {
         self.coefficients.prior_words()
     }
 
-    fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        Ok((self.law.test)(rows, draws))
+    fn regression(&self) -> Option<Rows<'_>> {
+        let (design, y) = (self.law.rows)(&self.target);
+        Some(Rows::plain(self.law.response, design, y))
     }
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {

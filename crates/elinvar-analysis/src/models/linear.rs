@@ -1,17 +1,15 @@
 //! Linear regression with noise of unknown size.
 
-use std::f64::consts::TAU;
-
 use elinvar::Posterior;
 use elinvar::model::LinearRegression;
-use elinvar::target::{DrawBuffer, Target};
-use elinvar_data::{ColumnTransform, Link, Outcome, RegressionData, rmse};
+use elinvar::target::Target;
+use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, log_predictive, predictions};
+use super::coefficients::Coefficients;
 use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
-use crate::held_out::Scores;
 use crate::number::significant;
 use crate::prior::{Prior, REMEDY};
+use crate::response::{Normal, Regression};
 use crate::settings::ModelSettings;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -30,6 +28,7 @@ const SIGMA_SCALE: f64 = 2.5;
 
 struct Linear {
     target: LinearRegression,
+    y: Vec<f64>,
     coefficients: Coefficients,
     sigma_scale: f64,
     sd_of_y: f64,
@@ -46,10 +45,10 @@ fn make(
     let usual_scale = if coefficients.prior.given().is_some() { SIGMA_SCALE } else { sd_of_y };
     let sigma_scale = given.sigma_scale.unwrap_or(usual_scale);
     let (x, y) = coefficients.design(rows)?;
-    let target = LinearRegression::new(x, y, coefficients.prior.precision())?
+    let target = LinearRegression::new(x, y.clone(), coefficients.prior.precision())?
         .with_coefficient_prior(coefficients.column_prior())?
         .with_noise_scale(sigma_scale)?;
-    Ok(Box::new(Linear { target, coefficients, sigma_scale, sd_of_y }))
+    Ok(Box::new(Linear { target, y, coefficients, sigma_scale, sd_of_y }))
 }
 
 /// Mean and standard deviation of the response.
@@ -84,13 +83,8 @@ impl Model for Linear {
         PriorWords { beside: Some(sigma), ..self.coefficients.prior_words() }
     }
 
-    fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        let normal = |y: f64, eta: f64, log_sigma: f64| {
-            let z = (y - eta) * (-log_sigma).exp();
-            -0.5 * z * z - log_sigma - 0.5 * TAU.ln()
-        };
-        let logs = log_predictive(rows, draws, normal);
-        Ok(Scores::of_numbers(&logs, rmse(&rows.y, &predictions(rows, draws, Link::Identity))))
+    fn regression(&self) -> Option<Regression<'_>> {
+        Some(Regression::plain(&Normal, self.target.design(), &self.y))
     }
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {

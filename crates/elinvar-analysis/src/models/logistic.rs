@@ -1,11 +1,10 @@
 //! Logistic regression: two classes.
 
 use elinvar::model::LogisticRegression;
-use elinvar_data::{Link, Outcome};
+use elinvar_data::Outcome;
 
-use super::coefficients::predictions;
 use super::{Entry, glm};
-use crate::held_out::Scores;
+use crate::response::Bernoulli;
 
 pub(super) const ENTRY: Entry = glm::entry(
     "logistic",
@@ -18,5 +17,6 @@ static LAW: glm::Law<LogisticRegression> = glm::Law {
     target: LogisticRegression::new,
     title: "Logistic regression",
     formula: |y| format!("P({y} = 1) = 1/(1 + exp(−η)), η linear in the columns"),
-    test: |rows, draws| Scores::of_two_classes(&rows.y, &predictions(rows, draws, Link::Logit)),
+    response: &Bernoulli,
+    rows: |target| (target.design(), target.responses()),
 };

@@ -27,6 +27,7 @@ pub(crate) use own::check_owners;
 pub(crate) use under_t::UnderT;
 
 use crate::held_out::Scores;
+use crate::response::Regression;
 use crate::settings::{Dims, ModelSettings};
 
 /// All models, in the order in which help lists them.
@@ -107,9 +108,15 @@ pub(crate) trait Model: Sync {
     /// Its prior.
     fn prior(&self) -> PriorWords;
 
-    /// What a posterior says about rows that were held out; a model of a single column holds none out.
+    /// What draws say about rows that were held out, where the model is no regression; one of a single column holds
+    /// none out.
     fn test(&self, _rows: &RegressionData, _draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
         Ok(Scores::default())
+    }
+
+    /// Its rows with the law of their response, if it is a regression.
+    fn regression(&self) -> Option<Regression<'_>> {
+        None
     }
 
     /// Where prior and data contradict each other, in sentences.

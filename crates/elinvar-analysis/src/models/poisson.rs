@@ -2,11 +2,10 @@
 
 use elinvar::model::PoissonRegression;
 
-use elinvar_data::{Link, Outcome, rmse};
+use elinvar_data::Outcome;
 
-use super::coefficients::{log_predictive, predictions};
 use super::{Entry, glm};
-use crate::held_out::Scores;
+use crate::response::Poisson;
 
 pub(super) const ENTRY: Entry = glm::entry(
     "poisson",
@@ -19,8 +18,6 @@ static LAW: glm::Law<PoissonRegression> = glm::Law {
     target: PoissonRegression::new,
     title: "Poisson regression",
     formula: |y| format!("{y} ~ Poisson(exp η), η linear in the columns"),
-    test: |rows, draws| {
-        let logs = log_predictive(rows, draws, |y, eta, _| y * eta - eta.exp() - libm::lgamma(y + 1.0));
-        Scores::of_numbers(&logs, rmse(&rows.y, &predictions(rows, draws, Link::Log)))
-    },
+    response: &Poisson,
+    rows: |target| (target.design(), target.responses()),
 };

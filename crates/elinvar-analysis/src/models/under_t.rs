@@ -8,6 +8,7 @@ use elinvar_data::RegressionData;
 use super::{Model, PriorWords};
 use crate::held_out::Scores;
 use crate::number::significant;
+use crate::response::Regression;
 use crate::settings::{Dims, ModelSettings, STUDENT_T};
 
 /// Half the degrees of freedom of the prior unless they are given.
@@ -78,6 +79,10 @@ impl Model for UnderT {
 
     fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
         self.inner.test(rows, draws)
+    }
+
+    fn regression(&self) -> Option<Regression<'_>> {
+        self.inner.regression()
     }
 
     fn conflicts(&self, _posterior: &Posterior) -> Vec<String> {

@@ -2,13 +2,21 @@
 
 use elinvar::posterior::{Diagnostics, Estimate, GivenBy, Judgement, Verdict};
 
+use crate::model_check::ModelCheck;
 use crate::number::grouped;
 use crate::page::ladder;
 use crate::table::shown_len;
 
 /// The verdict and its reason, in lines that fit a terminal.
 pub(crate) fn verdict(Judgement { verdict, reason }: &Judgement) -> String {
-    folded(&format!("Verdict: {}. {reason}", verdict.name().replace('_', " ")))
+    folded(&format!("Approximation: {}. {reason}", verdict.name().replace('_', " ")))
+}
+
+/// What checks of the model say, in lines that fit a terminal.
+pub(crate) fn model(check: &ModelCheck, approximation: Verdict) -> String {
+    let hedge =
+        if approximation == Verdict::DoNotTrust { " (The approximation is in doubt, and so is this.)" } else { "" };
+    folded(&format!("Model: {}{hedge}", check.reason))
 }
 
 /// A text in lines that fit a terminal.
@@ -88,7 +96,7 @@ mod tests {
         let text = verdict(&Judgement { verdict: Verdict::TrustMeansOnly, reason: words.clone() });
         assert!(text.lines().count() > 1 && text.ends_with('\n'));
         assert!(text.lines().all(|line| line.chars().filter(|c| *c != '\u{302}').count() <= 110), "{text}");
-        assert_eq!(text.replace('\n', " ").trim_end(), format!("Verdict: trust means only. {words}"));
+        assert_eq!(text.replace('\n', " ").trim_end(), format!("Approximation: trust means only. {words}"));
     }
 
     #[test]

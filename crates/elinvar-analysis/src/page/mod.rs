@@ -10,18 +10,19 @@ mod parameters;
 
 use crate::analysis::Analysis;
 use crate::job::Job;
-use crate::number::{duration, grouped, significant, with_error};
+use crate::number::{duration, fixed, grouped, significant, with_error};
 use crate::words::{self, FileName};
 
 /// The whole page.
 pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
-    let Analysis { posterior, judgement, diagnostics, few_draws_dominate, answer, test, seconds, run_folder, .. } =
-        analysis;
+    let Analysis { posterior, judgement, diagnostics, few_draws_dominate, answer, seconds, run_folder, .. } = analysis;
+    let (test, model_check) = (&analysis.test, &analysis.model_check);
     let counts = posterior.counts();
     let mut page = words::title(job, posterior, FileName::Given)
         + "\n\n"
         + &evidence::verdict(judgement)
         + "\n"
+        + &model_check.as_ref().map_or(String::new(), |check| evidence::model(check, judgement.verdict) + "\n")
         + &analysis.warnings.iter().map(|warning| evidence::folded(warning) + "\n").collect::<String>()
         + &parameters::table(answer)
         + "\n";
@@ -41,6 +42,10 @@ pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
     }
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
     line("Pareto k\u{302}", evidence::pareto(diagnostics, *few_draws_dominate));
+    if let Some(r_squared) = model_check.as_ref().and_then(|check| check.r_squared) {
+        let [median, q5, q95] = [r_squared.median, r_squared.q5, r_squared.q95].map(|share| fixed(share, 2));
+        line("R²", format!("{median}, 90 % interval {q5} to {q95}"));
+    }
     if let Some(tail) = posterior.tail_index() {
         let degrees = tail.standard_error.map_or_else(
             || significant(tail.degrees_of_freedom),

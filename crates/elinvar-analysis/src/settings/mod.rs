@@ -18,8 +18,9 @@ use std::path::PathBuf;
 
 use elinvar::Plan;
 use elinvar::model::Activation;
+use elinvar::posterior::affordable_draws;
 use elinvar::rule::MatrixUpdate;
-use elinvar::target::Covariance;
+use elinvar::target::{Covariance, Target};
 use elinvar_data::{Categorical, Missing, Scaling};
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +69,12 @@ impl Settings {
         if !self.model.has_prior() {
             self.model.prior_precision = Some(1.0);
         }
+    }
+
+    /// Draws that the verdict on this target rests on, at least: those asked for, or the usual number, or fewer where
+    /// each of them is dear.
+    pub(crate) fn diagnostic_draws_for(&self, target: &dyn Target) -> usize {
+        self.diagnostic_draws.unwrap_or_else(|| affordable_draws(&target.about(), DIAGNOSTIC_DRAWS))
     }
 
     /// Draws that the verdict rests on, at least: those asked for, or the usual number.

@@ -20,7 +20,7 @@ impl Settings {
     ) -> Self {
         Self {
             elinvar: Some(env!("CARGO_PKG_VERSION").into()),
-            diagnostic_draws: Some(self.diagnostic_draws()),
+            diagnostic_draws: Some(self.diagnostic_draws_for(model.target())),
             data: self.data.resolved(name, rows),
             model: ModelSettings { name: Some(name), ..model.settings() },
             family: FamilySettings::of(family),

@@ -298,6 +298,11 @@ fn sizes_are_checked_before_memory_is_taken() {
              give fewer, or --diagnostic-draws 2914",
         ),
         (
+            format!("{network} 100000,2 --family matrix --diagnostic-draws 200"),
+            "--hidden 100000,2 makes a model of 700006 parameters: the matrices over its layers do not fit into memory; \
+             use --family gaussian --covariance diagonal, or fewer of them",
+        ),
+        (
             "fit network classes.csv --target y --likelihood multiclass".into(),
             "the target \"y\", with classes up to 9007199254740992, makes a model of 459367161991790743 parameters: \
              at most 2684354 fit into memory; give fewer",

@@ -5,16 +5,12 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::story::{Story, Uniforms};
+use crate::story::{Story, Uniforms, number};
 
 /// The best ELBO of a full Gaussian on the embedded data, from 200 000 draws after a fit with 2000 draws per step.
 const BEST_GAUSSIAN: f64 = -34.296;
 /// The log normaliser of the embedded model, by importance sampling from 10 000 draws of a mixture, ± 0.004.
 const LOG_NORMALISER: f64 = -34.244;
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
-}
 
 fn parameter<'a>(fit: &'a Value, name: &str) -> &'a Value {
     let all = fit["parameters"].as_array().expect("an array of parameters");
@@ -34,7 +30,10 @@ fn without_arguments_an_example_is_fitted() {
         lines[0],
         "Logistic regression on the embedded breast-cancer data: 341 rows, 11 parameters, prior N(0, 1); full Gaussian"
     );
-    assert!(lines[1].is_empty() && lines[2].starts_with("Verdict: trust. Converged, and importance weights"), "{page}");
+    assert!(
+        lines[1].is_empty() && lines[2].starts_with("Approximation: trust. Converged, and importance weights"),
+        "{page}"
+    );
     let lines = &lines[lines.iter().position(|line| line.starts_with("parameter ")).unwrap() - 2..];
     assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["parameter", "mean", "sd", "q5", "q95"]);
     assert!(lines[3].starts_with("intercept ") && lines[13].starts_with("x10 "));

@@ -84,6 +84,7 @@ fn json_is_one_object_with_these_keys() {
         "log_evidence",
         "log_evidence_se",
         "parameters",
+        "model_check",
         "run_dir",
     ];
     let places: Vec<usize> = order.iter().map(|key| text.find(&format!("\"{key}\":")).expect(key)).collect();

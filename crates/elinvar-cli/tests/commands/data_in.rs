@@ -2,11 +2,7 @@
 
 use serde_json::Value;
 
-use crate::story::{Story, Uniforms};
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
-}
+use crate::story::{Story, Uniforms, number};
 
 fn means(fit: &Value) -> Vec<(String, f64, f64)> {
     let row = |p: &Value| (p["name"].as_str().unwrap().to_string(), number(&p["mean"]), number(&p["sd"]));

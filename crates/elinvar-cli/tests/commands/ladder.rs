@@ -48,7 +48,7 @@ fn the_ladder_is_climbed_where_a_gaussian_does_not_do_and_nothing_is_corrected()
     let plain = story.json_good_or_not(&[&arguments[..8], &["--family", "gaussian"]].concat());
     assert_ne!(plain["verdict"], "trust", "{plain}");
     let page = story.ok(&arguments);
-    assert!(page.contains("\nVerdict: trust. "), "{page}");
+    assert!(page.contains("\nApproximation: trust. "), "{page}");
     let at = page.lines().position(|line| line.starts_with("Ladder ")).unwrap_or_else(|| panic!("no ladder\n{page}"));
     let table: Vec<&str> = page.lines().skip(at).take_while(|line| !line.is_empty()).collect();
     assert!(table[0].ends_with("gradients") && table[1].starts_with("gaussian ") && table.len() > 2, "{page}");
@@ -88,7 +88,7 @@ fn chains_correct_what_a_gaussian_does_not_do() {
     divided(&story);
     let arguments: Vec<&str> = "fit logistic divided.csv --target y --prior-sd 5 --out run".split(' ').collect();
     let page = story.ok(&arguments);
-    assert!(page.contains("\nVerdict: trust. ") && page.contains("\ngiven by     32 chains of "), "{page}");
+    assert!(page.contains("\nApproximation: trust. ") && page.contains("\ngiven by     32 chains of "), "{page}");
     assert!(!page.contains("\nLadder") && page.contains("a Gaussian, from which the chains start"), "{page}");
     let fit = story.json(&arguments[..7]);
     assert_eq!((&fit["given_by"], &fit["family"]), (&"chains".into(), &"gaussian".into()));

@@ -16,6 +16,8 @@ mod families;
 mod folders;
 mod kills;
 mod ladder;
+mod loo;
+mod model_checks;
 mod printed;
 mod priors;
 mod report;

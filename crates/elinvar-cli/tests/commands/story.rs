@@ -92,6 +92,11 @@ impl Story {
     }
 }
 
+/// A number of a JSON object.
+pub(crate) fn number(value: &serde_json::Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
 /// Whether a line on stderr says how far a fit is.
 pub(crate) fn is_progress(line: &str) -> bool {
     line.starts_with("step ") && line.contains(" evaluations/s") || line.starts_with("chains   ")

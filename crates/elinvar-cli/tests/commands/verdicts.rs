@@ -7,7 +7,10 @@ use crate::story::{Story, Uniforms};
 fn a_right_fit_is_trusted() {
     let story = Story::new();
     let page = story.ok(&["fit"]);
-    assert!(page.lines().nth(2).unwrap().starts_with("Verdict: trust. Converged, and importance weights"), "{page}");
+    assert!(
+        page.lines().nth(2).unwrap().starts_with("Approximation: trust. Converged, and importance weights"),
+        "{page}"
+    );
     let fit = story.json(&["fit"]);
     assert_eq!(fit["verdict"], "trust");
     let reason = fit["reason"].as_str().unwrap();
@@ -24,7 +27,10 @@ fn a_fit_that_did_not_converge_is_shown_and_kept() {
     let ended = story.run(&words("fit --family gaussian --curvature hessian --max-steps 5 --out run"));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(3), ""));
     let verdict = ended.stdout.lines().nth(2).unwrap();
-    assert!(verdict.starts_with("Verdict: do not trust. Not converged: the limit of steps was reached"), "{verdict}");
+    assert!(
+        verdict.starts_with("Approximation: do not trust. Not converged: the limit of steps was reached"),
+        "{verdict}"
+    );
     let stopped = ended.stdout.lines().find(|line| line.starts_with("stopped ")).unwrap();
     assert!(
         stopped.starts_with("stopped      not converged after 5 steps: the limit of steps was reached"),
@@ -39,7 +45,7 @@ fn a_poor_fit_is_called_unreliable() {
     let ended = Story::new().run(&["fit", "--family", "gaussian", "--covariance", "diagonal", "--tolerance", "0.3"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(4), ""));
     let page = ended.stdout;
-    assert!(page.lines().nth(2).unwrap().starts_with("Verdict: do not trust. "), "{page}");
+    assert!(page.lines().nth(2).unwrap().starts_with("Approximation: do not trust. "), "{page}");
     let k = page.lines().find(|line| line.starts_with("Pareto k")).unwrap();
     assert!(
         k.contains(", above 0.70 for ") && k.ends_with(": importance sampling from this fit is not reliable"),
@@ -68,7 +74,7 @@ fn means_alone_may_be_trusted() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(4), ""), "{}", ended.stdout);
     let verdict = ended.stdout.lines().nth(2).unwrap();
     assert!(
-        verdict.starts_with("Verdict: trust means only. The means hold, but an sd may be off by "),
+        verdict.starts_with("Approximation: trust means only. The means hold, but an sd may be off by "),
         "{}",
         ended.stdout
     );

@@ -9,13 +9,31 @@ use crate::chains;
 use crate::evaluate::Evaluator;
 use crate::family::Kind;
 use crate::record::StopReason;
-use crate::target::Target;
+use crate::target::{About, Target};
 use crate::tuning::answers;
 
 /// Whether chains are run on a target without being asked for.
 pub(crate) fn may_be_corrected(target: &dyn Target) -> bool {
     let about = target.about();
     cannot_be_corrected(&about).is_none() && about.dim <= answers::MOST_COORDINATES
+}
+
+/// As many draws for a verdict as are usual, or fewer where the target is a sum over so many rows that each of them is
+/// dear: no fewer than a first look takes. A verdict whose noise decides takes more ([`Posterior::judge`]).
+///
+/// ```
+/// use elinvar::model::Banana;
+/// use elinvar::posterior::affordable_draws;
+/// use elinvar::target::{About, Target};
+///
+/// let about = Banana::default().about();
+/// assert_eq!(affordable_draws(&about, 10_000), 10_000);
+/// let long = About { n_rows: Some(100_000_000), ..about };
+/// assert_eq!(affordable_draws(&long, 10_000), 1_024);
+/// ```
+pub fn affordable_draws(about: &About, usual: usize) -> usize {
+    let per_draw = about.n_rows.unwrap_or(0).saturating_mul(about.dim).max(1);
+    usual.min((answers::PRODUCTS / per_draw).max(answers::FIRST_LOOK))
 }
 
 impl Posterior {

@@ -26,6 +26,7 @@ pub use answer::{Answer, GivenBy};
 pub use comparison::{Comparison, compare};
 use diagnose::Looked;
 pub use diagnose::{Diagnostics, WeightedDraws};
+pub use first_look::affordable_draws;
 pub(crate) use first_look::may_be_corrected;
 pub(crate) use importance::Importance;
 pub(crate) use pareto::log_mean_exp;

@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, Gamma, StandardNormal};
+use rand_distr::{Binomial, Distribution, Gamma, Poisson, StandardNormal};
 
 use crate::random::MixingNoise;
 
@@ -28,6 +28,8 @@ pub enum Purpose {
     Contained,
     /// Holding derivatives against differences.
     Derivatives,
+    /// Responses of a model given its parameters.
+    Responses,
 }
 
 impl Purpose {
@@ -43,9 +45,13 @@ impl Purpose {
             Self::Chains => 7,
             Self::Contained => 8,
             Self::Derivatives => 9,
+            Self::Responses => 10,
         }
     }
 }
+
+/// Counts beyond this leave the whole numbers that an `f64` tells apart.
+const LARGEST_MEAN: f64 = 1e15;
 
 /// The random numbers that belong to one (seed, purpose, step, block).
 ///
@@ -103,6 +109,22 @@ impl Stream {
     #[inline]
     pub fn gamma(&mut self, shape: f64) -> f64 {
         Gamma::new(shape, 1.0).map_or(f64::NAN, |law| law.sample(&mut self.rng))
+    }
+
+    /// A count from Poisson(mean): 0 for a mean of 0, and the mean itself, rounded, where it is so large (1e15) that a
+    /// count would not be a whole number of an `f64`; NaN if the mean is negative or NaN.
+    #[inline]
+    pub fn poisson(&mut self, mean: f64) -> f64 {
+        if mean == 0.0 || mean > LARGEST_MEAN {
+            return mean.round();
+        }
+        Poisson::new(mean).map_or(f64::NAN, |law| law.sample(&mut self.rng))
+    }
+
+    /// The number of successes in `trials` of probability p; NaN if p is no probability.
+    #[inline]
+    pub fn binomial(&mut self, trials: u64, p: f64) -> f64 {
+        Binomial::new(trials, p).map_or(f64::NAN, |law| law.sample(&mut self.rng) as f64)
     }
 
     /// Fills a slice with independent standard normal numbers.

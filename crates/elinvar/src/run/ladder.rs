@@ -8,7 +8,8 @@ use crate::Error;
 use crate::chains::Correction;
 use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::{Approximation, Family, Kind};
-use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict, limits, may_be_corrected};
+use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict};
+use crate::posterior::{affordable_draws, limits, may_be_corrected};
 use crate::random::{Purpose, Stream};
 use crate::search::Mode;
 use crate::target::Target;
@@ -138,10 +139,11 @@ pub(super) fn answer_anew(
     fit.clock = Clock::at(posterior.seconds());
     if family.kind == Kind::Auto && plan.correct != Correct::Never {
         let mut evaluator = Evaluator::new(target, fit.interrupt());
+        let judged = affordable_draws(evaluator.about(), tuning::ladder::JUDGED_DRAWS);
         if posterior.is_worth_chains(&evaluator) {
-            posterior.weights_suffice(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+            posterior.weights_suffice(&mut evaluator, judged, plan.seed)?;
         } else {
-            posterior.judge_by(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+            posterior.judge_by(&mut evaluator, judged, plan.seed)?;
         }
         fit.counts += evaluator.take_counts();
         answer(target, posterior, plan, fit)?;
@@ -285,11 +287,12 @@ impl<'t> Ladder<'t> {
         }
         posterior.set_agreement(self.agreement.clone());
         let mut evaluator = Evaluator::new(self.target, fit.interrupt());
+        let judged = affordable_draws(evaluator.about(), tuning::ladder::JUDGED_DRAWS);
         // Chains do not move between modes: a mixture is judged by weights.
         if plan.correct == Correct::Never || grows || !posterior.is_worth_chains(&evaluator) {
-            posterior.judge_by(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+            posterior.judge_by(&mut evaluator, judged, plan.seed)?;
         } else {
-            posterior.weights_suffice(&mut evaluator, tuning::ladder::JUDGED_DRAWS, plan.seed)?;
+            posterior.weights_suffice(&mut evaluator, judged, plan.seed)?;
         }
         fit.counts += evaluator.take_counts();
         let Some(diagnostics) = posterior.diagnostics() else { return Ok(self) };

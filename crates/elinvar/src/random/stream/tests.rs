@@ -77,6 +77,14 @@ fn normal_and_gamma_have_their_first_moments() {
         x.fill_with(|| stream.gamma(shape));
         assert!(((mean(&|v| v, &x) - shape) * root_n / shape.sqrt()).abs() < 4.5, "shape {shape}");
     }
+    for lambda in [0.3, 7.0, 400.0] {
+        x.fill_with(|| stream.poisson(lambda));
+        assert!(((mean(&|v| v, &x) - lambda) * root_n / lambda.sqrt()).abs() < 4.5, "mean {lambda}");
+        x.fill_with(|| stream.binomial(20, 0.3));
+        assert!(((mean(&|v| v, &x) - 6.0) * root_n / 4.2f64.sqrt()).abs() < 4.5);
+    }
+    assert_eq!((stream.poisson(0.0), stream.poisson(1e300), stream.binomial(7, 1.0)), (0.0, 1e300, 7.0));
+    assert!(stream.poisson(-1.0).is_nan() && stream.poisson(f64::NAN).is_nan() && stream.binomial(3, 1.5).is_nan());
     assert!(stream.gamma(0.0).is_nan() && stream.gamma(f64::NAN).is_nan());
 }
 
