@@ -212,7 +212,11 @@ fn formula(settings: &Settings, model: ModelName, text: &str) -> Result<OfTable,
     let (data, entry) = (&settings.data, model.entry());
     let formula = Formula::parse(text)?;
     if !model.has_coefficients() {
-        return Err(Error::NotOfThisModel { flags: "a formula", owner: "a model with coefficients".into(), model: entry.name });
+        return Err(Error::NotOfThisModel {
+            flags: "a formula",
+            owner: "a model with coefficients".into(),
+            model: entry.name,
+        });
     }
     let beside = data.target.is_some()
         || data.features.is_some()

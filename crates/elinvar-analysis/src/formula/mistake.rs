@@ -66,7 +66,9 @@ pub enum Problem {
     #[error("poly(column, k) takes a whole number k from 1 to {most}")]
     Degree { most: usize },
     /// More degrees than a column has different values.
-    #[error("poly of degree {degree} needs more than {degree} different values, and there are {found}; take a smaller degree")]
+    #[error(
+        "poly of degree {degree} needs more than {degree} different values, and there are {found}; take a smaller degree"
+    )]
     TooFewValues { degree: usize, found: usize },
     /// A `.` where no columns are meant.
     #[error(". stands for all other columns and can only be a term")]

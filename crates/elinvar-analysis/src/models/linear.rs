@@ -96,7 +96,11 @@ impl Model for Linear {
 
     fn regression(&self) -> Option<Regression<'_>> {
         let design = self.unweighted.as_ref().unwrap_or(self.target.design());
-        Some(Regression { weights: &self.weights, offsets: &self.offset, ..Regression::plain(&Normal, design, &self.y) })
+        Some(Regression {
+            weights: &self.weights,
+            offsets: &self.offset,
+            ..Regression::plain(&Normal, design, &self.y)
+        })
     }
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
