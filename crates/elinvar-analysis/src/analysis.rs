@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use elinvar::Posterior;
-use elinvar::posterior::{Answer, Diagnostics, Estimate, Judgement, WeightedDraws};
+use elinvar::posterior::{Answer, Diagnostics, Estimate, GivenBy, Judgement, WeightedDraws};
 use elinvar::run::Interrupt;
 use elinvar::target::Target;
 use elinvar_report::Content;
@@ -72,6 +72,11 @@ impl Analysis {
         if n_judged < job.diagnostic_draws && !is_by_chains {
             let (n, seed) = (job.diagnostic_draws, job.plan.seed);
             let judged = posterior.judge_further_interruptibly(job.target(), n, seed, interrupt);
+            weighted = Some(judged.map_err(Error::of_fit)?.1);
+        } else if posterior.given_by() == GivenBy::Weights {
+            // The draws of the verdict again: their log densities are known, nothing is evaluated.
+            let judged =
+                posterior.clone().judge_further_interruptibly(job.target(), n_judged, job.plan.seed, interrupt);
             weighted = Some(judged.map_err(Error::of_fit)?.1);
         }
         Self::judged(job, posterior, weighted)
