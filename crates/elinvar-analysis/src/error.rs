@@ -17,6 +17,9 @@ pub enum Error {
     /// A table cannot be read, or does not suit the model.
     #[error(transparent)]
     Data(#[from] elinvar_data::Error),
+    /// A formula is not one, or does not suit the table.
+    #[error(transparent)]
+    Formula(#[from] crate::formula::Mistake),
     /// The library does not do what was asked for, or cannot read or write a file.
     #[error(transparent)]
     Refused(elinvar::Error),
@@ -142,6 +145,12 @@ pub enum Error {
         /// That of the settings.
         known: String,
     },
+    /// Columns that are named in two ways.
+    #[error(
+        "a formula says which columns are used: leave out --target, --features, --exclude, --no-intercept, \
+         --categorical and --category, or the formula"
+    )]
+    BesideFormula,
     /// A regression without a table.
     #[error("{model} needs a table: elinvar fit {model} FILE.csv --target COLUMN")]
     NoTable {

@@ -12,6 +12,7 @@ use elinvar_data::RegressionData;
 use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::family::{AUTO, family};
+use crate::formula::Recipe;
 use crate::models::{Model, ModelName, UnderT, UsualFamily, check_owners};
 use crate::rows::{self, Loaded, Rows};
 use crate::settings::{STUDENT_T, Settings};
@@ -93,6 +94,11 @@ impl Job {
     /// The settings with every choice made: they make the same fit again.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// How a table becomes the design matrix of the model; `None` for a model of a single column.
+    pub fn recipe(&self) -> Option<&Recipe> {
+        self.rows.recipe.as_ref()
     }
 
     /// Draws that the verdict rests on, at least.
