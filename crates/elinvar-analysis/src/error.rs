@@ -361,6 +361,25 @@ pub enum Error {
         /// What was asked for.
         command: &'static str,
     },
+    /// A kept fit whose table came from the standard input.
+    #[error("the table of this fit came from the standard input, which is not kept: fit it from a file")]
+    NotKeptInput,
+    /// A level of a category that the rows of a fit did not have.
+    #[error(
+        "{}, line {line}: {column} is {level:?}, which the rows of the fit did not have; leave the row out, or fit with \
+         such rows",
+        file.display()
+    )]
+    UnknownLevel {
+        /// The new table.
+        file: PathBuf,
+        /// The first line with it.
+        line: u64,
+        /// The category.
+        column: String,
+        /// The level.
+        level: String,
+    },
     /// A fit that is done but could not be written.
     #[error(
         "{}: the fit could not be kept ({problem}); mend that, and elinvar resume {} writes it",

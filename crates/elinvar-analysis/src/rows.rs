@@ -149,6 +149,9 @@ fn read(settings: &Settings, model: ModelName) -> Result<RegressionData, Error> 
         let named = settings.model.name.is_some();
         return Err(if named { Error::NoTable { model: entry.name } } else { Error::NoModel });
     };
+    if file == "-" && settings.base.is_some() {
+        return Err(Error::NotKeptInput);
+    }
     let path = find(settings, file);
     let Some(target) = &data.target else { return Err(without_target(&path)) };
     let read = RegressionData::read(&path, &selection(target))?;

@@ -6,7 +6,9 @@ use clap::{Args, Parser, Subcommand};
 use elinvar_analysis::settings::value::{at_least_one, count, positive, seed};
 
 use crate::fit_args::{FIT_EXAMPLES, FitArgs};
-use crate::run_args::{self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, LooArgs, ManArgs, SampleArgs};
+use crate::run_args::{
+    self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, LooArgs, ManArgs, PredictArgs, SampleArgs,
+};
 
 const TEMPLATE: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
@@ -85,6 +87,9 @@ pub(crate) enum Command {
     /// Judges a kept fit again, with fresh draws.
     #[command(help_template = TEMPLATE, before_help = run_args::DIAGNOSE_EXAMPLES, after_help = EXIT_CODES)]
     Diagnose(DiagnoseArgs),
+    /// Predicts the rows of a new table by a kept regression.
+    #[command(help_template = TEMPLATE, before_help = run_args::PREDICT_EXAMPLES)]
+    Predict(PredictArgs),
     /// Says how well a kept regression predicts rows that it has not seen, by leaving out each of its own.
     #[command(help_template = TEMPLATE, before_help = run_args::LOO_EXAMPLES)]
     Loo(LooArgs),

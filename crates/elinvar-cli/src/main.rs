@@ -18,6 +18,7 @@ mod inits;
 mod loo;
 mod man;
 mod note;
+mod predict;
 mod print;
 mod progress;
 mod report;
@@ -96,6 +97,7 @@ fn run() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Diagnose(args) => diagnose::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Predict(args) => predict::run(args),
         Command::Loo(args) => loo::run(args),
         Command::Inits(args) => inits::run(args),
         Command::Completions(args) => completions::run(args),

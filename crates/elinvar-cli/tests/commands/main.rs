@@ -18,6 +18,7 @@ mod kills;
 mod ladder;
 mod loo;
 mod model_checks;
+mod predict;
 mod printed;
 mod priors;
 mod report;
