@@ -209,8 +209,8 @@ impl Reader {
     }
 }
 
-/// Whether the settings ask for a network that a user may ask for, but whose matrices take too long to be made for every
-/// such input. Larger ones are refused before anything is made, and that is tried here again.
+/// Whether the settings ask for a network that a user may ask for, but whose matrices take too long to be made for
+/// every such input. Larger ones are refused before anything is made, and that is tried here again.
 fn is_slow(settings: &Settings) -> bool {
     const WEIGHTS: std::ops::Range<usize> = 1_000..3_000_000;
     let hidden = settings.model.hidden.as_deref().unwrap_or_default();

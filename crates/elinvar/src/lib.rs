@@ -59,6 +59,7 @@
 pub mod block;
 pub mod chains;
 pub mod component;
+pub mod conformance;
 mod error;
 pub mod estimate;
 mod evaluate;

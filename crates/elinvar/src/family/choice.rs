@@ -6,7 +6,10 @@ use super::written::WrittenKind;
 use super::{Layout, MatrixUpdate};
 use crate::Error;
 use crate::component::ComponentKind;
-use crate::law::{Exponential, HalfNormal, InverseGamma, InverseGaussian, Law, PointMass, ReciprocalInverseGaussian};
+use crate::law::Role;
+use crate::law::{
+    Exponential, HalfNormal, InverseGamma, InverseGaussian, Law, Own, PointMass, ReciprocalInverseGaussian,
+};
 use crate::target::{Covariance, Support};
 
 /// Where a learned λ begins: the kurtosis of nig is that of a Student-t with 8 degrees of freedom.
@@ -50,6 +53,11 @@ pub enum Kind {
         law: Law,
         /// Whether every coordinate has a scale of its own; Σ is diagonal then.
         product: bool,
+    },
+    /// Gaussian mixed over a law that somebody has registered.
+    Own {
+        /// The law of w.
+        law: Own,
     },
     /// Gaussian with covariance Σ + AAᵀ.
     RankK {
@@ -168,6 +176,11 @@ impl Family {
         Self::full(Kind::ScaleMixture { law, product: false })
     }
 
+    /// Gaussian mixed over a law of your own ([`OwnLaw`](crate::law::OwnLaw)), as a scale, a shift or both.
+    pub fn own(law: Own) -> Self {
+        Self::full(Kind::Own { law })
+    }
+
     /// The same scale mixture with independent coordinates, each with a scale of its own; other families stay as they
     /// are.
     pub fn product(self) -> Self {
@@ -265,6 +278,7 @@ impl Family {
             Kind::Nig { .. } => "nig",
             Kind::Snig { .. } => "snig",
             Kind::ScaleMixture { .. } => "scale_mixture",
+            Kind::Own { law } => law.name(),
             Kind::RankK { .. } => "rank_k",
             Kind::Matrix { .. } => "matrix",
             Kind::Mog { .. } | Kind::MogAuto => "mog",
@@ -300,6 +314,7 @@ impl Family {
             Kind::Snig { lambda, learn: false } => ReciprocalInverseGaussian::new(lambda)?.into(),
             Kind::Snig { lambda, learn: true } => ReciprocalInverseGaussian::new(lambda)?.learned().into(),
             Kind::ScaleMixture { law, .. } => law,
+            Kind::Own { law } => law.into(),
             _ => PointMass.into(),
         })
     }
@@ -314,7 +329,9 @@ impl Family {
 
     /// Whether it is a Gaussian mixed over a law that includes, as a limit or without shift, no mixing at all.
     pub(crate) fn contains_gaussian(&self) -> bool {
-        matches!(self.kind, Kind::Skew | Kind::Emg) || self.law().is_ok_and(|law| law.is_learned())
+        matches!(self.kind, Kind::Skew | Kind::Emg)
+            || matches!(self.kind, Kind::Own { law } if law.role() == Role::Shift)
+            || self.law().is_ok_and(|law| law.is_learned())
     }
 
     /// Whether its members have a shift α.

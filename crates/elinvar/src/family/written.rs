@@ -8,7 +8,7 @@ use super::{Approximation, Blocks, Family, Kind, Layout, MatrixUpdate};
 use crate::Error;
 use crate::block::{Location, LogWeights, Natural, Scale, Tensor};
 use crate::component::ComponentKind;
-use crate::law::Law;
+use crate::law::{Law, Own};
 use crate::target::{Covariance, Shape};
 
 /// [`Kind`] as files have it.
@@ -37,6 +37,9 @@ pub(super) enum WrittenKind {
         law: Law,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         product: bool,
+    },
+    Own {
+        law: String,
     },
     RankK {
         rank: usize,
@@ -98,6 +101,7 @@ impl TryFrom<WrittenKind> for Kind {
             WrittenKind::Nig { lambda, learn } => Kind::Nig { lambda, learn },
             WrittenKind::Snig { lambda, learn } => Kind::Snig { lambda, learn },
             WrittenKind::ScaleMixture { law, product } => Kind::ScaleMixture { law, product },
+            WrittenKind::Own { law } => Kind::Own { law: Own::named(&law)? },
             WrittenKind::RankK { rank } => Kind::RankK { rank },
             WrittenKind::Matrix { layout, update } => Kind::Matrix { layout, update },
             WrittenKind::Mog { components: Components::Number(components) } => Kind::Mog { components },
@@ -127,6 +131,7 @@ impl From<Kind> for WrittenKind {
             Kind::Nig { lambda, learn } => WrittenKind::Nig { lambda, learn },
             Kind::Snig { lambda, learn } => WrittenKind::Snig { lambda, learn },
             Kind::ScaleMixture { law, product } => WrittenKind::ScaleMixture { law, product },
+            Kind::Own { law } => WrittenKind::Own { law: law.name().into() },
             Kind::RankK { rank } => WrittenKind::RankK { rank },
             Kind::Matrix { layout, update } => WrittenKind::Matrix { layout, update },
             Kind::Mog { components } => WrittenKind::Mog { components: Components::Number(components) },

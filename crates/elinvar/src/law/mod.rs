@@ -7,16 +7,20 @@
 pub(crate) mod exponential;
 pub(crate) mod generalised_hyperbolic;
 pub(crate) mod half_normal;
+mod integral;
 pub(crate) mod inverse_gamma;
 pub(crate) mod inverse_gaussian;
 pub(crate) mod lambda;
 pub(crate) mod logistic;
 pub(crate) mod mixing_law;
+mod own;
 pub(crate) mod point_mass;
 pub(crate) mod reciprocal_inverse_gaussian;
 mod registered;
 pub(crate) mod variance_gamma;
 
+pub(crate) use own::problem_of;
+pub use own::{Own, OwnLaw, Role};
 pub use registered::Law;
 
 pub(crate) use exponential::Exponential;

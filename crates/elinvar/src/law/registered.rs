@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, PathOfDraw, ShapeSlopes, SkewnessOfShift, TwoPoint,
-    VarianceGamma,
+    Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, Own, PathOfDraw, Role, ShapeSlopes, SkewnessOfShift,
+    TwoPoint, VarianceGamma,
 };
 use crate::Error;
 
@@ -20,6 +20,14 @@ macro_rules! laws {
                 #[doc = concat!("`", stringify!($type), "` with its constants.")]
                 $type(super::$type),
             )*
+            /// A law that somebody has registered.
+            Own(Own),
+        }
+
+        impl From<Own> for Law {
+            fn from(law: Own) -> Self {
+                Self::Own(law)
+            }
         }
 
         $(impl From<super::$type> for Law {
@@ -31,7 +39,7 @@ macro_rules! laws {
         /// Calls a method of the law.
         macro_rules! of_law {
             ($self_:expr, $law:ident => $body:expr) => {
-                match $self_ { $(Law::$type($law) => $body,)* }
+                match $self_ { $(Law::$type($law) => $body,)* Law::Own($law) => $body }
             };
         }
 
@@ -46,41 +54,49 @@ macro_rules! laws {
         impl Law {
             /// The word for it.
             pub fn name(&self) -> &'static str {
-                match self { $(Self::$type(_) => super::$type::NAME,)* }
+                match self { $(Self::$type(_) => super::$type::NAME,)* Self::Own(law) => law.name() }
             }
 
             /// Whether u(w) is not identically zero, that is, whether α exists.
             pub(crate) fn is_shifted(&self) -> bool {
-                match self { $(Self::$type(_) => super::$type::SHIFTED,)* }
+                match self {
+                    $(Self::$type(_) => super::$type::SHIFTED,)*
+                    Self::Own(law) => law.role() != Role::Scale,
+                }
             }
 
             /// Whether w is random.
             pub(crate) fn mixes(&self) -> bool {
-                match self { $(Self::$type(_) => super::$type::MIXES,)* }
+                match self { $(Self::$type(_) => super::$type::MIXES,)* Self::Own(_) => true }
             }
 
             /// Whether [`Law::entropy`] is known; see [`MixingLaw::EXACT_ENTROPY`].
             pub(crate) fn has_exact_entropy(&self) -> bool {
-                match self { $(Self::$type(_) => super::$type::EXACT_ENTROPY,)* }
+                match self {
+                    $(Self::$type(_) => super::$type::EXACT_ENTROPY,)*
+                    Self::Own(law) => law.role() != Role::ShiftAndScale,
+                }
             }
 
             /// The constants with their names.
             pub fn constants(&self) -> impl Iterator<Item = (&'static str, f64)> + use<> {
                 let (names, values) = match self {
                     $(Self::$type(law) => (super::$type::CONSTANTS, MixingLaw::constants(law)),)*
+                    Self::Own(_) => (&[][..], [0.0; 2]),
                 };
                 names.iter().zip(values).map(|((name, _), value)| (*name, value))
             }
 
             /// The same law with another constant, cut to where the law exists.
             pub(crate) fn with_parameter(&self, value: f64) -> Self {
-                match self { $(Self::$type(law) => law.with_parameter(value).into(),)* }
+                match self { $(Self::$type(law) => law.with_parameter(value).into(),)* Self::Own(_) => *self }
             }
 
             /// KL(this ‖ other) of two mixing laws of one kind; infinite for two kinds.
             pub(crate) fn divergence_from(&self, other: &Self) -> f64 {
                 match (self, other) {
                     $((Self::$type(law), Self::$type(other)) => law.divergence_from(other),)*
+                    (Self::Own(law), Self::Own(other)) if law == other => 0.0,
                     _ => f64::INFINITY,
                 }
             }
@@ -126,6 +142,9 @@ impl Law {
             return Ok(VarianceGamma::new(1.0)?.into());
         }
         let Some(law) = ALL.iter().find(|law| law.is_scale && law.name == name) else {
+            if let Ok(own) = Own::named(name) {
+                return Ok(own.into());
+            }
             return Err(Error::Unsupported {
                 wanted: format!("the scale law {name:?}"),
                 instead: format!("use one of {}", Self::scale_names().collect::<Vec<_>>().join(", ")),

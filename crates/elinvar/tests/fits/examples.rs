@@ -11,6 +11,8 @@ mod hierarchy;
 mod logistic_by_hand;
 #[path = "../../examples/mixture_posterior.rs"]
 mod mixture_posterior;
+#[path = "../../examples/own_law.rs"]
+mod own_law;
 #[path = "../../examples/researchers_loop.rs"]
 mod researchers_loop;
 #[path = "../../examples/save_and_load.rs"]
@@ -26,6 +28,7 @@ fn all_of_them_run() -> elinvar::Result {
     hierarchy::main()?;
     logistic_by_hand::main()?;
     mixture_posterior::main()?;
+    own_law::main()?;
     researchers_loop::main()?;
     save_and_load::main()?;
     stop_and_resume::main()
