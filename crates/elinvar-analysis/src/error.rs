@@ -38,6 +38,12 @@ pub enum Error {
         /// The model that was named.
         model: &'static str,
     },
+    /// Ratios of a model that has none.
+    #[error("--ratios shows odds ratios or rate ratios, and {model} has neither: leave it out")]
+    NoRatios {
+        /// The model that was named.
+        model: &'static str,
+    },
     /// A setting that belongs to other families.
     #[error("{flag} belongs to --family {owners} and means nothing for {family}; change the family or leave it out")]
     NotOfThisFamily {
@@ -239,6 +245,12 @@ pub enum Error {
     /// A folder that holds something else.
     #[error("{}: the folder is not empty; {NEW_FOLDER}", path.display())]
     NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder with a finished fit, where another was to begin.
+    #[error("{}: the folder has a fit already; name a new folder with --out, or replace it by --overwrite", path.display())]
+    Taken {
         /// The folder.
         path: PathBuf,
     },

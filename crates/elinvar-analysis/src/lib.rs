@@ -26,6 +26,7 @@ mod models;
 pub mod number;
 mod own;
 mod page;
+mod parameter_quantiles;
 pub mod place;
 pub mod predict;
 mod prior;

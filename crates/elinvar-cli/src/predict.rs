@@ -17,7 +17,12 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
         (_, true) => Of::Expectation,
         _ => Of::Response,
     };
-    let asked = Asked { of, quantiles: args.quantiles.clone(), draws: args.draws, seed: args.seed };
+    let asked = Asked {
+        of,
+        quantiles: args.quantiles.iter().map(|percent| percent / 100.0).collect(),
+        draws: args.draws,
+        seed: args.seed,
+    };
     let predictions = Predictions::new(&Kept::open(&args.run)?, &args.file, &asked)?;
     match (place, &args.out) {
         (Some(place), Some(path)) => {
