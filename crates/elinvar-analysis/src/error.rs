@@ -17,6 +17,9 @@ pub enum Error {
     /// A table cannot be read, or does not suit the model.
     #[error(transparent)]
     Data(#[from] elinvar_data::Error),
+    /// A formula is not one, or does not suit the table.
+    #[error(transparent)]
+    Formula(#[from] crate::formula::Mistake),
     /// The library does not do what was asked for, or cannot read or write a file.
     #[error(transparent)]
     Refused(elinvar::Error),
@@ -148,6 +151,12 @@ pub enum Error {
         /// That of the settings.
         known: String,
     },
+    /// Columns that are named in two ways.
+    #[error(
+        "a formula says which columns are used: leave out --target, --features, --exclude, --no-intercept, \
+         --categorical and --category, or the formula"
+    )]
+    BesideFormula,
     /// A regression without a table.
     #[error("{model} needs a table: elinvar fit {model} FILE.csv --target COLUMN")]
     NoTable {
@@ -376,22 +385,6 @@ pub enum Error {
     /// A kept fit whose table came from the standard input.
     #[error("the table of this fit came from the standard input, which is not kept: fit it from a file")]
     NotKeptInput,
-    /// A level of a category that the rows of a fit did not have.
-    #[error(
-        "{}, line {line}: {column} is {level:?}, which the rows of the fit did not have; leave the row out, or fit with \
-         such rows",
-        file.display()
-    )]
-    UnknownLevel {
-        /// The new table.
-        file: PathBuf,
-        /// The first line with it.
-        line: u64,
-        /// The category.
-        column: String,
-        /// The level.
-        level: String,
-    },
     /// A fit that is done but could not be written.
     #[error(
         "{}: the fit could not be kept ({problem}); mend that, and elinvar resume {} writes it",

@@ -117,7 +117,8 @@ fn of_regression(
     draws: &DrawBuffer,
 ) -> Result<Scores, elinvar::Error> {
     let design = DesignMatrix::new(rows.features.clone(), rows.n_cols(), rows.names.clone())?;
-    let held_out = Regression::plain(regression.response, &design, &rows.y);
+    let (offsets, trials) = (&rows.beside.offset, &rows.beside.trials);
+    let held_out = Regression { offsets, trials, ..Regression::plain(regression.response, &design, &rows.y) };
     let all: Vec<usize> = (0..rows.n_rows()).collect();
     // A running log-sum-exp for each row: the largest term and the sum relative to it.
     let mut densities = vec![(f64::NEG_INFINITY, 0.0); rows.n_rows()];

@@ -12,6 +12,7 @@ use elinvar_data::RegressionData;
 use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::family::{AUTO, family};
+use crate::formula::Recipe;
 use crate::models::{Model, ModelName, UnderT, UsualFamily, check_owners};
 use crate::quantiles;
 use crate::rows::{self, Loaded, Rows};
@@ -131,6 +132,11 @@ impl Job {
     /// What e^β of a coefficient is called, if it has a name.
     pub(crate) fn ratio(&self) -> Option<&'static str> {
         self.model.regression().and_then(|rows| rows.response.ratio())
+    }
+
+    /// How a table becomes the design matrix of the model; `None` for a model of a single column.
+    pub fn recipe(&self) -> Option<&Recipe> {
+        self.rows.recipe.as_ref()
     }
 
     /// Draws that the verdict rests on, at least.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use elinvar::Posterior;
 
 use crate::error::Error;
+use crate::formula::Recipe;
 use crate::job::Job;
-use crate::own::{self, CONFIG, FIT};
+use crate::own::{self, CONFIG, FIT, RECIPE};
 use crate::run_folder::{changed_files, check_settings};
 use crate::settings::{self, Settings};
 
@@ -36,6 +37,21 @@ impl Kept {
     /// Files beside the fit that are not as it has left them.
     pub fn changed_files(&self) -> Vec<PathBuf> {
         changed_files(&folder_of(&self.path))
+    }
+
+    /// How a table becomes the design matrix of the fit: with it, new rows need no other data.
+    ///
+    /// # Errors
+    /// [`Error::NotARun`] where the fit has none: a model of a single column, or a fit file alone; and a file that was
+    /// changed.
+    pub fn recipe(&self) -> Result<Recipe, Error> {
+        let folder = folder_of(&self.path);
+        let path = folder.join(RECIPE);
+        if self.changed_files().contains(&path) {
+            return Err(Error::ChangedSettings { path });
+        }
+        let content = own::content(&path).ok_or(Error::NotARun { path: folder, file: RECIPE })?;
+        Ok(Recipe::from_json(&String::from_utf8_lossy(&content))?)
     }
 
     /// Where the report of the fit goes: beside it, in place of an earlier one.

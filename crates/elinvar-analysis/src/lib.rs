@@ -16,6 +16,7 @@ mod draws;
 mod error;
 mod fail_point;
 mod family;
+pub mod formula;
 mod held_out;
 mod job;
 mod json;

@@ -18,8 +18,10 @@ pub(crate) const REPORT: &str = "report.html";
 /// The list of checksums: those of the files that have none of their own and are not made anew.
 pub(crate) const CHECKSUMS: &str = "checksums.txt";
 pub(crate) const FIT: &str = "fit.json";
+/// How a table becomes a design matrix; models of a single column have none.
+pub(crate) const RECIPE: &str = "recipe.json";
 /// All of them: an incomplete one of these is ours to remove, any other file is not.
-pub(crate) const FILES: [&str; 6] = [TRACE, DIAGNOSTICS, CONFIG, REPORT, CHECKSUMS, FIT];
+pub(crate) const FILES: [&str; 7] = [TRACE, DIAGNOSTICS, CONFIG, RECIPE, REPORT, CHECKSUMS, FIT];
 
 /// How the table of steps begins.
 pub(crate) const TRACE_HEADER: &str =
@@ -50,6 +52,7 @@ fn is_of_elinvar(path: &Path) -> bool {
             text.starts_with("<!doctype html>\n") && title.is_some_and(|head| head.ends_with(" · elinvar"))
         }
         Some(CHECKSUMS) => text.lines().all(|line| line.split_once("  ").is_some_and(|(sum, _)| is_checksum(sum))),
+        Some(RECIPE) => text.starts_with("{\n  \"format\": \"elinvar-recipe "),
         Some(FIT) => text.starts_with("{\n  \"format\": \"elinvar-fit\""),
         _ => false,
     }
@@ -116,6 +119,7 @@ mod tests {
             (TRACE, TRACE_HEADER),
             (DIAGNOSTICS, "{\n  \"verdict\": \"trust\""),
             (CONFIG, "elinvar = \"0.1.0\"\n"),
+            (RECIPE, "{\n  \"format\": \"elinvar-recipe 1\","),
             (REPORT, "<!doctype html>\n<title>Trust · elinvar</title>"),
             (CHECKSUMS, "8209b8d009d71846  trace.csv\n"),
             (FIT, "{\n  \"format\": \"elinvar-fit\","),

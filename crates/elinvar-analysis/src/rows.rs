@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use elinvar_data::{
-    ColumnTransform, Columns as Chosen, DesignColumn, Intercept, Reading, RegressionData, Scaling, Selection, Split,
-    Table, breast_cancer, read_row_numbers, split_fraction, unit_columns,
+    Beside, ColumnTransform, Columns as Chosen, DesignColumn, Intercept, Outcome, Reading, RegressionData, Scaling,
+    Selection, Split, Table, breast_cancer, read_row_numbers, split_fraction, unit_columns,
 };
 
 use crate::error::Error;
+use crate::formula::{Design, Formula, Left, Mistake, Problem, Recipe};
 use crate::models::{Columns, ModelName};
 use crate::settings::Settings;
 
@@ -32,6 +33,10 @@ pub(crate) struct Rows {
     pub(crate) n_dropped: usize,
     /// Of the rows that were read.
     pub(crate) fingerprint: String,
+    /// How a table becomes a design matrix; `None` for a model of a single column.
+    pub(crate) recipe: Option<Recipe>,
+    /// The levels of a target that is a text.
+    pub(crate) classes: Vec<String>,
     /// Number in the file, counted from 0, of each row of the fit; empty where rows are in their place.
     file_rows: Vec<usize>,
 }
@@ -65,13 +70,33 @@ impl Rows {
 
 /// Reads the table that the settings name.
 pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Error> {
-    let data = read(settings, model)?;
+    if settings.data.file.as_deref() == Some("-") && settings.base.is_some() {
+        return Err(Error::NotKeptInput);
+    }
+    let (mut data, formula) = match &settings.data.formula {
+        Some(text) => {
+            let formula = formula(settings, model, text)?;
+            let (data, recipe) = formula.rows(None)?;
+            (data, Some((formula, recipe)))
+        }
+        None => (read(settings, model)?, None),
+    };
     let (n_read, n_dropped, fingerprint) = (data.n_rows(), data.n_dropped, data.fingerprint.clone());
     if let Some(known) = settings.data.fingerprint.clone().filter(|known| *known != fingerprint) {
         let file = settings.data.file.clone().unwrap_or_else(|| "the embedded table".into());
         return Err(Error::OtherData { file, found: fingerprint, known });
     }
     let split = split(settings, &data)?;
+    let recipe = match (formula, &split) {
+        (Some((formula, _)), Some(split)) => {
+            // What is learned is learned from the rows of the fit.
+            let (again, recipe) = formula.rows(Some(&split.train))?;
+            data = again;
+            Some(recipe)
+        }
+        (Some((_, recipe)), None) => Some(recipe),
+        (None, _) => (model.entry().columns != Columns::Single).then(|| Recipe::of_columns(&data)),
+    };
     let file_rows = match &split {
         Some(split) => split.train.iter().map(|i| data.file_row(*i)).collect(),
         None if n_dropped > 0 => (0..n_read).map(|i| data.file_row(i)).collect(),
@@ -107,6 +132,8 @@ pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Erro
         n_read,
         n_dropped,
         fingerprint,
+        recipe,
+        classes: train.classes.clone(),
         file_rows,
     };
     Ok(Loaded { rows, train, test })
@@ -149,11 +176,8 @@ fn read(settings: &Settings, model: ModelName) -> Result<RegressionData, Error> 
         let named = settings.model.name.is_some();
         return Err(if named { Error::NoTable { model: entry.name } } else { Error::NoModel });
     };
-    if file == "-" && settings.base.is_some() {
-        return Err(Error::NotKeptInput);
-    }
     let path = find(settings, file);
-    let Some(target) = &data.target else { return Err(without_target(&path)) };
+    let Some(target) = &data.target else { return Err(without_target(&path, data.array.as_ref())) };
     let read = RegressionData::read(&path, &selection(target))?;
     match entry.taken.filter(|taken| read.names.iter().any(|name| name == taken)) {
         Some(column) => Err(Error::NameTaken { file: file.clone(), column }),
@@ -161,13 +185,82 @@ fn read(settings: &Settings, model: ModelName) -> Result<RegressionData, Error> 
     }
 }
 
-fn without_target(path: &Path) -> Error {
-    let columns = match Table::read(path, &Chosen::Only(vec![String::new()])) {
-        Err(elinvar_data::Error::NoSuchColumn { available, .. }) => available,
-        Err(error) => return error.into(),
-        Ok(table) => table.names().to_vec(),
-    };
-    Error::NoTarget { path: path.into(), columns }
+fn without_target(path: &Path, array: Option<&String>) -> Error {
+    match names(path, array) {
+        Ok(columns) => Error::NoTarget { path: path.into(), columns },
+        Err(error) => error,
+    }
+}
+
+/// The names of all columns of a file.
+fn names(path: &Path, array: Option<&String>) -> Result<Vec<String>, Error> {
+    let no_column = Chosen::Only(vec![String::new()]);
+    match Table::read_with(path, &Reading { array: array.cloned(), ..Reading::from(&no_column) }) {
+        Err(elinvar_data::Error::NoSuchColumn { available, .. }) => Ok(available),
+        Err(error) => Err(error.into()),
+        Ok(table) => Ok(table.names().to_vec()),
+    }
+}
+
+/// A formula with the table that it is about.
+struct OfTable {
+    formula: Formula,
+    table: Table,
+    model: ModelName,
+    outcome: Outcome,
+}
+
+/// Reads the columns that a formula needs.
+fn formula(settings: &Settings, model: ModelName, text: &str) -> Result<OfTable, Error> {
+    let (data, entry) = (&settings.data, model.entry());
+    let formula = Formula::parse(text)?;
+    if !model.has_coefficients() {
+        return Err(Error::NotOfThisModel {
+            flags: "a formula",
+            owner: "a model with coefficients".into(),
+            model: entry.name,
+        });
+    }
+    let beside = data.target.is_some()
+        || data.features.is_some()
+        || data.exclude.is_some()
+        || data.intercept.is_some()
+        || data.categorical.is_some()
+        || data.category.is_some();
+    if beside {
+        return Err(Error::BesideFormula);
+    }
+    let Some(file) = &data.file else { return Err(Error::NoTable { model: entry.name }) };
+    let path = find(settings, file);
+    let missing = data.missing.unwrap_or_default();
+    let available = names(&path, data.array.as_ref())?;
+    let reading = formula.reading(Path::new(file), &available, missing)?;
+    let table = Table::read_with(&path, &Reading { array: data.array.clone(), ..reading })?;
+    if table.n_rows() < 2 {
+        return Err(elinvar_data::Error::TooFewRows { file: path, found: table.n_rows() }.into());
+    }
+    Ok(OfTable { formula, table, model, outcome: (entry.outcome)(&settings.model) })
+}
+
+impl OfTable {
+    /// The rows, with what was learned from some of them or from all.
+    fn rows(&self, learn_from: Option<&[usize]>) -> Result<(RegressionData, Recipe), Error> {
+        let (table, entry) = (&self.table, self.model.entry());
+        let recipe = self.formula.learn(table, learn_from)?;
+        if let Some(name) = entry.taken.filter(|taken| recipe.names().iter().any(|name| name == taken)) {
+            return Err(Error::NameTaken { file: table.file().display().to_string(), column: name });
+        }
+        let Left { y, trials, weights } = recipe.left(table, self.outcome)?;
+        if !trials.is_empty() {
+            let (model, what, instead) = (entry.name, "trials", "binomial");
+            return Err(Mistake::from(Problem::NotOfThisModel { model, what, instead }).into());
+        }
+        let Design { features, offset } = recipe.apply(table)?;
+        let columns = (recipe.names(), recipe.kinds());
+        let target = (self.formula.response(), recipe.response.levels.clone());
+        let beside = Beside { offset, weights, trials };
+        Ok((RegressionData::of_design(table, features, columns, target, y, beside), recipe))
+    }
 }
 
 /// The column of a model without coefficients; a rate has its exposures as the one feature.

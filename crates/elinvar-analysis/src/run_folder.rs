@@ -17,9 +17,10 @@ use serde::Serialize;
 use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::fail_point;
+use crate::formula::Recipe;
 use crate::held_out::Test;
 use crate::job::Job;
-use crate::own::{self, CHECKSUMS, CONFIG, DIAGNOSTICS, FILES, FIT, REPORT, TRACE, TRACE_HEADER};
+use crate::own::{self, CHECKSUMS, CONFIG, DIAGNOSTICS, FILES, FIT, RECIPE, REPORT, TRACE, TRACE_HEADER};
 use crate::settings::{self, Settings};
 
 /// Name of the folder with the state of a fit under way; beside the state it has the settings of a fit that goes on
@@ -232,7 +233,9 @@ impl RunFolder {
         let page = elinvar_report::html(&analysis.content(job, command)?);
         // A restart and a rung of a ladder have plans of their own; this is the one that was asked for.
         let (config, trace) = (self.config(job)?, trace(posterior.trace()));
+        let recipe = job.recipe().map(Recipe::to_json);
         let texts = [(TRACE, trace.as_str()), (DIAGNOSTICS, &diagnostics), (CONFIG, &config)];
+        let texts: Vec<(&str, &str)> = texts.into_iter().chain(recipe.as_deref().map(|text| (RECIPE, text))).collect();
         let sums: String = texts.iter().map(|(name, text)| checksum_line(name, text.as_bytes())).collect();
         for (name, text) in texts.into_iter().chain([(REPORT, page.as_str()), (CHECKSUMS, &sums)]) {
             let written = replace(&self.path.join(name), text.as_bytes()).and_then(|()| fail_point::pass(name));
@@ -265,7 +268,7 @@ fn clear(path: &Path) -> Result<(), Error> {
         return Err(Error::InTheWay { path: checkpoint });
     }
     // Without the fit file the folder is that of an unfinished fit, and without the settings none at all.
-    for name in [FIT, TRACE, DIAGNOSTICS, REPORT, CHECKSUMS] {
+    for name in [FIT].into_iter().chain(FILES).filter(|name| *name != CONFIG) {
         match fs::remove_file(path.join(name)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(unwritable(e)),
             _ => {}
@@ -292,7 +295,7 @@ pub(crate) fn changed_files(folder: &Path) -> Vec<PathBuf> {
     let is_as_left = |name: &str, line: &str| {
         own::content(&folder.join(name)).is_some_and(|content| checksum_line(name, &content).trim_end() == line)
     };
-    let names = [TRACE, DIAGNOSTICS, CONFIG];
+    let names = [TRACE, DIAGNOSTICS, CONFIG, RECIPE];
     let lines = sums.lines().filter_map(|line| Some((line, *names.iter().find(|name| line.ends_with(**name))?)));
     lines.filter(|(line, name)| !is_as_left(name, line)).map(|(_, name)| folder.join(name)).collect()
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use elinvar::Posterior;
+use elinvar_data::DesignColumn;
 
 use crate::family::family_in_words;
 use crate::job::Job;
@@ -38,7 +39,14 @@ pub(crate) fn parts(job: &Job) -> Vec<(String, String)> {
     let data = format!("{}, {}; fingerprint {}", file(facts, FileName::Given), rows(facts), facts.fingerprint);
     let mut parts = vec![("Data", data), ("Model", job.model.formula(&facts.target))];
     if job.settings().model.name.is_some_and(|name| name.entry().columns != Columns::Single) {
+        if let Some(formula) = &job.settings().data.formula {
+            parts.push(("Formula", formula.clone()));
+        }
         parts.push(("Columns", columns(facts)));
+        parts.extend(of_levels(facts).into_iter().map(|(name, text)| match name {
+            "event" => ("Event", text),
+            _ => ("Compared", text),
+        }));
         if facts.is_scaled() {
             let scaled = "shifted or scaled for the fit; coefficients on this page are in the units of the file";
             parts.push(("Scaling", scaled.into()));
@@ -63,6 +71,27 @@ fn rows(rows: &Rows) -> String {
     let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
     let scaled = if rows.is_scaled() { ", columns scaled" } else { "" };
     format!("{} rows{others}{scaled}", rows.n_rows)
+}
+
+/// What levels are compared with, and which class is the event, where texts were read.
+pub(crate) fn of_levels(rows: &Rows) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if let [other, event] = rows.classes.as_slice() {
+        lines.push(("event", format!("{} = {event}, against {other}", rows.target)));
+    }
+    let mut references: Vec<String> = Vec::new();
+    for kind in &rows.kinds {
+        if let DesignColumn::Indicator { column, reference: Some(reference), .. } = kind {
+            let compared = format!("{column} with {reference}");
+            if !references.contains(&compared) {
+                references.push(compared);
+            }
+        }
+    }
+    if !references.is_empty() {
+        lines.push(("compared", references.join(", ")));
+    }
+    lines
 }
 
 fn columns(rows: &Rows) -> String {

@@ -25,6 +25,7 @@ Examples:
   elinvar fit logistic credit.csv --target y               your table; every other column is a feature
   elinvar fit linear houses.csv --target price --features area,rooms --prior-sd 10 --out run1
   elinvar fit poisson visits.csv --target n --json         one JSON object instead of a page
+  elinvar fit logistic trial.csv \"cured ~ age + log(dose) * sex\"           a formula; docs/formulas.md has the grammar
 
   elinvar fit logistic big.parquet --target y --standardize --test-fraction 0.2
   elinvar fit --config run1/config.toml --seed 2           the settings of a run, with another seed
@@ -40,6 +41,9 @@ pub(crate) struct FitArgs {
     /// The table: CSV, LIBSVM, npy, npz or parquet, told by its content; - for the standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// What explains what, such as "y ~ age + log(dose) * sex"; texts are categories
+    #[arg(value_name = "FORMULA", conflicts_with_all = ["target", "features", "exclude", "no_intercept"])]
+    pub(crate) formula: Option<String>,
     /// Take settings from this TOML file, such as the config.toml of a run; flags have the last word
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,

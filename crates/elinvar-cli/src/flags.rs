@@ -114,6 +114,13 @@ fn over_data(data: &mut DataSettings, args: &FitArgs) {
         (data.file, data.example) = (Some(file.display().to_string()), None);
     }
     set(&mut data.array, &args.array);
+    if args.formula.is_some() {
+        (data.target, data.features, data.exclude, data.intercept) = (None, None, None, None);
+        (data.categorical, data.category) = (None, None);
+        data.formula.clone_from(&args.formula);
+    } else if args.target.is_some() || args.features.is_some() || args.exclude.is_some() {
+        data.formula = None;
+    }
     set(&mut data.target, &args.target);
     if args.features.is_some() || args.exclude.is_some() {
         (data.features, data.exclude) = (args.features.clone(), args.exclude.clone());

@@ -3,6 +3,8 @@
 //! The parser proposes flags that have a few letters in common (`--no-intercept` for `--iter`). Here a flag is proposed
 //! that means what was typed, or that is spelled nearly so.
 
+use clap::CommandFactory as _;
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use elinvar_data::nearest;
 
@@ -40,26 +42,39 @@ pub(crate) fn mended(mut error: clap::Error) -> clap::Error {
         return error;
     }
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg).cloned() else { return error };
-    if error.remove(ContextKind::SuggestedArg).is_none() && !typed.starts_with("--") {
-        return error;
-    }
-    // What goes with the parser's own tip: its advice, and a usage that names the flag.
-    error.remove(ContextKind::Suggested);
-    error.remove(ContextKind::Usage);
-    if let Some(flag) = tip(&typed) {
-        error.insert(ContextKind::SuggestedArg, ContextValue::String(flag));
+    let had_tip = error.remove(ContextKind::SuggestedArg).is_some();
+    let tip = tip(&typed);
+    if had_tip || tip.is_some() {
+        // What goes with the parser's own tip: its advice, and a usage that names the flag.
+        error.remove(ContextKind::Suggested);
+        error.remove(ContextKind::Usage);
+        if let Some(usage) = usage() {
+            error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+        }
+        if let Some(flag) = tip {
+            error.insert(ContextKind::SuggestedArg, ContextValue::String(flag));
+        }
     }
     error
 }
 
+/// How the command that was typed is used.
+fn usage() -> Option<StyledStr> {
+    let mut command = Cli::command();
+    command.build();
+    Some(command.find_subcommand_mut(typed_command())?.render_usage())
+}
+
+fn typed_command() -> String {
+    std::env::args().nth(1).unwrap_or_default()
+}
+
 /// The flag that is meant, of those that the command has.
 fn tip(typed: &str) -> Option<String> {
-    use clap::CommandFactory as _;
     let word = typed.split_once('=').map_or(typed, |(flag, _)| flag);
     let command = Cli::command();
-    let named = std::env::args().nth(1).unwrap_or_default();
     let flags: Vec<String> = command
-        .find_subcommand(&named)
+        .find_subcommand(typed_command())
         .into_iter()
         .flat_map(|command| command.get_arguments().filter_map(|arg| arg.get_long()))
         .map(|flag| format!("--{flag}"))

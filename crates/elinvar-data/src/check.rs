@@ -59,6 +59,9 @@ pub(crate) fn check_levels(table: &Table, kept: &[usize]) -> Result<(), Error> {
 
 /// The target as the model takes it.
 pub(crate) fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<Vec<f64>, Error> {
+    if let (Outcome::Binary, Some([_, _])) = (outcome, table.levels(target)) {
+        return Ok(table.column(target).map(|position| 2.0 * position - 1.0).collect());
+    }
     check_is_numeric(table, target)?;
     let mut y: Vec<f64> = table.column(target).collect();
     match outcome {

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::check::{check_beside_intercept, check_levels, check_names, check_size, outcome, single_outcome};
 use crate::fingerprint::fingerprint;
 use crate::room::zeros;
-use crate::{Columns, Error, Intercept, Outcome, Selection, Table};
+use crate::{Beside, Columns, Error, Intercept, Outcome, Selection, Table};
 
 /// What a column of the design matrix is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,10 @@ pub struct RegressionData {
     pub y: Vec<f64>,
     /// Name of the target.
     pub target: String,
+    /// The levels of a target that is a text, in their order; of two the second is the event.
+    pub classes: Vec<String>,
+    /// Offsets, weights and trials.
+    pub beside: Beside,
     /// Hash of the names and the bits of all values as they were read, by which a fit recognises its data.
     pub fingerprint: String,
     /// Rows of the file that were dropped because a cell was missing.
@@ -114,12 +118,33 @@ impl RegressionData {
             check_beside_intercept(&table, &kept)?;
         }
         let Design { sources, names, kinds } = design(&table, &kept, selection.intercept)?;
+        let classes = table.levels[target].clone();
         let Table { file, values, n_dropped, kept_rows, names: table_names, .. } = table;
         let features = rows_of(&file, &sources, values, table_names.len())?;
         let all_names: Vec<&str> = names.iter().chain([&selection.target]).map(String::as_str).collect();
         let fingerprint = fingerprint(all_names.into_iter(), features.iter().chain(&y).copied());
-        let target = selection.target.clone();
-        Ok(RegressionData { features, names, kinds, y, target, fingerprint, n_dropped, kept_rows })
+        let (target, beside) = (selection.target.clone(), Beside::default());
+        Ok(RegressionData { features, names, kinds, y, target, classes, beside, fingerprint, n_dropped, kept_rows })
+    }
+
+    /// A design matrix that was made of all columns of a table; the fingerprint is that of the table.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many rows as the table has, or not as many kinds as names.
+    pub fn of_design(
+        table: &Table,
+        features: Vec<f64>,
+        (names, kinds): (Vec<String>, Vec<DesignColumn>),
+        (target, classes): (String, Vec<String>),
+        y: Vec<f64>,
+        beside: Beside,
+    ) -> Self {
+        assert_eq!((y.len(), features.len()), (table.n_rows(), names.len() * y.len()), "one row for each of the table");
+        assert_eq!(names.len(), kinds.len(), "a kind for each column");
+        let (n_dropped, kept_rows) = (table.n_dropped, table.kept_rows.clone());
+        let fingerprint = table.fingerprint();
+        RegressionData { features, names, kinds, y, target, classes, beside, fingerprint, n_dropped, kept_rows }
     }
 
     /// The first column of a table as the target and the others as features, for a model of a single quantity: a target
@@ -141,7 +166,8 @@ impl RegressionData {
         let (target, names) = (table.names()[0].clone(), table.names()[1..].to_vec());
         let kinds = vec![DesignColumn::Number; n_features];
         let (n_dropped, kept_rows) = (table.n_dropped, table.kept_rows.clone());
-        Ok(RegressionData { features, names, kinds, y, target, fingerprint, n_dropped, kept_rows })
+        let (classes, beside) = (Vec::new(), Beside::default());
+        Ok(RegressionData { features, names, kinds, y, target, classes, beside, fingerprint, n_dropped, kept_rows })
     }
 
     /// Number of rows.

@@ -32,6 +32,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod beside;
 mod category;
 mod cell;
 mod check;
@@ -66,6 +67,7 @@ mod split;
 mod table;
 mod zip;
 
+pub use beside::Beside;
 pub use columns::Columns;
 pub use describe::{ColumnDescription, ColumnKind, Description, Level, Problem, Range, describe};
 pub use design::{DesignColumn, RegressionData};
@@ -87,4 +89,4 @@ pub use split::{Split, read_row_numbers, split};
 pub use table::Table;
 
 /// Names of the columns that come before the parameters wherever draws are written.
-const DRAWS_COLUMNS: [&str; 3] = ["lp__", "log_p__", "log_g__"];
+pub const DRAWS_COLUMNS: [&str; 3] = ["lp__", "log_p__", "log_g__"];

@@ -71,7 +71,7 @@ impl RegressionData {
     pub fn rows(&self, rows: &[usize]) -> RegressionData {
         let features = rows.iter().flat_map(|&i| self.row(i)).copied().collect();
         let y = rows.iter().map(|&i| self.y[i]).collect();
-        self.with_rows(features, y)
+        self.with_rows(features, y, rows)
     }
 
     /// Training and test rows.
@@ -101,10 +101,12 @@ impl RegressionData {
         let mut y: Vec<f64> = order.iter().map(|&i| self.y[i]).collect();
         let test_features = features.split_off(split.train.len() * width);
         let test_y = y.split_off(split.train.len());
-        Ok((self.with_rows(features, y), self.with_rows(test_features, test_y)))
+        let (train, test) = (&split.train, &split.test);
+        Ok((self.with_rows(features, y, train), self.with_rows(test_features, test_y, test)))
     }
 
-    fn with_rows(&self, features: Vec<f64>, y: Vec<f64>) -> RegressionData {
+    /// The same columns with these numbers, which are those of some of its rows.
+    fn with_rows(&self, features: Vec<f64>, y: Vec<f64>, rows: &[usize]) -> RegressionData {
         let all_names: Vec<&str> = self.names.iter().chain([&self.target]).map(String::as_str).collect();
         let fingerprint = fingerprint(all_names.into_iter(), features.iter().chain(&y).copied());
         let (names, kinds, target) = (self.names.clone(), self.kinds.clone(), self.target.clone());
@@ -114,6 +116,8 @@ impl RegressionData {
             kinds,
             y,
             target,
+            classes: self.classes.clone(),
+            beside: self.beside.rows(rows),
             fingerprint,
             n_dropped: self.n_dropped,
             kept_rows: Vec::new(),

@@ -50,6 +50,8 @@ pub struct Reading {
     pub categorical: Categorical,
     /// Columns that are categories whatever they hold.
     pub as_category: Vec<String>,
+    /// Columns that are categories where they hold a text, whatever becomes of others.
+    pub texts: Vec<String>,
     /// The array with the features in an npz file; needed where the file has several with two dimensions.
     pub array: Option<String>,
 }
@@ -57,7 +59,8 @@ pub struct Reading {
 impl Reading {
     /// Whether texts make this column a category.
     pub(crate) fn may_be_text(&self, name: &str) -> bool {
-        self.categorical == Categorical::Indicators || self.as_category.iter().any(|listed| listed == name)
+        let is_listed = |list: &[String]| list.iter().any(|listed| listed == name);
+        self.categorical == Categorical::Indicators || is_listed(&self.as_category) || is_listed(&self.texts)
     }
 }
 

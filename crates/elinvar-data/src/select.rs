@@ -9,7 +9,8 @@ use crate::{Categorical, Columns, Error, Missing, Reading};
 pub enum Outcome {
     /// Any number.
     Real,
-    /// Two classes, written 0 and 1 or −1 and 1; given out as −1 and 1.
+    /// Two classes, written 0 and 1, −1 and 1, or as two texts, of which the second in their order is the event; given
+    /// out as −1 and 1.
     Binary,
     /// Whole numbers from 0.
     Count,
@@ -68,6 +69,8 @@ impl Selection {
             missing: self.missing,
             categorical: self.categorical,
             as_category: self.as_category.clone(),
+            // Two labels are as good as 0 and 1.
+            texts: if self.outcome == Outcome::Binary { vec![self.target.clone()] } else { Vec::new() },
             array: self.array.clone(),
         })
     }

@@ -6,7 +6,7 @@ use crate::category::Levels;
 use crate::error::{Place, Unit};
 use crate::nearest::nearest;
 use crate::open::check_text;
-use crate::{Columns, Error, Reading, csv, format};
+use crate::{Columns, Error, Outcome, Reading, csv, format};
 
 /// Numbers with named columns, in row-major order, with the line of the file each row came from.
 ///
@@ -170,7 +170,8 @@ impl Table {
         find(&self.file, &self.names, name)
     }
 
-    pub(crate) fn place(&self, row: usize, column: usize) -> Place {
+    /// The cell of row `row` and column `column`, both counted from 0, for a message.
+    pub fn place(&self, row: usize, column: usize) -> Place {
         Place {
             file: self.file.clone(),
             line: self.lines[row],
@@ -178,6 +179,15 @@ impl Table {
             number: self.numbers[column],
             column: self.names[column].clone(),
         }
+    }
+
+    /// Column `j` as a model takes it that explains it.
+    ///
+    /// # Errors
+    ///
+    /// It does not hold what the outcome asks for, or is the same in every row.
+    pub fn outcome(&self, j: usize, outcome: Outcome) -> Result<Vec<f64>, Error> {
+        crate::check::outcome(self, j, outcome)
     }
 
     pub(crate) fn without_rows(&self) -> Table {

@@ -1,9 +1,9 @@
 //! What regressions with coefficients and nothing beside them share.
 
 use elinvar::Posterior;
-use elinvar::model::DesignMatrix;
+use elinvar::model::{DesignMatrix, Glm, Likelihood};
 use elinvar::target::Target;
-use elinvar_data::{ColumnTransform, Outcome, RegressionData};
+use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::Coefficients;
 use super::{Columns, Entry, Make, Model, PriorWords, UsualFamily};
@@ -12,21 +12,21 @@ use crate::response::{Regression as Rows, Response};
 use crate::settings::ModelSettings;
 
 /// What one regression differs by.
-pub(super) struct Law<T> {
+pub(super) struct Law<L: 'static> {
     /// The target over a design matrix and a response, with a precision of the prior.
-    pub(super) target: fn(DesignMatrix, Vec<f64>, f64) -> Result<T, elinvar::Error>,
+    pub(super) target: fn(DesignMatrix, Vec<f64>, f64) -> Result<Glm<L>, elinvar::Error>,
     pub(super) title: &'static str,
-    /// The law of the column with this name.
-    pub(super) formula: fn(&str) -> String,
+    /// The law of the column with this name, whose event has this name.
+    pub(super) formula: fn(&str, &str) -> String,
     pub(super) response: &'static dyn Response,
-    /// The design matrix and the responses of the target.
-    pub(super) rows: fn(&T) -> (&DesignMatrix, &[f64]),
 }
 
-struct Regression<T: 'static> {
-    target: T,
+struct Regression<L: 'static> {
+    target: Glm<L>,
     coefficients: Coefficients,
-    law: &'static Law<T>,
+    law: &'static Law<L>,
+    /// What the second of two classes is called.
+    event: String,
 }
 
 /// A regression in the list of models.
@@ -41,19 +41,27 @@ pub(super) const fn entry(
 }
 
 /// The regression with this law over rows.
-pub(super) fn make<T: Target + 'static>(
-    law: &'static Law<T>,
+pub(super) fn make<L: Likelihood + 'static>(
+    law: &'static Law<L>,
     given: &ModelSettings,
     rows: RegressionData,
     transforms: &[ColumnTransform],
 ) -> Result<Box<dyn Model>, elinvar::Error> {
     let coefficients = Coefficients::new(given, &rows, transforms, Prior::WITHOUT_UNIT);
+    let Beside { offset, weights, .. } = rows.beside.clone();
+    let event = rows.classes.get(1).cloned().unwrap_or_else(|| "1".into());
     let (x, y) = coefficients.design(rows)?;
-    let target = (law.target)(x, y, coefficients.prior.precision())?;
-    Ok(Box::new(Regression { target, coefficients, law }))
+    let mut target = (law.target)(x, y, coefficients.prior.precision())?;
+    if !offset.is_empty() {
+        target = target.with_offset(offset)?;
+    }
+    if !weights.is_empty() {
+        target = target.with_weights(weights)?;
+    }
+    Ok(Box::new(Regression { target, coefficients, law, event }))
 }
 
-impl<T: Target> Model for Regression<T> {
+impl<L: Likelihood> Model for Regression<L> {
     fn target(&self) -> &dyn Target {
         &self.target
     }
@@ -67,7 +75,7 @@ impl<T: Target> Model for Regression<T> {
     }
 
     fn formula(&self, y: &str) -> String {
-        (self.law.formula)(y)
+        (self.law.formula)(y, &self.event)
     }
 
     fn prior(&self) -> PriorWords {
@@ -75,8 +83,9 @@ impl<T: Target> Model for Regression<T> {
     }
 
     fn regression(&self) -> Option<Rows<'_>> {
-        let (design, y) = (self.law.rows)(&self.target);
-        Some(Rows::plain(self.law.response, design, y))
+        let target = &self.target;
+        let (offsets, weights) = (target.offset(), target.weights());
+        Some(Rows { offsets, weights, ..Rows::plain(self.law.response, target.design(), target.responses()) })
     }
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {

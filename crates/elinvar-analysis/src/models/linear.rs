@@ -1,9 +1,9 @@
 //! Linear regression with noise of unknown size.
 
 use elinvar::Posterior;
-use elinvar::model::LinearRegression;
+use elinvar::model::{DesignMatrix, LinearRegression};
 use elinvar::target::Target;
-use elinvar_data::{ColumnTransform, Outcome, RegressionData};
+use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::Coefficients;
 use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
@@ -28,7 +28,11 @@ const SIGMA_SCALE: f64 = 2.5;
 
 struct Linear {
     target: LinearRegression,
+    /// The design without the weights that the target has in it, if it has any.
+    unweighted: Option<DesignMatrix>,
     y: Vec<f64>,
+    offset: Vec<f64>,
+    weights: Vec<f64>,
     coefficients: Coefficients,
     sigma_scale: f64,
     sd_of_y: f64,
@@ -36,19 +40,26 @@ struct Linear {
 
 fn make(
     given: &ModelSettings,
-    rows: RegressionData,
+    mut rows: RegressionData,
     transforms: &[ColumnTransform],
 ) -> Result<Box<dyn Model>, elinvar::Error> {
+    let Beside { offset, weights, .. } = std::mem::take(&mut rows.beside);
+    let y = rows.y.clone();
+    rows.y.iter_mut().zip(&offset).for_each(|(y, offset)| *y -= offset);
     let (mean_of_y, sd_of_y) = moments(&rows.y);
     let by_data = Prior::ByData { centre: mean_of_y, spread: sd_of_y };
     let coefficients = Coefficients::new(given, &rows, transforms, by_data);
     let usual_scale = if coefficients.prior.given().is_some() { SIGMA_SCALE } else { sd_of_y };
     let sigma_scale = given.sigma_scale.unwrap_or(usual_scale);
-    let (x, y) = coefficients.design(rows)?;
-    let target = LinearRegression::new(x, y.clone(), coefficients.prior.precision())?
+    let (x, remaining) = coefficients.design(rows)?;
+    let unweighted = (!weights.is_empty()).then(|| x.clone());
+    let mut target = LinearRegression::new(x, remaining, coefficients.prior.precision())?
         .with_coefficient_prior(coefficients.column_prior())?
         .with_noise_scale(sigma_scale)?;
-    Ok(Box::new(Linear { target, y, coefficients, sigma_scale, sd_of_y }))
+    if !weights.is_empty() {
+        target = target.with_weights(weights.clone())?;
+    }
+    Ok(Box::new(Linear { target, unweighted, y, offset, weights, coefficients, sigma_scale, sd_of_y }))
 }
 
 /// Mean and standard deviation of the response.
@@ -84,7 +95,12 @@ impl Model for Linear {
     }
 
     fn regression(&self) -> Option<Regression<'_>> {
-        Some(Regression::plain(&Normal, self.target.design(), &self.y))
+        let design = self.unweighted.as_ref().unwrap_or(self.target.design());
+        Some(Regression {
+            weights: &self.weights,
+            offsets: &self.offset,
+            ..Regression::plain(&Normal, design, &self.y)
+        })
     }
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {

@@ -253,7 +253,7 @@ mod tests {
     fn help_tells_one_column_from_many() {
         let help = ModelName::help();
         assert!(
-            help.starts_with("logistic (target 0/1), linear (any number), poisson (counts) or network ("),
+            help.starts_with("logistic (two classes), linear (any number), poisson (counts) or network ("),
             "{help}"
         );
         assert!(help.contains("; for one column rate (counts), proportion (0/1) or direction ("), "{help}");

@@ -1,6 +1,6 @@
 //! Poisson regression: counts.
 
-use elinvar::model::PoissonRegression;
+use elinvar::model::{self, PoissonRegression};
 
 use elinvar_data::Outcome;
 
@@ -14,10 +14,9 @@ pub(super) const ENTRY: Entry = glm::entry(
     |given, rows, transforms| glm::make(&LAW, given, rows, transforms),
 );
 
-static LAW: glm::Law<PoissonRegression> = glm::Law {
+static LAW: glm::Law<model::Poisson> = glm::Law {
     target: PoissonRegression::new,
     title: "Poisson regression",
-    formula: |y| format!("{y} ~ Poisson(exp η), η linear in the columns"),
+    formula: |y, _| format!("{y} ~ Poisson(exp η), η linear in the columns"),
     response: &Poisson,
-    rows: |target| (target.design(), target.responses()),
 };

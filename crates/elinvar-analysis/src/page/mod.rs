@@ -41,6 +41,9 @@ pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> Stri
     if let Some(numbers) = job.model.prior().numbers {
         line("prior", numbers);
     }
+    for (name, sentence) in words::of_levels(&job.rows) {
+        line(name, sentence);
+    }
     line("given by", given::by(posterior, answer, diagnostics));
     if let Some(evidence) = answer.log_evidence {
         line("log evidence", ladder::estimate(evidence) + " nats");

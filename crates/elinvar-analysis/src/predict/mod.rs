@@ -60,18 +60,30 @@ impl Predictions {
     /// [`Error::NoRegression`], those of the model and its data, and what is wrong with the new table.
     pub fn new(kept: &Kept, file: &Path, asked: &Asked) -> Result<Self, Error> {
         let job = kept.job()?;
-        let Some(fitted) = job.model.regression() else {
+        let n = asked.draws.unwrap_or(DRAWS);
+        check_draws("--draws", n, 1, kept.posterior.dim())?;
+        let regression = job.model.regression();
+        let Some((fitted, rows)) =
+            regression.map(|fitted| design::of(&job, file).map(|rows| (fitted, rows))).transpose()?
+        else {
             let model = job.settings().model.name.map_or("this model", |name| name.name());
             return Err(Error::NoRegression { model: model.into(), command: "predict" });
         };
-        let n = asked.draws.unwrap_or(DRAWS);
-        check_draws("--draws", n, 1, kept.posterior.dim())?;
-        let rows = design::of(&job, file)?;
         let x = DesignMatrix::new(rows.features, fitted.design.n_cols(), fitted.design.names().to_vec());
         let x = x.map_err(Error::Refused)?;
-        let new = Regression { offsets: &rows.offsets, ..Regression::plain(fitted.response, &x, &[]) };
+        let new = Regression { offsets: &rows.offset, ..Regression::plain(fitted.response, &x, &[]) };
         let draws = AnswerDraws::new(&kept.posterior, job.target(), None, asked.seed)?.take_different(n);
-        Ok(Self::of_rows(&new, kept.posterior.transforms(), &draws, asked))
+        let classes = job.rows.classes.as_slice();
+        Ok(Self::of_rows(&new, kept.posterior.transforms(), &draws, asked).with_classes(classes))
+    }
+
+    /// With columns that are named after the classes, where these have names.
+    fn with_classes(mut self, classes: &[String]) -> Self {
+        for (k, class) in classes.iter().enumerate() {
+            let numbered = format!("p_{k}");
+            self.names.iter_mut().filter(|name| **name == numbered).for_each(|name| *name = format!("p_{class}"));
+        }
+        self
     }
 
     /// Predicts rows of a regression by draws of its parameters.

@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use super::Predictions;
+use crate::draws::csv_cell;
 
 impl Predictions {
     /// Number of rows.
@@ -26,7 +27,8 @@ impl Predictions {
     /// Those of writing.
     pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut out = BufWriter::new(out);
-        writeln!(out, "{}", self.names.join(","))?;
+        let names: Vec<_> = self.names.iter().map(|name| csv_cell(name)).collect();
+        writeln!(out, "{}", names.join(","))?;
         for row in self.values.chunks_exact(self.names.len()) {
             let cells: Vec<String> = row.iter().map(|value| format!("{value:?}")).collect();
             writeln!(out, "{}", cells.join(","))?;

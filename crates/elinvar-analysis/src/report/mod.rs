@@ -8,7 +8,7 @@ mod trace;
 use elinvar::Family;
 use elinvar::family::Kind;
 use elinvar::posterior::{GivenBy, Verdict, WeightedDraws};
-use elinvar_report::{CalibrationBin, Content, Correction, Estimate, Headline, Metric, Rung, Test};
+use elinvar_report::{CalibrationBin, Content, Correction, Estimate, Headline, Metric, Rung, Statistic, Test};
 
 use crate::analysis::{Analysis, is_endless, unbounded};
 use crate::error::Error;
@@ -71,6 +71,7 @@ pub(crate) fn content(frame: Frame, analysis: &Analysis, weighted: &WeightedDraw
         stages: trace::stages(posterior.trace(), posterior.rungs()),
         tail: tail::of(weighted),
         rungs: posterior.rungs().iter().map(rung).collect(),
+        model_check: analysis.model_check.as_ref().map(model_check),
         test: analysis.test.as_ref().map(test),
         config: frame.config,
         command: frame.command,
@@ -129,6 +130,30 @@ fn short(family: &Family) -> String {
     }
 }
 
+/// What checks of the model say, as reports have it.
+fn model_check(check: &crate::model_check::ModelCheck) -> elinvar_report::ModelCheck {
+    let statistic = |check: &crate::model_check::Check| Statistic {
+        name: check.name.into(),
+        observed: check.observed,
+        expected: check.expected,
+        p: check.p,
+        fails: check.fails(),
+    };
+    elinvar_report::ModelCheck {
+        fits: check.fits,
+        reason: check.reason.clone(),
+        n_draws: check.n_draws as u64,
+        statistics: check.checks.iter().map(statistic).collect(),
+        r_squared: check.r_squared.map(|share| [share.median, share.q5, share.q95]),
+        residuals: check.rows.residuals(),
+        calibration: check.rows.calibration().iter().map(bin).collect(),
+    }
+}
+
+fn bin(bin: &elinvar_data::CalibrationBin) -> CalibrationBin {
+    CalibrationBin { predicted: bin.predicted, observed: bin.observed, n: bin.n_rows as u64 }
+}
+
 fn test(test: &held_out::Test) -> Test {
     let metric = |metric: &held_out::Metric| {
         let (name, note) = match metric.name {
@@ -141,11 +166,6 @@ fn test(test: &held_out::Test) -> Test {
             other => (other, metric.unit),
         };
         Metric { name: name.into(), value: metric.value, se: metric.se, note: note.into() }
-    };
-    let bin = |bin: &elinvar_data::CalibrationBin| CalibrationBin {
-        predicted: bin.predicted,
-        observed: bin.observed,
-        n: bin.n_rows as u64,
     };
     Test {
         n_rows: test.n_rows as u64,

@@ -94,6 +94,8 @@ pub struct DataSettings {
     pub file: Option<String>,
     /// The array with the features, of an npz file that has several.
     pub array: Option<String>,
+    /// What is explained by what, in place of a target and columns.
+    pub formula: Option<String>,
     /// The column to be explained.
     pub target: Option<String>,
     /// Columns to use, in this order.

@@ -52,6 +52,16 @@ impl Settings {
 impl DataSettings {
     fn resolved(&self, model: ModelName, rows: &Rows) -> Self {
         let regression = model.entry().columns != Columns::Single;
+        if self.formula.is_some() {
+            return Self {
+                missing: Some(self.missing.unwrap_or_default()),
+                scaling: Some(self.scaling.unwrap_or_default()),
+                split_seed: self.test_fraction.map(|_| self.split_seed()),
+                rows: Some(rows.n_read),
+                fingerprint: Some(rows.fingerprint.clone()),
+                ..self.clone()
+            };
+        }
         let mut features: Vec<String> = Vec::new();
         for (name, kind) in rows.columns.iter().zip(&rows.kinds) {
             let column = match kind {

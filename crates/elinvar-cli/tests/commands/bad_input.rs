@@ -239,7 +239,7 @@ fn commands() {
             None,
             "fit --prior-sd 1 --prior-precision 1",
             "the argument '--prior-sd <S>' cannot be used with '--prior-precision <P>'\n\n\
-             Usage: elinvar fit --prior-sd <S> [MODEL] [FILE]\n\nFor more information, try '--help'.\n"
+             Usage: elinvar fit --prior-sd <S> [MODEL] [FILE] [FORMULA]\n\nFor more information, try '--help'.\n"
                 .into(),
         ),
     ]);
@@ -437,6 +437,12 @@ fn unknown_flags_and_commands_are_refused() {
         let ended = story.run(arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(ended.stderr.contains("Usage: elinvar"), "{}", ended.stderr);
+    }
+    // A tip means what was typed, and not what has the same letters.
+    for (typed, meant) in [("--iter", "--max-steps"), ("--sed", "--seed"), ("--output", "--out")] {
+        let said = story.run(&["fit", typed, "3"]).stderr;
+        assert!(said.contains(&format!("a similar argument exists: '{meant}'")), "{said}");
+        assert!(!said.contains("--no-intercept"), "{said}");
     }
     assert!(story.run(&["fti"]).stderr.starts_with("error: unrecognized subcommand 'fti'"));
     assert!(story.files().is_empty());

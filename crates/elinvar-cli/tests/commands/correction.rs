@@ -13,7 +13,7 @@ fn a_corrected_fit_prints_errors_keeps_states_and_can_be_asked_for_the_bare_appr
         "{page}"
     );
     let row = page.lines().find(|line| line.starts_with("intercept")).unwrap_or_else(|| panic!("{page}"));
-    assert_eq!(row.matches(" ± ").count(), 4, "{row}");
+    assert_eq!(row.matches(" ± ").count(), 2, "{row}");
 
     let fit = story.json(&["fit", "--family", "gaussian", "--correct"]);
     assert_eq!((fit["given_by"].as_str(), fit["verdict"].as_str()), (Some("chains"), Some("trust")));

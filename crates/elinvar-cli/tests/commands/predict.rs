@@ -56,6 +56,26 @@ fn new_rows_are_predicted_in_the_units_of_the_file() {
 }
 
 #[test]
+fn a_formula_is_applied_to_new_rows() {
+    let story = Story::new();
+    story.write("t.csv", table());
+    let fit = story.json(&["fit", "linear", "t.csv", "y ~ scale(a) * site + offset(n)", "--out", "run"]);
+    let mean = |k: usize| number(&fit["parameters"][k]["mean"]);
+    let names: Vec<&str> = fit["parameters"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    story.write("new.csv", "n,site,a\n0,Aarhus,10\n3,Aarhus,10\n0,Bergen,10\n");
+    let found = numbers(&story.ok(&words("predict run new.csv --link")));
+    // The offset is added as it is, and a level as its coefficients say.
+    assert!((found[1][0] - found[0][0] - 3.0).abs() < 1e-9, "{found:?}");
+    let at = |name: &str| mean(names.iter().position(|known| *known == name).unwrap());
+    let scaled = (found[0][0] - at("intercept")) / at("scale(a)");
+    let bergen = at("site=Bergen") + scaled * at("scale(a):site=Bergen");
+    assert!((found[2][0] - found[0][0] - bergen).abs() < 0.05, "{found:?} {bergen} {names:?}");
+    story.write("labels.csv", "y,x\nno,1\nyes,2\nno,3\nyes,4\nyes,5\nno,1.5\n");
+    story.run(&["fit", "logistic", "labels.csv", "y ~ x", "--out", "labels"]);
+    assert!(story.ok(&words("predict labels labels.csv")).starts_with("p_no,p_yes,sd,"));
+}
+
+#[test]
 fn rows_that_cannot_be_predicted_are_named() {
     let story = Story::new();
     story.write("t.csv", table());

@@ -106,6 +106,14 @@ impl DesignMatrix {
         &self.rows[range.start * d..range.end * d]
     }
 
+    /// Multiplies each row by a finite number.
+    pub(super) fn scale_rows(&mut self, factors: &[f64]) {
+        let d = self.n_cols();
+        for (row, factor) in self.rows.chunks_exact_mut(d).zip(factors) {
+            row.iter_mut().for_each(|x| *x *= factor);
+        }
+    }
+
     /// Names of the columns.
     pub fn names(&self) -> &[String] {
         &self.names

@@ -31,6 +31,8 @@ const LARGE: usize = 1 << 19;
 const LINEAR: usize = 4096;
 /// Fewest rows of a block.
 const SMALLEST_BLOCK: usize = 64;
+/// Numbers that a row has besides its features: response, offset and weight.
+const BESIDE: usize = 3;
 
 /// ℓ(y, η) elementwise.
 pub trait Likelihood: Send + Sync {
@@ -60,8 +62,40 @@ pub struct Glm<L> {
     y: Vec<f64>,
     /// What ℓ leaves out of log p(y | η), one number per row, or empty.
     constants: Vec<f64>,
+    /// What is added to η, one number per row, or empty.
+    offset: Vec<f64>,
+    /// What ℓ is multiplied by, one number per row, or empty.
+    weights: Vec<f64>,
     prior: Prior,
     likelihood: PhantomData<L>,
+}
+
+/// Some rows with what belongs to them.
+struct Block<'a> {
+    x: &'a [f64],
+    y: &'a [f64],
+    /// Empty if there is none.
+    offset: &'a [f64],
+    /// Empty if there are none.
+    weights: &'a [f64],
+    /// The sum of the constants.
+    constant: f64,
+}
+
+impl Block<'_> {
+    /// η += offset, of each of several draws.
+    fn add_offset(&self, eta: &mut [f64]) {
+        if !self.offset.is_empty() {
+            eta.chunks_exact_mut(self.offset.len()).for_each(|eta| axpy(1.0, self.offset, eta));
+        }
+    }
+
+    /// Multiplies value, slope and curvature by the weights.
+    fn weigh(&self, parts: [&mut [f64]; 3]) {
+        if !self.weights.is_empty() {
+            parts.into_iter().for_each(|part| part.iter_mut().zip(self.weights).for_each(|(part, w)| *part *= w));
+        }
+    }
 }
 
 /// What one pass computes.
@@ -163,7 +197,27 @@ impl<L: Likelihood> Glm<L> {
         }
         check_precision(prior_precision)?;
         let prior = Prior::Gaussian { precision: prior_precision, leading: x.n_cols() };
-        Ok(Self { x, y, constants, prior, likelihood: PhantomData })
+        let (offset, weights) = (Vec::new(), Vec::new());
+        Ok(Self { x, y, constants, offset, weights, prior, likelihood: PhantomData })
+    }
+
+    /// The same model with η_n = x_nᵀz + offset_n.
+    ///
+    /// # Errors
+    /// If there is not one finite number for each row.
+    pub fn with_offset(self, offset: Vec<f64>) -> Result<Self, Error> {
+        check_of_rows("offsets (one per row)", &offset, self.x.n_rows(), f64::NEG_INFINITY)?;
+        Ok(Self { offset, ..self })
+    }
+
+    /// The same model in which the log density of row n is multiplied by weight_n ≥ 0.
+    ///
+    /// # Errors
+    /// If there is not one for each row, or one is negative.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+        check_of_rows("weights (one per row)", &weights, self.x.n_rows(), 0.0)?;
+        self.constants.iter_mut().zip(&weights).for_each(|(constant, weight)| *constant *= weight);
+        Ok(Self { weights, ..self })
     }
 
     /// The same model with another prior of the coefficients.
@@ -185,20 +239,32 @@ impl<L: Likelihood> Glm<L> {
         &self.y
     }
 
+    /// What is added to η of each row; empty for nothing.
+    pub fn offset(&self) -> &[f64] {
+        &self.offset
+    }
+
+    /// What the log density of each row is multiplied by; empty for 1.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
     /// ℓ′(y_n, x_nᵀz) x_n for each row.
     fn write_item_gradients(&self, z: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         let (d, total) = (self.x.n_cols(), rows.len(self.x.n_rows()));
         // The smallest block of a pass, so that the memory of any pass is enough.
         let block = SMALLEST_BLOCK;
-        let (eta, work) = scratch.take(block * (3 + d + 1)).split_at_mut(block);
+        let (eta, work) = scratch.take(block * (3 + d + BESIDE)).split_at_mut(block);
         let (value, work) = work.split_at_mut(block);
         let (curvature, gathered) = work.split_at_mut(block);
         for (start, out) in (0..total).step_by(block).zip(out.chunks_mut(block * d)) {
             let n = block.min(total - start);
-            let (x, y, _) = self.gather(rows, start..start + n, gathered);
-            products::rows_times(x, d, z, &mut eta[..n]);
-            L::block(y, &mut eta[..n], &mut value[..n], &mut curvature[..n]);
-            for ((out, row), slope) in out.chunks_exact_mut(d).zip(x.chunks_exact(d)).zip(&*eta) {
+            let rows = self.gather(rows, start..start + n, gathered);
+            products::rows_times(rows.x, d, z, &mut eta[..n]);
+            rows.add_offset(&mut eta[..n]);
+            L::block(rows.y, &mut eta[..n], &mut value[..n], &mut curvature[..n]);
+            rows.weigh([&mut eta[..n], &mut [], &mut []]);
+            for ((out, row), slope) in out.chunks_exact_mut(d).zip(rows.x.chunks_exact(d)).zip(&*eta) {
                 out.iter_mut().zip(row).for_each(|(out, x)| *out = slope * x);
             }
         }
@@ -278,14 +344,16 @@ impl<L: Likelihood> Glm<L> {
         let (scaled, gathered) = work.split_at_mut(if pass.contraction.is_some() { block * d } else { 0 });
         for start in range.clone().step_by(block) {
             let n = block.min(range.end - start);
-            let (x, y, constant) = self.gather(pass.rows, start..start + n, gathered);
-            let eta = &mut eta[..n * n_draws];
+            let rows = self.gather(pass.rows, start..start + n, gathered);
+            let (x, eta) = (rows.x, &mut eta[..n * n_draws]);
             products::rows_times(x, d, pass.draws.as_slice(), eta);
+            rows.add_offset(eta);
             for (s, eta) in eta.chunks_exact_mut(n).enumerate() {
                 let at = if kept > 1 { s * n } else { 0 };
-                L::block(y, eta, &mut value[..n], &mut curvature[at..at + n]);
+                L::block(rows.y, eta, &mut value[..n], &mut curvature[at..at + n]);
+                rows.weigh([&mut value[..n], eta, &mut curvature[at..at + n]]);
                 if pass.order != Order::None {
-                    sums.log_p[s] += kernels::sum(&value[..n]) + constant;
+                    sums.log_p[s] += kernels::sum(&value[..n]) + rows.constant;
                 }
             }
             if pass.order == Order::Gradient {
@@ -309,15 +377,21 @@ impl<L: Likelihood> Glm<L> {
         }
     }
 
-    /// The rows, responses and the sum of constants of items `range` of the selection.
-    fn gather<'a>(&'a self, rows: Rows<'_>, range: Range<usize>, memory: &'a mut [f64]) -> (&'a [f64], &'a [f64], f64) {
+    /// Items `range` of the selection.
+    fn gather<'a>(&'a self, rows: Rows<'_>, range: Range<usize>, memory: &'a mut [f64]) -> Block<'a> {
         let Rows::Subset(indices) = rows else {
             let constant = if self.constants.is_empty() { 0.0 } else { kernels::sum(&self.constants[range.clone()]) };
-            return (self.x.rows(range.clone()), &self.y[range], constant);
+            let of = |list: &'a [f64]| if list.is_empty() { list } else { &list[range.clone()] };
+            let (offset, weights) = (of(&self.offset), of(&self.weights));
+            return Block { x: self.x.rows(range.clone()), y: &self.y[range], offset, weights, constant };
         };
         let (d, n) = (self.x.n_cols(), range.len());
-        let (x, y) = memory.split_at_mut(n * d);
-        let y = &mut y[..n];
+        let (x, rest) = memory.split_at_mut(n * d);
+        let (y, rest) = rest.split_at_mut(n);
+        let (offset, rest) = rest.split_at_mut(if self.offset.is_empty() { 0 } else { n });
+        let weights = &mut rest[..if self.weights.is_empty() { 0 } else { n }];
+        offset.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.offset[*i as usize]);
+        weights.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.weights[*i as usize]);
         let mut constant = 0.0;
         for ((index, row), response) in indices[range].iter().zip(x.chunks_exact_mut(d)).zip(y.iter_mut()) {
             let index = *index as usize;
@@ -325,7 +399,21 @@ impl<L: Likelihood> Glm<L> {
             *response = self.y[index];
             constant += self.constants.get(index).copied().unwrap_or(0.0);
         }
-        (x, y, constant)
+        Block { x, y, offset, weights, constant }
+    }
+}
+
+/// Checks that there is a finite number for each row, none below `least`.
+pub(super) fn check_of_rows(what: &'static str, list: &[f64], n_rows: usize, least: f64) -> Result<(), Error> {
+    if list.len() != n_rows {
+        return Err(Error::Shape { what, expected: n_rows, found: list.len() });
+    }
+    match list.iter().position(|value| !(value.is_finite() && *value >= least)) {
+        Some(i) => Err(Error::Data {
+            place: format!("{what}, row {}", i + 1),
+            problem: format!("{} is not a finite number, or too small", list[i]),
+        }),
+        None => Ok(()),
     }
 }
 
@@ -346,13 +434,13 @@ fn work_len(d: usize, n_draws: usize, subset: bool, contract: bool) -> usize {
     let block = block_rows(n_draws);
     let eta_and_value = block * (n_draws + 1);
     let curvature = if contract { block * (n_draws + 1) + block * d } else { block };
-    eta_and_value + curvature + if subset { block * (d + 1) } else { 0 }
+    eta_and_value + curvature + if subset { block * (d + BESIDE) } else { 0 }
 }
 
 /// The largest [`work_len`], and sums, of all chunks: a block of n rows has n ≤ GRAM_BLOCK, and with S draws n·S is at
 /// most LINEAR + SMALLEST_BLOCK·S.
 fn room(d: usize) -> Room {
-    let once = 2 * LINEAR + products::GRAM_BLOCK * (2 * d + 3);
+    let once = 2 * LINEAR + products::GRAM_BLOCK * (2 * d + 2 + BESIDE);
     let per_draw = 2 * SMALLEST_BLOCK + d + 1;
     Room { once: N_CHUNKS * once, per_draw: N_CHUNKS * per_draw, of_sums: 0, per_entry: N_CHUNKS }
 }

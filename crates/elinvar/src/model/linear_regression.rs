@@ -6,7 +6,7 @@ mod statistics;
 
 use curvature::Curving;
 
-use super::glm::check_precision;
+use super::glm::{check_of_rows, check_precision};
 use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
@@ -28,6 +28,8 @@ pub struct LinearRegression {
     reference: Vec<f64>,
     residuals: Vec<f64>,
     full: Vec<f64>,
+    /// What log densities are multiplied by, one number per row, or empty; rows and residuals have their roots already.
+    weights: Vec<f64>,
     coefficient_prior: Prior,
     noise_prior: NoisePrior,
 }
@@ -52,7 +54,8 @@ impl LinearRegression {
         }
         let noise_prior = NoisePrior::HalfCauchy { scale: 2.5 };
         let (reference, full) = (vec![0.0; p], Vec::new());
-        let mut model = Self { x, reference, residuals: y, full, coefficient_prior, noise_prior };
+        let weights = Vec::new();
+        let mut model = Self { x, reference, residuals: y, full, weights, coefficient_prior, noise_prior };
         // Twice: the second solve removes what the first lost to a large mean of y.
         for _ in 0..2 {
             model.move_reference()?;
@@ -87,7 +90,26 @@ impl LinearRegression {
         Ok(Self { coefficient_prior, ..self })
     }
 
-    /// The features.
+    /// The same model in which the log density of row n is multiplied by weight_n ≥ 0: the density of √w times its
+    /// residual, w times the logarithm of σ.
+    ///
+    /// # Errors
+    /// If there is not one for each row, one is negative, or there are weights already.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+        check_of_rows("weights (one per row)", &weights, self.x.n_rows(), 0.0)?;
+        if !self.weights.is_empty() {
+            let (parameter, value, reason) = ("weights", f64::NAN, "they are given once");
+            return Err(Error::Domain { parameter, value, reason });
+        }
+        let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+        self.x.scale_rows(&roots);
+        self.residuals.iter_mut().zip(&roots).for_each(|(residual, root)| *residual *= root);
+        self.move_reference()?;
+        self.full = self.statistics_of_all();
+        Ok(Self { weights, ..self })
+    }
+
+    /// The features, times the roots of the weights if there are any.
     pub fn design(&self) -> &DesignMatrix {
         &self.x
     }
@@ -96,10 +118,19 @@ impl LinearRegression {
         self.x.n_cols()
     }
 
-    /// The number of rows of the selection and its share of the priors that are not declared.
+    /// The number of rows of the selection, or the sum of their weights, and its share of the priors that are not
+    /// declared.
     fn share(&self, rows: Rows<'_>) -> (f64, f64) {
         let n = rows.len(self.x.n_rows()) as f64;
-        (n, n / self.x.n_rows() as f64)
+        let share = n / self.x.n_rows() as f64;
+        if self.weights.is_empty() {
+            return (n, share);
+        }
+        let total = match rows {
+            Rows::Subset(indices) => indices.iter().map(|i| self.weights[*i as usize]).sum(),
+            _ => self.weights.iter().sum(),
+        };
+        (total, share)
     }
 }
 

@@ -29,7 +29,7 @@ pub use eight_schools::{EightSchools, Parametrisation};
 pub use funnel::Funnel;
 pub use gaussian::Gaussian;
 pub use gaussian_mixture::GaussianMixture;
-pub use glm::Glm;
+pub use glm::{Glm, Likelihood};
 pub use linear_regression::LinearRegression;
 pub use logistic_regression::{Bernoulli, LogisticRegression};
 pub use neural_network::{Activation, Architecture, NetworkLikelihood, NetworkNoise, NeuralNetwork, Predictions};

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Glm, Likelihood, Pass, SMALLEST_BLOCK, Sums, add_weighted_squares};
+use super::{BESIDE, Glm, Likelihood, Pass, SMALLEST_BLOCK, Sums, add_weighted_squares};
 use crate::linalg::{axpy, products};
 use crate::model::kernels;
 use crate::special::trapezoid::Trapezoid;
@@ -23,7 +23,7 @@ const BLOCK: usize = EXPECTATION_BLOCK;
 /// Numbers of memory for a chunk.
 pub(super) fn memory(d: usize, shape: Covariance, subset: bool) -> usize {
     let products = if shape == Covariance::Full { BLOCK * d } else { 0 };
-    6 * BLOCK + products + if subset { BLOCK * (d + 1) } else { 0 }
+    6 * BLOCK + products + if subset { BLOCK * (d + BESIDE) } else { 0 }
 }
 
 /// The expectation of a function of η ~ N(m, s²) with the poles of a logistic function, by the trapezoidal rule, which
@@ -84,9 +84,11 @@ impl<L: Likelihood> Glm<L> {
         let (spread, gathered) = work.split_at_mut(if is_full { BLOCK * d } else { 0 });
         for start in range.clone().step_by(BLOCK) {
             let n = BLOCK.min(range.end - start);
-            let (x, y, constant) = self.gather(pass.rows, start..start + n, gathered);
+            let rows = self.gather(pass.rows, start..start + n, gathered);
+            let (x, y) = (rows.x, rows.y);
             let (eta, variance) = (&mut eta[..n], &mut variance[..n]);
             products::rows_times(x, d, mean, eta);
+            rows.add_offset(eta);
             variance.fill(0.0);
             if is_full {
                 let spread = &mut spread[..n * d];
@@ -102,9 +104,10 @@ impl<L: Likelihood> Glm<L> {
             }
             let mut sums_of_rows = [[0.0; BLOCK]; 2];
             let [value, curvature] = sums_of_rows.each_mut().map(|numbers| &mut numbers[..n]);
-            let nodes = L::expectation_block(y, eta, variance, [value, curvature], node);
+            let nodes = L::expectation_block(y, eta, variance, [&mut *value, &mut *curvature], node);
+            rows.weigh([value, &mut *eta, curvature]);
             let [value, curvature] = sums_of_rows.each_ref().map(|numbers| &numbers[..n]);
-            sums.log_p[0] += kernels::sum(value) + constant;
+            sums.log_p[0] += kernels::sum(value) + rows.constant;
             sums.log_p[1] += (nodes * n) as f64;
             products::add_rows_transposed_times(x, d, eta, sums.grad);
             match around.shape {
