@@ -121,8 +121,12 @@ pub struct Headline {
     pub few_draws_dominate: bool,
     /// Above this k̂, importance weights are not to be trusted.
     pub pareto_k_threshold: f64,
-    /// Effective number of draws after weighting.
+    /// Independent draws that the answer is worth.
     pub effective_draws: Option<f64>,
+    /// Draws, or states of chains, that it rests on.
+    pub effective_of: u64,
+    /// Whether weights are nearly equal, so that k̂ means nothing.
+    pub nearly_equal: bool,
     /// Number of draws behind the diagnostics.
     pub n_draws: u64,
     /// Whether the run converged.

@@ -126,10 +126,14 @@ pub(crate) fn folded_at(text: &str, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Whether weights have so large an effective share of the draws that they are nearly equal, whatever their tail.
+pub(crate) fn are_nearly_equal(diagnostics: &Diagnostics) -> bool {
+    const NEARLY_ALL: f64 = 0.9;
+    diagnostics.effective_sample_size > NEARLY_ALL * diagnostics.n_draws as f64
+}
+
 /// k̂ with its threshold and what follows from it.
 pub(crate) fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> String {
-    /// Weights of so large an effective share of the draws are nearly equal, whatever their tail.
-    const NEARLY_ALL: f64 = 0.9;
     let threshold = diagnostics.pareto_k_threshold;
     let draws = grouped(diagnostics.n_draws as u64);
     match diagnostics.pareto_k {
@@ -142,7 +146,7 @@ pub(crate) fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> Str
             format!("{k:.2}, below {threshold:.2} for {draws} draws: importance sampling from this fit is reliable")
         }
         // A tail of nearly equal weights has any shape.
-        Some(_) if diagnostics.effective_sample_size > NEARLY_ALL * diagnostics.n_draws as f64 => format!(
+        Some(_) if are_nearly_equal(diagnostics) => format!(
             "without meaning here: the weights of {draws} draws are nearly equal, worth {}",
             grouped(diagnostics.effective_sample_size.round() as u64)
         ),

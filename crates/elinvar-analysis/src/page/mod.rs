@@ -100,7 +100,8 @@ fn parameters(job: &Job, analysis: &Analysis, width: Option<usize>) -> String {
     let Some(quantiles) = &analysis.quantiles else { return String::new() };
     let n_coefficients = job.model.regression().map_or(0, |rows| rows.design.n_cols() * rows.response.n_predictors());
     let ratio = job.ratio().filter(|_| job.shows_ratios);
-    parameters::table(&analysis.answer, &parameters::Beside { quantiles, n_coefficients, ratio }, width)
+    let worth = analysis.answer.effective_draws.unwrap_or(analysis.n_draws as f64);
+    parameters::table(&analysis.answer, &parameters::Beside { quantiles, n_coefficients, ratio, worth }, width)
 }
 
 /// A page in lines of so many places: those of prose are folded, those of tables stay.

@@ -19,6 +19,8 @@ pub(super) struct Beside<'a> {
     pub(super) n_coefficients: usize,
     /// What e^β is called, where it was asked for.
     pub(super) ratio: Option<&'static str>,
+    /// Independent draws that the answer is worth.
+    pub(super) worth: f64,
 }
 
 /// Columns aligned at the decimal points, the number of decimals following the standard deviation. Means and sds have
@@ -51,7 +53,7 @@ fn shown(parameters: &[CorrectedNumber], beside: &Beside<'_>, is_bare: bool) -> 
         };
         Column::new(if is_bare { Align::Point } else { Align::Estimate }, name, parameters.iter().map(cell))
     };
-    let Beside { quantiles, n_coefficients, ratio } = beside;
+    let Beside { quantiles, n_coefficients, ratio, worth } = beside;
     let mut columns = vec![
         Column::new(Align::Left, "parameter", parameters.iter().map(|p| p.name.clone())),
         estimates("mean", |p| p.mean),
@@ -65,7 +67,8 @@ fn shown(parameters: &[CorrectedNumber], beside: &Beside<'_>, is_bare: bool) -> 
         columns.push(Column::new(Align::Point, &format!("{} %", percent(*p)), cells));
     }
     if *n_coefficients > 0 {
-        let of = |i: usize, positive: &f64| if i < *n_coefficients { probability(*positive) } else { String::new() };
+        let of =
+            |i: usize, positive: &f64| if i < *n_coefficients { probability(*positive, *worth) } else { String::new() };
         let cells = quantiles.positive.iter().enumerate().map(|(i, positive)| of(i, positive));
         columns.push(Column::new(Align::Right, "P(> 0)", cells));
     }
@@ -87,12 +90,19 @@ fn quantile_decimals(parameter: &CorrectedNumber, decimals: usize) -> usize {
     known.min(decimals)
 }
 
-/// A share of the answer; never more certain than draws can tell.
-fn probability(share: f64) -> String {
+/// A share of an answer that is worth `n` draws; never more certain than they can tell: what none of n has is below
+/// 3/n, with 95 % confidence.
+fn probability(share: f64, n: f64) -> String {
+    let rounded_up = |x: f64| {
+        let unit = 10f64.powf(x.log10().floor());
+        unit * (x / unit - 1e-9).ceil()
+    };
+    let least = rounded_up(3.0 / n.max(1.0)).clamp(0.001, 0.5);
+    let decimals = if least < 0.0095 { 3 } else { 2 };
     match share {
-        p if p > 0.9995 => "> 0.999".into(),
-        p if p < 0.0005 => "< 0.001".into(),
-        p => fixed(p, 3),
+        p if p < least => format!("< {}", fixed(least, decimals)),
+        p if p > 1.0 - least => format!("> {}", fixed(1.0 - least, decimals)),
+        p => fixed(p, decimals),
     }
 }
 
@@ -146,7 +156,7 @@ mod tests {
 
     fn text(rows: &[CorrectedNumber], is_bare: bool, ratio: Option<&'static str>) -> String {
         let quantiles = quantiles(rows);
-        shown(rows, &Beside { quantiles: &quantiles, n_coefficients: 1, ratio }, is_bare)
+        shown(rows, &Beside { quantiles: &quantiles, n_coefficients: 1, ratio, worth: 10_000.0 }, is_bare)
     }
 
     #[test]
@@ -172,6 +182,19 @@ länge       123.50…
         let mut rough = row("b", 12.345, 2.0);
         rough.mean.mcse = 0.066;
         assert!(text(&[rough], false, None).contains("12.35 ± 0.07"), "{found}");
+    }
+
+    #[test]
+    fn probabilities_are_no_surer_than_draws() {
+        assert_eq!(
+            [probability(0.25, 1e4), probability(0.0, 1e4), probability(1.0, 1e4)],
+            ["0.250", "< 0.001", "> 0.999"]
+        );
+        assert_eq!(
+            [probability(0.25, 216.0), probability(0.0, 216.0), probability(0.99, 216.0)],
+            ["0.25", "< 0.02", "> 0.98"]
+        );
+        assert_eq!(probability(0.002, 1_000.0), "< 0.003");
     }
 
     #[test]

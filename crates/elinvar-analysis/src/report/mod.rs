@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::family::family_in_words;
 use crate::held_out;
 use crate::job::Job;
-use crate::page::{ending::Ending, next::next};
+use crate::page::{ending::Ending, evidence, next::next};
 use crate::words::{self, FileName};
 
 /// What a report says besides the fit itself.
@@ -91,7 +91,13 @@ fn headline(analysis: &Analysis) -> Headline {
         pareto_k: diagnostics.pareto_k,
         pareto_k_threshold: diagnostics.pareto_k_threshold,
         few_draws_dominate: analysis.few_draws_dominate,
-        effective_draws: Some(diagnostics.effective_sample_size),
+        effective_draws: Some(analysis.answer.effective_draws.unwrap_or(diagnostics.effective_sample_size)),
+        effective_of: match (posterior.corrected(), analysis.answer.given_by) {
+            (Some(corrected), _) => corrected.n_states() as u64,
+            (None, GivenBy::Weights) => (diagnostics.n_draws + diagnostics.wide.map_or(0, |wide| wide.n_draws)) as u64,
+            _ => diagnostics.n_draws as u64,
+        },
+        nearly_equal: evidence::are_nearly_equal(diagnostics),
         n_draws: diagnostics.n_draws as u64,
         converged: posterior.converged(),
         stopped: Ending::of(posterior).sentence(posterior.plan().stop.remaining_nats),

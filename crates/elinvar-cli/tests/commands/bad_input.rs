@@ -433,16 +433,12 @@ fn draws_replace_no_file_and_no_link() {
 #[test]
 fn unknown_flags_and_commands_are_refused() {
     let story = Story::new();
-    for arguments in [&["fit", "--bogus"][..], &["fti"], &[], &["fit", "logistic", "a.csv", "b.csv"], &["sample"]] {
+    for arguments in
+        [&["fit", "--bogus"][..], &["fti"], &[], &["fit", "logistic", "a.csv", "y ~ x", "b.csv"], &["sample"]]
+    {
         let ended = story.run(arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(ended.stderr.contains("Usage: elinvar"), "{}", ended.stderr);
-    }
-    // A tip means what was typed, and not what has the same letters.
-    for (typed, meant) in [("--iter", "--max-steps"), ("--sed", "--seed"), ("--output", "--out")] {
-        let said = story.run(&["fit", typed, "3"]).stderr;
-        assert!(said.contains(&format!("a similar argument exists: '{meant}'")), "{said}");
-        assert!(!said.contains("--no-intercept"), "{said}");
     }
     assert!(story.run(&["fti"]).stderr.starts_with("error: unrecognized subcommand 'fti'"));
     assert!(story.files().is_empty());

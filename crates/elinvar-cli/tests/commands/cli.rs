@@ -35,7 +35,10 @@ fn without_arguments_an_example_is_fitted() {
         "{page}"
     );
     let lines = &lines[lines.iter().position(|line| line.starts_with("parameter ")).unwrap() - 2..];
-    assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["parameter", "mean", "sd", "2.5", "%", "50", "%", "97.5", "%", "P(>", "0)"]);
+    assert_eq!(
+        lines[2].split_whitespace().collect::<Vec<_>>(),
+        ["parameter", "mean", "sd", "2.5", "%", "50", "%", "97.5", "%", "P(>", "0)"]
+    );
     assert!(lines[3].starts_with("intercept ") && lines[13].starts_with("x10 "));
     let points: Vec<usize> = lines[3..14].iter().map(|line| line.find('.').unwrap()).collect();
     assert!(points.iter().all(|point| *point == points[0]), "{page}");

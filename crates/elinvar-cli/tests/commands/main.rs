@@ -25,5 +25,6 @@ mod report;
 mod reproduce;
 mod resume;
 mod runs;
+mod tips;
 mod tutorial;
 mod verdicts;

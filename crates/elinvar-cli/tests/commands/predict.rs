@@ -102,7 +102,7 @@ fn classes_have_probabilities() {
     let story = Story::new();
     story.ok(&words("fit --out run"));
     let header: Vec<String> = (1..=10).map(|k| format!("x{k}")).collect();
-    story.write("new.csv", format!("{}\n{}\n", header.join(","), vec!["0.1"; 10].join(",")));
+    story.write("new.csv", format!("{}\n{}\n", header.join(","), ["0.1"; 10].join(",")));
     let text = story.ok(&words("predict run new.csv --quantiles 5,95"));
     assert!(text.starts_with("p_0,p_1,sd,q5,q95\n"), "{text}");
     let row = &numbers(&text)[0];

@@ -55,7 +55,7 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
     }
     // The 90 % interval of the answer, on the axis.
     let of = parameter.corrected.unwrap_or(parameter.summary);
-    let within = |x: f64| frame.x.at(x.clamp(range.0, range.1));
+    let within = |x: f64| frame.x.at(x.max(range.0).min(range.1));
     let class = if parameter.corrected.is_some() { "p-thick" } else { "thick" };
     if of.q5 < of.q95 {
         marks.line(class, (within(of.q5), frame.bottom()), (within(of.q95), frame.bottom()));

@@ -28,11 +28,15 @@ pub(super) fn section(content: &Content) -> Option<Section> {
         by: content.correction.words(),
     };
     let most = shown.iter().map(|p| number::decimals(p.summary.sd)).max().unwrap_or(0);
-    let scale = Scale::linear(intervals::range(shown), (4.0, PICTURE.0 - 4.0));
+    let places = (4.0, PICTURE.0 - 4.0);
+    let common = Scale::linear(intervals::range(shown), places);
+    let is_common = intervals::have_one_scale(shown);
     let mut rows = String::new();
     for (i, parameter) in shown.iter().enumerate() {
         let decimals = if most <= UNIFORM_DECIMALS { most } else { number::decimals(parameter.summary.sd) };
-        rows.push_str(&columns.row(i, parameter, decimals, &scale, has_panel(content, i)));
+        let own = Scale::linear(intervals::range_with_zero(parameter), places);
+        let scale = if is_common { &common } else { &own };
+        rows.push_str(&columns.row(i, parameter, decimals, scale, has_panel(content, i)));
     }
     let left_out = match n - shown.len() {
         0 => String::new(),
@@ -50,9 +54,10 @@ pub(super) fn section(content: &Content) -> Option<Section> {
         id: "parameters",
         title: "Parameters",
         short: "Parameters",
-        lead: "On the scale of the model. The picture shows the mean and the range from the 5 % to the 95 % quantile, \
-               all rows on one scale."
-            .into(),
+        lead: format!(
+            "On the scale of the model. The picture shows the mean and the range from the 5 % to the 95 % quantile, {}.",
+            if is_common { "all rows on one scale" } else { "each row on a scale of its own that holds zero, dotted" }
+        ),
         body,
     })
 }
