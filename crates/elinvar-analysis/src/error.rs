@@ -41,6 +41,12 @@ pub enum Error {
         /// The model that was named.
         model: &'static str,
     },
+    /// Ratios of a model that has none.
+    #[error("--ratios shows odds ratios or rate ratios, and {model} has neither: leave it out")]
+    NoRatios {
+        /// The model that was named.
+        model: &'static str,
+    },
     /// A setting that belongs to other families.
     #[error("{flag} belongs to --family {owners} and means nothing for {family}; change the family or leave it out")]
     NotOfThisFamily {
@@ -251,6 +257,12 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A folder with a finished fit, where another was to begin.
+    #[error("{}: the folder has a fit already; name a new folder with --out, or replace it by --overwrite", path.display())]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A folder with a fit that waits to be continued, where another was to begin.
     #[error(
         "{}: the folder has a fit that is not finished; elinvar resume {} continues it, or remove the folder",
@@ -370,6 +382,9 @@ pub enum Error {
         /// What was asked for.
         command: &'static str,
     },
+    /// A kept fit whose table came from the standard input.
+    #[error("the table of this fit came from the standard input, which is not kept: fit it from a file")]
+    NotKeptInput,
     /// A fit that is done but could not be written.
     #[error(
         "{}: the fit could not be kept ({problem}); mend that, and elinvar resume {} writes it",
