@@ -426,7 +426,7 @@ pub(super) fn check_precision(precision: f64) -> Result<(), Error> {
 }
 
 /// Rows of a block: enough for the matrix product, few enough for η and ℓ″ of all draws to stay in the cache.
-fn block_rows(n_draws: usize) -> usize {
+pub(super) fn block_rows(n_draws: usize) -> usize {
     (LINEAR / n_draws.max(1)).clamp(SMALLEST_BLOCK, products::GRAM_BLOCK)
 }
 
@@ -459,7 +459,7 @@ fn split(part: &[f64], lengths: [usize; 4]) -> [&[f64]; 4] {
 }
 
 /// The diagonal of Xᵀ diag(w) X, added to `out`.
-fn add_weighted_squares(x: &[f64], d: usize, w: &[f64], out: &mut [f64]) {
+pub(super) fn add_weighted_squares(x: &[f64], d: usize, w: &[f64], out: &mut [f64]) {
     for (row, weight) in x.chunks_exact(d).zip(w) {
         for (entry, value) in out.iter_mut().zip(row) {
             *entry += weight * value * value;

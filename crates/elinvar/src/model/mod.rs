@@ -19,6 +19,7 @@ mod noise_prior;
 mod poisson_rate;
 mod poisson_regression;
 mod proportion;
+mod regression;
 mod rising_factorial;
 
 pub use banana::Banana;
@@ -37,3 +38,7 @@ pub use noise_prior::NoisePrior;
 pub use poisson_rate::PoissonRate;
 pub use poisson_regression::{Poisson, PoissonRegression};
 pub use proportion::Proportion;
+pub use regression::{
+    Beta, BetaRegression, Binomial, BinomialRegression, Gamma, GammaRegression, NegativeBinomial,
+    NegativeBinomialRegression, Regression, RowLaw, Slopes, StudentT, StudentTRegression,
+};
