@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use elinvar::Posterior;
 
 use crate::error::Error;
-use crate::job::Job;
 use crate::formula::Recipe;
+use crate::job::Job;
 use crate::own::{self, CONFIG, FIT, RECIPE};
 use crate::run_folder::{changed_files, check_settings};
 use crate::settings::{self, Settings};

@@ -9,7 +9,7 @@ use elinvar_data::{
 
 use crate::error::Error;
 use crate::formula::{Design, Formula, Left, Mistake, Problem, Recipe};
-use crate::models::{Columns, ModelName};
+use crate::models::{Columns, ModelName, Trials};
 use crate::settings::Settings;
 
 /// What is known of the rows of a fit when the rows themselves have gone into the model.
@@ -174,9 +174,12 @@ fn read(settings: &Settings, model: ModelName) -> Result<RegressionData, Error> 
         return Err(if named { Error::NoTable { model: entry.name } } else { Error::NoModel });
     };
     let path = find(settings, file);
+    if entry.trials == Trials::Needed {
+        return Err(Mistake::from(Problem::NoTrials { model: entry.name }).into());
+    }
     let Some(target) = &data.target else { return Err(without_target(&path, data.array.as_ref())) };
     let read = RegressionData::read(&path, &selection(target))?;
-    match entry.taken.filter(|taken| read.names.iter().any(|name| name == taken)) {
+    match entry.beside.iter().find(|taken| read.names.iter().any(|name| name == *taken)) {
         Some(column) => Err(Error::NameTaken { file: file.clone(), column }),
         None => Ok(read),
     }
@@ -212,7 +215,11 @@ fn formula(settings: &Settings, model: ModelName, text: &str) -> Result<OfTable,
     let (data, entry) = (&settings.data, model.entry());
     let formula = Formula::parse(text)?;
     if !model.has_coefficients() {
-        return Err(Error::NotOfThisModel { flags: "a formula", owner: "a model with coefficients".into(), model: entry.name });
+        return Err(Error::NotOfThisModel {
+            flags: "a formula",
+            owner: "a model with coefficients".into(),
+            model: entry.name,
+        });
     }
     let beside = data.target.is_some()
         || data.features.is_some()
@@ -240,13 +247,17 @@ impl OfTable {
     fn rows(&self, learn_from: Option<&[usize]>) -> Result<(RegressionData, Recipe), Error> {
         let (table, entry) = (&self.table, self.model.entry());
         let recipe = self.formula.learn(table, learn_from)?;
-        if let Some(name) = entry.taken.filter(|taken| recipe.names().iter().any(|name| name == taken)) {
+        if let Some(name) = entry.beside.iter().find(|taken| recipe.names().iter().any(|name| name == *taken)) {
             return Err(Error::NameTaken { file: table.file().display().to_string(), column: name });
         }
         let Left { y, trials, weights } = recipe.left(table, self.outcome)?;
-        if !trials.is_empty() {
-            let (model, what, instead) = (entry.name, "trials", "binomial");
-            return Err(Mistake::from(Problem::NotOfThisModel { model, what, instead }).into());
+        match (entry.trials, trials.is_empty()) {
+            (Trials::None, false) => {
+                let (model, what, instead) = (entry.name, "trials", "binomial");
+                return Err(Mistake::from(Problem::NotOfThisModel { model, what, instead }).into());
+            }
+            (Trials::Needed, true) => return Err(Mistake::from(Problem::NoTrials { model: entry.name }).into()),
+            _ => {}
         }
         let Design { features, offset } = recipe.apply(table)?;
         let columns = (recipe.names(), recipe.kinds());

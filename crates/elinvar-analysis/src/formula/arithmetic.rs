@@ -312,7 +312,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        for text in ["-x^2", "(x + 1) * (x - 2)^3 / (`size m` + 2)", "log1p(abs(x) + 1e-3) - -x", "2^(-x)", "x^(2 + 1)^2"] {
+        for text in
+            ["-x^2", "(x + 1) * (x - 2)^3 / (`size m` + 2)", "log1p(abs(x) + 1e-3) - -x", "2^(-x)", "x^(2 + 1)^2"]
+        {
             let first = parser::arithmetic(text).unwrap();
             let again = parser::arithmetic(&first.to_string()).unwrap();
             assert_eq!(first.values(&table()).unwrap(), again.values(&table()).unwrap(), "{text}: {first}");

@@ -35,8 +35,11 @@ pub(super) fn learn(
         columns.push(Column { name: "intercept".into(), parts: Vec::new() });
     }
     // Without its intercept a model may have a constant column.
-    let constants: Vec<Option<f64>> =
-        if terms.intercept { choices.iter().map(|c| learning.constant(c)).collect() } else { vec![None; choices.len()] };
+    let constants: Vec<Option<f64>> = if terms.intercept {
+        choices.iter().map(|c| learning.constant(c)).collect()
+    } else {
+        vec![None; choices.len()]
+    };
     for (term, products) in terms.terms.iter().zip(code(&terms.terms, terms.intercept, &is_category)) {
         let span = &terms.factors[term[0]].1;
         if let ([factor], Some(value)) = (term.as_slice(), constants[term[0]]) {
@@ -237,7 +240,10 @@ impl Learning<'_> {
 fn combinations(lists: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for list in lists {
-        all = list.iter().flat_map(|part| all.iter().map(|head: &Vec<usize>| [head.as_slice(), &[*part]].concat())).collect();
+        all = list
+            .iter()
+            .flat_map(|part| all.iter().map(|head: &Vec<usize>| [head.as_slice(), &[*part]].concat()))
+            .collect();
     }
     all
 }

@@ -58,7 +58,9 @@ impl Recipe {
         let file = || table.file().into();
         if outcome != Outcome::Binary {
             let needed = if outcome == Outcome::Count { "counts" } else { "numbers" };
-            return Err(Mistake::from(Problem::TextResponse { file: file(), column: column.into(), levels, needed }).into());
+            return Err(
+                Mistake::from(Problem::TextResponse { file: file(), column: column.into(), levels, needed }).into()
+            );
         }
         if levels.len() != 2 {
             return Err(Mistake::from(Problem::NotTwoClasses { file: file(), column: column.into(), levels }).into());

@@ -66,7 +66,9 @@ pub enum Problem {
     #[error("poly(column, k) takes a whole number k from 1 to {most}")]
     Degree { most: usize },
     /// More degrees than a column has different values.
-    #[error("poly of degree {degree} needs more than {degree} different values, and there are {found}; take a smaller degree")]
+    #[error(
+        "poly of degree {degree} needs more than {degree} different values, and there are {found}; take a smaller degree"
+    )]
     TooFewValues { degree: usize, found: usize },
     /// A `.` where no columns are meant.
     #[error(". stands for all other columns and can only be a term")]
@@ -126,6 +128,11 @@ pub enum Problem {
     /// A response that is computed where it cannot be.
     #[error("{column} is computed, and the model needs {needed}; name a column")]
     NeedsColumn { column: String, needed: &'static str },
+    /// A model of trials without them.
+    #[error(
+        "the model {model} needs the number of trials of each row: elinvar fit {model} FILE \"events | trials(n) ~ x\""
+    )]
+    NoTrials { model: &'static str },
     /// Trials or weights that the model does not have.
     #[error("the model {model} has no {what}; leave | {what}() out, or use {instead}")]
     NotOfThisModel { model: &'static str, what: &'static str, instead: &'static str },

@@ -66,16 +66,17 @@ impl Formula {
     pub fn reading(&self, file: &Path, available: &[String], missing: Missing) -> Result<Reading, Mistake> {
         let terms = self.terms(available)?;
         let mut names = Vec::new();
-        let check = |names: &mut Vec<String>, before: usize, span: &std::ops::Range<usize>| {
-            match names[before..].iter().find(|name| !available.contains(name)) {
-                Some(name) => {
-                    let similar = nearest(name, available.iter().map(String::as_str)).map(str::to_string);
-                    let (name, available) = (name.clone(), available.to_vec());
-                    let problem = Problem::NoSuchColumn { file: file.into(), name, similar, available };
-                    Err(Mistake::at(&self.text, span.clone(), problem))
-                }
-                None => Ok(()),
+        let check = |names: &mut Vec<String>, before: usize, span: &std::ops::Range<usize>| match names[before..]
+            .iter()
+            .find(|name| !available.contains(name))
+        {
+            Some(name) => {
+                let similar = nearest(name, available.iter().map(String::as_str)).map(str::to_string);
+                let (name, available) = (name.clone(), available.to_vec());
+                let problem = Problem::NoSuchColumn { file: file.into(), name, similar, available };
+                Err(Mistake::at(&self.text, span.clone(), problem))
             }
+            None => Ok(()),
         };
         let left = &self.tree.response;
         let beside = left.trials.iter().chain(&left.weights).chain(&terms.offsets);

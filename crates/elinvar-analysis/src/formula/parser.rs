@@ -380,7 +380,11 @@ impl<'a> Parser<'a> {
                     let advice = "make it a term, or write out the arithmetic";
                     let problem = Problem::NotANumberFunction { name: name.clone(), advice };
                     let is_known = FUNCTIONS.contains(&name.as_str());
-                    return Err(if is_known { self.mistake(span, problem) } else { self.unknown_function(&name, &span) });
+                    return Err(if is_known {
+                        self.mistake(span, problem)
+                    } else {
+                        self.unknown_function(&name, &span)
+                    });
                 };
                 self.next();
                 let of = self.arithmetic(depth + 1)?;

@@ -81,11 +81,24 @@ pub struct Category {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Part {
-    Number { of: Arithmetic },
-    Scale { of: Arithmetic, centre: f64, scale: f64 },
-    Poly { of: Arithmetic, degree: usize, basis: Orthogonal },
+    Number {
+        of: Arithmetic,
+    },
+    Scale {
+        of: Arithmetic,
+        centre: f64,
+        scale: f64,
+    },
+    Poly {
+        of: Arithmetic,
+        degree: usize,
+        basis: Orthogonal,
+    },
     /// Whether the category with this position has this level.
-    Level { category: usize, level: usize },
+    Level {
+        category: usize,
+        level: usize,
+    },
 }
 
 /// A column of the design matrix: the product of some parts, and 1 for none.
@@ -154,9 +167,10 @@ impl Recipe {
                 Part::Level { category, level } => {
                     let Category { column, levels, reference } = &self.categories[*category];
                     let of_reference = Part::Level { category: *category, level: *reference };
-                    let has_reference = !self.columns.iter().any(|other| {
-                        matches!(other.parts.as_slice(), [part] if self.parts[*part] == of_reference)
-                    });
+                    let has_reference = !self
+                        .columns
+                        .iter()
+                        .any(|other| matches!(other.parts.as_slice(), [part] if self.parts[*part] == of_reference));
                     let reference = has_reference.then(|| levels[*reference].clone());
                     DesignColumn::Indicator { column: column.clone(), level: levels[*level].clone(), reference }
                 }
@@ -317,7 +331,8 @@ impl Category {
     pub(super) fn codes(&self, table: &Table) -> Result<Vec<usize>, Mistake> {
         let j = index(table, &self.column)?;
         let here = Self::levels_of(table, j);
-        let places: HashMap<&str, usize> = self.levels.iter().enumerate().map(|(i, level)| (level.as_str(), i)).collect();
+        let places: HashMap<&str, usize> =
+            self.levels.iter().enumerate().map(|(i, level)| (level.as_str(), i)).collect();
         let known: Vec<Option<usize>> = here.iter().map(|level| places.get(level.as_str()).copied()).collect();
         let of_row: Vec<usize> = match table.levels(j) {
             Some(_) => table.column(j).map(|value| value as usize).collect(),

@@ -40,9 +40,8 @@ fn designs_are_those_of_other_programs() {
         let mut theirs: Vec<Vec<f64>> = serde_json::from_value(case["columns"].clone()).unwrap();
         assert_eq!(ours.len(), theirs.len(), "{text}: {:?}", recipe.names());
         for (name, column) in recipe.names().iter().zip(&ours) {
-            let is_same = |other: &Vec<f64>| {
-                column.iter().zip(other).all(|(a, b)| (a - b).abs() <= TOLERANCE * (1.0 + b.abs()))
-            };
+            let is_same =
+                |other: &Vec<f64>| column.iter().zip(other).all(|(a, b)| (a - b).abs() <= TOLERANCE * (1.0 + b.abs()));
             let at = theirs.iter().position(is_same).unwrap_or_else(|| panic!("{text}: {name} is not among them"));
             theirs.remove(at);
         }
@@ -64,10 +63,7 @@ fn names(text: &str) -> String {
 #[test]
 fn columns_have_names_and_an_order() {
     assert_eq!(names("y ~ age * sex"), "intercept age sex=m age:sex=m");
-    assert_eq!(
-        names("y ~ sex * site"),
-        "intercept sex=m site=B site=C sex=m:site=B sex=m:site=C"
-    );
+    assert_eq!(names("y ~ sex * site"), "intercept sex=m site=B site=C sex=m:site=B sex=m:site=C");
     assert_eq!(
         names("y ~ 0 + site:sex"),
         "site=A:sex=f site=B:sex=f site=C:sex=f site=A:sex=m site=B:sex=m site=C:sex=m"
@@ -140,7 +136,11 @@ fn mistakes_are_marked_and_say_what_to_do() {
     for (text, sentence, mark) in cases {
         let (said, marked) = refused(text);
         assert!(said.contains(sentence), "{text}: {said}");
-        assert_eq!(marked, if mark.is_empty() && marked == "^" { marked.clone() } else { mark.into() }, "{text}: {said}");
+        assert_eq!(
+            marked,
+            if mark.is_empty() && marked == "^" { marked.clone() } else { mark.into() },
+            "{text}: {said}"
+        );
     }
     let one = "y,a,b\n1,u,3\n2,u,3\n";
     let said = |text: &str| read(text, one).unwrap_err().to_string();
@@ -175,7 +175,8 @@ fn a_recipe_learns_from_some_rows_and_holds_for_others() {
 
 #[test]
 fn offsets_weights_and_trials_are_read() {
-    let (table, recipe) = read("y | weights(age) + trials(2) ~ sex + offset(log1p(dose)) + offset(age)", SMALL).unwrap();
+    let (table, recipe) =
+        read("y | weights(age) + trials(2) ~ sex + offset(log1p(dose)) + offset(age)", SMALL).unwrap();
     let design = recipe.apply(&table).unwrap();
     assert!((design.offset[1] - (3.5f64.ln() + 41.0)).abs() < 1e-14);
     let left = recipe.left(&table, elinvar_data::Outcome::Count).unwrap();
