@@ -189,9 +189,10 @@ class Fit:
         exact = {row["name"]: row for row in self._core.answer(n, seed)}
         z = self.draws(n, seed)
         rows = []
+        first = 0 if self.model is None else self.model.first_index
         for name, values in self._variables(z).items():
             flat = values.reshape(len(values), -1)
-            for label, column in zip(indexed(name, values.shape[1:]), flat.T, strict=True):
+            for label, column in zip(indexed(name, values.shape[1:], first), flat.T, strict=True):
                 known = exact.get(label)
                 if known is not None and np.array_equal(column, z[:, self._core.names.index(label)]):
                     rows.append(known)

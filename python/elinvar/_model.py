@@ -18,7 +18,8 @@ class Model:
     """What every front end makes of a model.
 
     ``core`` is asked for log densities and gradients at points z of R^d, ``expand`` turns points of shape (n, d) into a
-    dictionary of the user's variables, each of shape (n, ...), with ``dims`` and ``coords`` as ArviZ has them.
+    dictionary of the user's variables, each of shape (n, ...), with ``dims`` and ``coords`` as ArviZ has them. Entries
+    of arrays are named from ``first_index`` on.
     """
 
     core: Any
@@ -27,6 +28,7 @@ class Model:
     dims: Mapping[str, Sequence[str]] = field(default_factory=dict)
     coords: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "function"
+    first_index: int = 0
 
     @property
     def dim(self) -> int:
@@ -61,11 +63,11 @@ def coordinate_names(names: Sequence[str] | None, dim: int | None) -> list[str]:
     return names
 
 
-def indexed(name: str, shape: tuple[int, ...]) -> list[str]:
+def indexed(name: str, shape: tuple[int, ...], first: int = 0) -> list[str]:
     """The names of the entries of an array: alpha, or alpha[0], alpha[1], ..."""
     if shape == ():
         return [name]
-    return [f"{name}[{','.join(map(str, index))}]" for index in np.ndindex(*shape)]
+    return [f"{name}[{','.join(str(i + first) for i in index)}]" for index in np.ndindex(*shape)]
 
 
 def from_batch(

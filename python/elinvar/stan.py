@@ -38,7 +38,7 @@ def from_stan(model: Any, data: Any = None) -> Model:
         rows = np.stack([model.param_constrain(np.ascontiguousarray(point), include_tp=True) for point in z])
         return {name: rows[:, columns] for name, columns in places.items()}
 
-    return Model(core, names, expand, kind="Stan")
+    return Model(core, names, expand, kind="Stan", first_index=1)
 
 
 def _bracketed(name: str) -> str:

@@ -13,8 +13,20 @@ const CORE: [&str; 4] = ["maturin>=1.9,<2", "numpy>=2", "pytest>=8", "arviz-base
 /// What the tests of all front ends need.
 ///
 /// Where the newest PyMC is one that imports the old ArviZ, the newest matplotlib does not go with it.
-const ALL: [&str; 9] =
-    ["jax", "numpyro", "pymc", "numba", "bambi", "torch", "scikit-learn>=1.6", "pandas", "matplotlib<3.10"];
+/// Stan's compiler and headers come with httpstan.
+const ALL: [&str; 11] = [
+    "jax",
+    "numpyro",
+    "pymc",
+    "numba",
+    "bambi",
+    "torch",
+    "scikit-learn>=1.6",
+    "pandas",
+    "matplotlib<3.10",
+    "bridgestan",
+    "httpstan",
+];
 
 /// Why there are no Python tests.
 pub(crate) const MISSING: &str = "no python3 of version 3.11 or newer with venv was found";

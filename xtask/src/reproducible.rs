@@ -31,7 +31,9 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf, String> {
 /// Builds the last commit twice and compares the programs byte by byte.
 pub(crate) fn check() -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let programs = [built(&root, FOLDERS[0])?, built(&root, FOLDERS[1])?];
+    // One commit for both, even if another is made meanwhile.
+    let commit = last_commit(&root)?;
+    let programs = [built(&root, FOLDERS[0], &commit)?, built(&root, FOLDERS[1], &commit)?];
     let [one, other] = programs.each_ref().map(|path| fs::read(path).map_err(|e| format!("{}: {e}", path.display())));
     let (one, other) = (one?, other?);
     match difference(&one, &other) {
@@ -49,16 +51,19 @@ pub(crate) fn check() -> Result<(), String> {
     }
 }
 
-/// The program of the last commit, built in a folder of its own.
-fn built(root: &Path, folder: &str) -> Result<PathBuf, String> {
+fn last_commit(root: &Path) -> Result<String, String> {
+    let mut git = Command::new("git");
+    let head = git.arg("-C").arg(root).args(["rev-parse", "HEAD"]).output().map_err(|e| e.to_string())?;
+    Ok(String::from_utf8_lossy(&head.stdout).trim().to_string())
+}
+
+/// The program of this commit, built in a folder of its own.
+fn built(root: &Path, folder: &str, commit: &str) -> Result<PathBuf, String> {
     let folder = root.join(folder);
     if !folder.exists() {
         run(Command::new("git").args(["clone", "--quiet", "--shared"]).arg(root).arg(&folder))?;
     }
-    let head =
-        Command::new("git").arg("-C").arg(root).args(["rev-parse", "HEAD"]).output().map_err(|e| e.to_string())?;
-    let head = String::from_utf8_lossy(&head.stdout).trim().to_string();
-    run(Command::new("git").arg("-C").arg(&folder).args(["checkout", "--quiet", "--detach", &head]))?;
+    run(Command::new("git").arg("-C").arg(&folder).args(["checkout", "--quiet", "--detach", commit]))?;
     build(&folder, "release")
 }
 

@@ -8,7 +8,6 @@ pub(crate) mod bends;
 pub(crate) mod chains;
 pub(crate) mod residual;
 pub(crate) mod scan;
-pub(crate) mod stretches;
 pub(crate) mod tails;
 
 /// The length of steps, the looks back between them, and the end of a run.

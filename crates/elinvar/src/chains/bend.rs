@@ -69,11 +69,11 @@ fn polynomials(t: f64, end: f64) -> ([f64; SHIFT], [f64; SHIFT]) {
 }
 
 /// What a bend is at one value of t, for one component: shift, its slope, log width, its slope.
-struct Local {
-    shift: f64,
-    shift_slope: f64,
-    log_width: f64,
-    width_slope: f64,
+pub(super) struct Local {
+    pub(super) shift: f64,
+    pub(super) shift_slope: f64,
+    pub(super) log_width: f64,
+    pub(super) width_slope: f64,
 }
 
 impl Bend {
@@ -103,6 +103,11 @@ impl Bend {
     /// x as seen from the driver.
     pub(super) fn reflect(&self, x: &mut [f64]) {
         self.mirror.reflect(x);
+    }
+
+    /// What it is at t, for one component.
+    pub(super) fn component(&self, i: usize, t: f64) -> Local {
+        self.local(i, &self.at(t))
     }
 
     fn local(&self, i: usize, at: &[([f64; SHIFT], [f64; SHIFT]); 2]) -> Local {

@@ -3,12 +3,13 @@
 
 use super::bend::{Bend, SHIFT, WIDTH};
 use super::matching::matched_at;
+use super::turning::turned;
 use super::{Frame, Layer};
 use crate::linalg::{axpy, dot, eigen};
 use crate::tuning::bends as tuning;
 
 /// Parameters of one component.
-const PARAMETERS: usize = SHIFT + WIDTH;
+pub(super) const PARAMETERS: usize = SHIFT + WIDTH;
 
 /// Points and gradients in some coordinates in which the law is about N(0, I).
 #[derive(Clone, Debug)]
@@ -16,37 +17,39 @@ pub(super) struct Cloud {
     pub(super) d: usize,
     pub(super) x: Vec<f64>,
     pub(super) g: Vec<f64>,
-    /// How many of the points are states of chains; the others lie far out.
-    pub(super) states: usize,
 }
 
 impl Cloud {
-    fn len(&self) -> usize {
+    /// No points yet.
+    pub(super) fn empty(d: usize) -> Self {
+        Self { d, x: Vec::new(), g: Vec::new() }
+    }
+
+    /// One more point.
+    pub(super) fn push(&mut self, x: &[f64], g: &[f64]) {
+        self.x.extend_from_slice(x);
+        self.g.extend_from_slice(g);
+    }
+
+    pub(super) fn len(&self) -> usize {
         self.x.len() / self.d
     }
 
-    /// How far gradients at states are from those of N(0, I): the mean of log(1 + |x + g|²/d), which a few points in a
-    /// narrow place do not decide.
+    /// How far gradients are from those of N(0, I): the mean of log(1 + |x + g|²/d), which a few points in a narrow
+    /// place do not decide.
     pub(super) fn residual(&self) -> f64 {
-        self.residual_of(0, self.states)
+        let points = self.x.chunks_exact(self.d).zip(self.g.chunks_exact(self.d));
+        let square = |(x, g): (&[f64], &[f64])| x.iter().zip(g).map(|(x, g)| (x + g).powi(2)).sum::<f64>();
+        points.map(|point| (square(point) / self.d as f64).ln_1p()).sum::<f64>() / self.len().max(1) as f64
     }
 
-    /// The same far out.
-    pub(super) fn residual_far_out(&self) -> f64 {
-        self.residual_of(self.states, self.len())
-    }
-
-    fn residual_of(&self, first: usize, end: usize) -> f64 {
-        let (mut sum, range) = (0.0, first * self.d..end * self.d);
-        for (x, g) in self.x[range.clone()].chunks_exact(self.d).zip(self.g[range].chunks_exact(self.d)) {
-            sum += (x.iter().zip(g).map(|(x, g)| (x + g).powi(2)).sum::<f64>() / self.d as f64).ln_1p();
-        }
-        sum / (end - first).max(1) as f64
-    }
-
-    /// The states alone.
-    fn of_states(&self) -> (Vec<f64>, Vec<f64>) {
-        (self.x[..self.states * self.d].to_vec(), self.g[..self.states * self.d].to_vec())
+    /// The same of the component for which it is largest: the mean of log(1 + (x_i + g_i)²).
+    pub(super) fn worst_residual(&self) -> f64 {
+        let of = |i: usize| {
+            let column = self.x.iter().zip(&self.g).skip(i).step_by(self.d);
+            column.map(|(x, g)| (x + g).powi(2).ln_1p()).sum::<f64>() / self.len().max(1) as f64
+        };
+        (0..self.d).map(of).fold(0.0, f64::max)
     }
 
     /// The same in the coordinates of a layer.
@@ -57,23 +60,10 @@ impl Cloud {
                 frame.to_x(&self.x, &mut inside.x);
                 frame.pull(&self.g, &mut inside.g);
             }
-            Layer::Mirror(mirror) => {
-                inside
-                    .x
-                    .chunks_exact_mut(self.d)
-                    .chain(inside.g.chunks_exact_mut(self.d))
-                    .for_each(|v| mirror.reflect(v));
-            }
             Layer::Bend(bend) => {
                 for (x, g) in inside.x.chunks_exact_mut(self.d).zip(inside.g.chunks_exact_mut(self.d)) {
                     bend.backward(x);
                     bend.pull(&mut x.to_vec(), g);
-                }
-            }
-            Layer::Stretch(stretch) => {
-                for (x, g) in inside.x.chunks_exact_mut(self.d).zip(inside.g.chunks_exact_mut(self.d)) {
-                    stretch.backward(x);
-                    stretch.pull(x, g);
                 }
             }
         }
@@ -82,25 +72,18 @@ impl Cloud {
 
     /// The same in the coordinates of a Gaussian matched to it, with these.
     pub(super) fn straightened(&self) -> Option<(Self, Layer)> {
-        let (x, g) = self.of_states();
-        let layer = Layer::Straight(matched_at(&Frame::unit(self.d), x, g)?.0);
+        let layer = Layer::Straight(matched_at(&Frame::unit(self.d), self.x.clone(), self.g.clone())?.0);
         Some((self.within(&layer), layer))
     }
 }
 
 /// Bends inside a frame, one after the other while each pays, as layers with what is left of the cloud.
-pub(super) fn bends(mut cloud: Cloud, frame: &Frame, given: &[Vec<f64>]) -> (Vec<Layer>, Cloud) {
+pub(super) fn bends(mut cloud: Cloud, frame: &Frame) -> (Vec<Layer>, Cloud) {
     let mut layers = Vec::new();
     for _ in 0..tuning::MOST {
-        let (before, far_before) = (cloud.residual(), cloud.residual_far_out());
         let rows = if layers.is_empty() { frame.rows() } else { Vec::new() };
-        let given = if layers.is_empty() { given } else { &[] };
-        let Some((bend, inside)) = best(&cloud, &rows, given) else { break };
-        let Some((inside, straight)) = inside.straightened() else { break };
-        let (after, far_after) = (inside.residual(), inside.residual_far_out());
-        let nearer = after < (1.0 - tuning::GAIN) * before;
-        let farther = after < 1.05 * before + tuning::LEAST && far_after < 0.5 * far_before;
-        if !(nearer || farther) {
+        let Some(Tried { bend, inside, straight, left }) = best(&cloud, &rows) else { break };
+        if left > (1.0 - tuning::GAIN) * cloud.residual() {
             break;
         }
         layers.extend([Layer::Bend(bend), straight]);
@@ -109,21 +92,36 @@ pub(super) fn bends(mut cloud: Cloud, frame: &Frame, given: &[Vec<f64>]) -> (Vec
     (layers, cloud)
 }
 
+/// A bend, the cloud inside it in the coordinates of a Gaussian matched to it, and these.
+pub(super) struct Tried {
+    pub(super) bend: Bend,
+    pub(super) inside: Cloud,
+    pub(super) straight: Layer,
+    /// What is left of the gradients.
+    pub(super) left: f64,
+}
+
+impl Tried {
+    /// Fits shifts and widths along a driver.
+    pub(super) fn along(cloud: &Cloud, driver: &[f64]) -> Option<Self> {
+        let bend = fitted(cloud, driver);
+        let (inside, straight) = cloud.within(&Layer::Bend(bend.clone())).straightened()?;
+        let left = inside.residual();
+        left.is_finite().then_some(Self { bend, inside, straight, left })
+    }
+}
+
 /// The bend after which gradients are nearest to those of N(0, I).
-fn best(cloud: &Cloud, rows: &[Vec<f64>], given: &[Vec<f64>]) -> Option<(Bend, Cloud)> {
+fn best(cloud: &Cloud, rows: &[Vec<f64>]) -> Option<Tried> {
     let mut drivers: Vec<(f64, Vec<f64>)> =
         candidates(cloud, rows).into_iter().map(|driver| (promise(cloud, &driver).iter().sum(), driver)).collect();
     drivers.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut found: Option<(f64, Bend, Cloud)> = None;
-    for driver in given.iter().chain(drivers.iter().map(|(_, driver)| driver).take(tuning::FITTED)) {
-        let bend = fitted(cloud, driver);
-        let inside = cloud.within(&Layer::Bend(bend.clone()));
-        let residual = inside.residual() + 0.1 * inside.residual_far_out();
-        if residual.is_finite() && found.as_ref().is_none_or(|(least, ..)| residual < *least) {
-            found = Some((residual, bend, inside));
-        }
-    }
-    found.map(|(_, bend, inside)| (bend, inside))
+    let most = if cloud.d <= tuning::FEW_DIMENSIONS { drivers.len() } else { tuning::FITTED };
+    let mut found: Vec<Tried> =
+        drivers.iter().take(most).filter_map(|(_, driver)| Tried::along(cloud, driver)).collect();
+    found.sort_by(|a, b| a.left.total_cmp(&b.left));
+    found.truncate(tuning::TURNED);
+    found.into_iter().map(|tried| turned(cloud, tried)).min_by(|a, b| a.left.total_cmp(&b.left))
 }
 
 /// Directions that may drive: axes and coordinates with large residuals, the directions in which residuals are largest,
@@ -210,7 +208,7 @@ fn promise(cloud: &Cloud, driver: &[f64]) -> Vec<f64> {
 /// Where polynomials end, by how far out there are points.
 fn ends(cloud: &Cloud, driver: &[f64]) -> [f64; 2] {
     let farthest = cloud.x.chunks_exact(cloud.d).map(|x| dot(x, driver).abs()).fold(0.0, f64::max);
-    [(tuning::BEYOND * farthest).clamp(3.0, 9.0), farthest.clamp(2.0, 5.0)]
+    [(tuning::BEYOND * farthest).clamp(6.0, 30.0), farthest.clamp(2.0, 5.0)]
 }
 
 /// Shifts and widths along a driver, by least squares of x + g in the new coordinates.
@@ -247,7 +245,8 @@ fn component(seen: &[[f64; 2]], features: &[Features]) -> [f64; PARAMETERS] {
         });
         each.sum::<f64>() + ridge * dot(p, p)
     };
-    let mut p = [0.0; PARAMETERS];
+    let (start, nothing) = (straight_widths(seen, features), [0.0; PARAMETERS]);
+    let mut p = if loss(&start) < loss(&nothing) { start } else { nothing };
     let (mut now, mut damping) = (loss(&p), 1e-3);
     for _ in 0..tuning::STEPS {
         let mut matrix = [[0.0; PARAMETERS]; PARAMETERS];
@@ -288,6 +287,29 @@ fn component(seen: &[[f64; 2]], features: &[Features]) -> [f64; PARAMETERS] {
             break;
         }
     }
+    p
+}
+
+/// Shifts and one width for all t, by linear regression: where they are all there is, y = m(t) − e^{2s} g everywhere.
+fn straight_widths(seen: &[[f64; 2]], features: &[Features]) -> [f64; PARAMETERS] {
+    let mut matrix = [[0.0; PARAMETERS]; PARAMETERS];
+    let mut right = [0.0; PARAMETERS];
+    for ([y, g], (shift, _)) in seen.iter().zip(features) {
+        let mut column = [0.0; PARAMETERS];
+        column[..SHIFT].copy_from_slice(shift);
+        column[SHIFT] = -g;
+        // Of a steep place the error of y is a small one.
+        let weight = 1.0 / (1.0 + y * y + g * g);
+        for i in 0..=SHIFT {
+            right[i] += weight * column[i] * y;
+            for j in 0..=i {
+                matrix[i][j] += weight * column[i] * column[j];
+            }
+        }
+    }
+    (SHIFT + 1..PARAMETERS).for_each(|i| matrix[i][i] = 1.0);
+    let mut p = solved(&matrix, &right, 1e-12);
+    p[SHIFT] = 0.5 * p[SHIFT].max(1e-12).ln();
     p
 }
 

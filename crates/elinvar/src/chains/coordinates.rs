@@ -1,8 +1,7 @@
 //! The coordinates u in which chains move: a Gaussian's, and bent ones inside them (mathematics §11.1, §11.6).
 
 use super::Frame;
-use super::bend::{Bend, Mirror};
-use super::stretch::Stretch;
+use super::bend::Bend;
 
 /// A map inside those of a Gaussian.
 #[derive(Clone, Debug)]
@@ -11,10 +10,6 @@ pub(crate) enum Layer {
     Straight(Frame),
     /// Shifts and widths that depend on one direction.
     Bend(Bend),
-    /// A reflection.
-    Mirror(Mirror),
-    /// Every component by itself.
-    Stretch(Stretch),
 }
 
 /// z = m + L T₁(T₂(… u)).
@@ -65,11 +60,6 @@ impl Coordinates {
         !self.layers.is_empty()
     }
 
-    /// Whether there is a bend, not a stretch alone.
-    pub(crate) fn have_bends(&self) -> bool {
-        self.layers.iter().any(|layer| matches!(layer, Layer::Bend(_)))
-    }
-
     /// The maps inside, outermost first.
     pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers
@@ -107,9 +97,7 @@ impl Coordinates {
             place.copy_from_slice(here);
             match layer {
                 Layer::Straight(frame) => frame.to_z(place, here),
-                Layer::Mirror(mirror) => here.chunks_exact_mut(d).for_each(|point| mirror.reflect(point)),
                 Layer::Bend(bend) => here.chunks_exact_mut(d).for_each(|point| bend.forward(point)),
-                Layer::Stretch(stretch) => here.chunks_exact_mut(d).for_each(|point| stretch.forward(point)),
             }
         }
         self.frame.to_z(here, z);
@@ -125,9 +113,7 @@ impl Coordinates {
                     let before = u.to_vec();
                     frame.to_x(&before, u);
                 }
-                Layer::Mirror(mirror) => u.chunks_exact_mut(d).for_each(|point| mirror.reflect(point)),
                 Layer::Bend(bend) => u.chunks_exact_mut(d).for_each(|point| bend.backward(point)),
-                Layer::Stretch(stretch) => u.chunks_exact_mut(d).for_each(|point| stretch.backward(point)),
             }
         }
     }
@@ -147,9 +133,7 @@ impl Coordinates {
                     before.copy_from_slice(by_u);
                     frame.pull(before, by_u);
                 }
-                Layer::Mirror(mirror) => by_u.chunks_exact_mut(d).for_each(|g| mirror.reflect(g)),
                 Layer::Bend(bend) => points.for_each(|((u, g), log)| *log += bend.pull(u, g)),
-                Layer::Stretch(stretch) => points.for_each(|((u, g), log)| *log += stretch.pull(u, g)),
             }
         }
     }

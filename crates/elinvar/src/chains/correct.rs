@@ -2,25 +2,21 @@
 
 use std::time::Instant;
 
-use super::bend::Mirror;
-use super::bending::{Cloud, bends};
-use super::matching::{adapted, matched_at};
-use super::seen::{Seen, edge, faults, left_behind};
-use super::stretching::stretched;
+use super::matching::adapted;
+use super::seen::{Seen, faults, left_behind};
+use super::shaping::{comes_true, is_curved, unbent};
 use super::tails::Tails;
-use super::{Coordinates, Corrected, Correction, Doubt, Ensemble, Frame, History, Layer, Part, Round};
+use super::{Coordinates, Corrected, Correction, Doubt, Ensemble, Frame, History, Part, Round};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::record::ModeRecord;
 use crate::target::Transforms;
-use crate::tuning::{bends as bending, chains as tuning};
+use crate::tuning::chains as tuning;
 
 /// Numbers that the states of an answer have at most, so that a file of them stays small.
 const MOST_NUMBERS: usize = 1 << 18;
 /// States that are kept at most.
 const MOST_STATES: usize = 4096;
-/// States from which bends are fitted.
-const LEAST_STATES: usize = 48;
 
 /// What is asked: a Gaussian to begin with, the places that searches found, and names.
 pub(crate) struct Question<'a> {
@@ -41,6 +37,8 @@ pub(crate) struct Limits {
     pub(crate) mean: f64,
     /// The logarithm of every standard deviation is within this.
     pub(crate) log_sd: f64,
+    /// Standard error of the worst quantile of a parameter, in standard deviations.
+    pub(crate) quantile: f64,
     /// Share of the second moment of a parameter that one state may have.
     pub(crate) largest: f64,
 }
@@ -69,12 +67,17 @@ pub(crate) fn correct(
     let counts = work.evaluator.counts();
     let (few, frame, history) = work.adapt(Coordinates::straight(frame))?;
     let pool = history.last(history.steps().div_ceil(2).max(2));
-    let mut chains = few.spread(&frame, settings.chains, pool.z, pool.by_z, pool.log_p);
     let adapting_gradients = work.spent();
-    let mut tails = Tails::look(work.evaluator, &frame, settings.bends, settings.seed)?;
-    let mut frame = frame;
+    let all = history.part(0..history.steps());
+    let bent = if settings.bends && is_curved(&frame, all) { work.unbent(&few, &frame, all)? } else { None };
+    let is_straight = bent.is_none();
+    let (mut frame, mut chains) = bent.unwrap_or_else(|| {
+        let chains = few.spread(&frame, settings.chains, pool.z, pool.by_z, pool.log_p);
+        (frame, chains)
+    });
     drop(history);
-    if tails.visit(work.evaluator, &frame, &mut chains)? {
+    let mut tails = Tails::look(work.evaluator, &frame, settings.seed)?;
+    if is_straight && tails.visit(work.evaluator, &frame, &mut chains)? {
         // Chains leave a tail that has no mass; the way back is no part of the answer.
         work.run(&mut chains, &frame, &mut History::new(frame.dim(), settings.chains), tuning::WAY_BACK)?;
     }
@@ -95,7 +98,7 @@ pub(crate) fn correct(
         let next = adapted(&frame, part);
         let settled = next.as_ref().is_some_and(|next| next.settled);
         // A bend that is not exact where chains are may be wrong where they are not.
-        let rough = frame.have_bends() && seen.roughness() > tuning::ROUGH;
+        let rough = frame.are_bent() && seen.roughness() > tuning::ROUGH;
         let mut doubts = seen.doubts(part, question, limits, settled && !rough, &tails);
         doubts.extend(seen.other_mode(part, question.modes));
         if held > 2 * tuning::YOUNG {
@@ -107,17 +110,22 @@ pub(crate) fn correct(
         if held > tuning::YOUNG && steps_of_a_state > tuning::SLOW {
             doubts.push(Doubt::Slow { steps: steps_of_a_state });
         }
-        let blocked = if settings.bends { edge(part, &frame) } else { None };
-        doubts.extend(blocked.as_ref().map(|(i, _)| Doubt::Edge { name: question.names[*i].clone() }));
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
         (question.watch)(&seen.round(work.spent(), settings.max_gradients));
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.iter().any(Doubt::may_pass) { 0 } else { clean + 1 };
-        let enough = clean >= if doubtful { 2 } else { 1 };
+        let mut enough = clean >= if doubtful { 2 } else { 1 };
+        let mut numbers = None;
+        if enough {
+            // Moments may be known exactly where quantiles are not.
+            let found = seen.numbers(part, question, limits.largest);
+            enough = found.1.iter().all(|number| !number.judged || number.quantile_error() <= limits.quantile);
+            numbers = Some(found);
+        }
         steps = seen.steps_to_go(&doubts, held, question, limits, part.n);
         let cost = (steps * chains.len()) as u64 * chains.leaps();
         if enough || !in_time || work.spent() + cost > settings.max_gradients {
-            let (coordinates, parameters) = seen.numbers(part, question, limits.largest);
+            let (coordinates, parameters) = numbers.unwrap_or_else(|| seen.numbers(part, question, limits.largest));
             let (states, log_p) = chosen(part, frame.dim());
             let corrected = Corrected {
                 coordinates,
@@ -136,22 +144,28 @@ pub(crate) fn correct(
             return Ok(Answered { corrected, log_p });
         }
         let Some(next) = next else { continue };
-        let reshaped = if shapes < most_shapes && clean == 0 {
+        let reshaped = if shapes < most_shapes && clean == 0 && (rough || is_curved(&frame, part)) {
             shapes += 1;
-            work.reshaped(&next.coordinates, part, &tails, blocked.as_ref().map_or(&[], |(_, states)| states))?
+            work.unbent(&chains, &seen.straight(), history.part(0..held))?
         } else {
             None
         };
         // Bends that do not come true are given up.
-        let given_up = (rough && shapes == most_shapes && reshaped.is_none()).then(|| seen.straight());
-        if let Some(other) = reshaped.or(given_up) {
-            frame = other;
+        let given_up = rough && reshaped.is_none();
+        if given_up {
+            shapes = most_shapes;
+            frame = seen.straight();
             chains.enter(&frame);
-            chains.restart(work.evaluator, &frame, settings.chains / 8)?;
+        }
+        let is_new = given_up || reshaped.is_some();
+        if let Some(reshaped) = reshaped {
+            (frame, chains) = reshaped;
+        }
+        if is_new {
             tails.look_again(work.evaluator, &frame, settings.seed)?;
             history = History::new(frame.dim(), settings.chains);
             (doubtful, clean) = (true, 0);
-            steps = (held / 2).max(2 * tuning::FIRST_ROUND);
+            steps = tuning::FIRST_ROUND;
         } else {
             frame = next.coordinates;
             chains.enter(&frame);
@@ -172,7 +186,7 @@ pub(crate) fn promises_tail(
 ) -> Result<bool, Error> {
     let frame = Frame::new(mean, covariance)
         .ok_or(Error::NotPositiveDefinite { what: "the covariance of the approximation", pivot: 0 })?;
-    Ok(Tails::look(evaluator, &Coordinates::straight(frame), false, seed)?.promise_any())
+    Ok(Tails::look(evaluator, &Coordinates::straight(frame), seed)?.promise_any())
 }
 
 /// Evenly chosen states, and log p there.
@@ -219,6 +233,24 @@ impl Work<'_, '_, '_> {
         Ok(true)
     }
 
+    /// Bent coordinates in which the law is about N(0, I), also at places that they were not fitted to, with chains that
+    /// start there.
+    fn unbent(
+        &mut self,
+        chains: &Ensemble,
+        now: &Coordinates,
+        part: Part<'_>,
+    ) -> Result<Option<(Coordinates, Ensemble)>, Error> {
+        let Some(frame) = unbent(now, part) else { return Ok(None) };
+        let mut anew = chains.renewed(self.evaluator, &frame, self.settings.chains)?;
+        if !comes_true(&frame, &anew) {
+            return Ok(None);
+        }
+        let mut unseen = History::new(frame.dim(), anew.len());
+        self.run(&mut anew, &frame, &mut unseen, tuning::WAY_IN)?;
+        Ok(Some((frame, anew)))
+    }
+
     /// A new centre and covariance from the later half of all states so far, until a round changes neither.
     fn adapt(&mut self, mut frame: Coordinates) -> Result<(Ensemble, Coordinates, History), Error> {
         let n = self.settings.adapting_chains;
@@ -239,78 +271,13 @@ impl Work<'_, '_, '_> {
                 (frame, settled) = (next.coordinates, next.settled);
                 chains.enter(&frame);
             }
-            if (settled && acceptance > tuning::ADAPTED) || !in_time || self.spent() > most {
+            // A law that may be straight in bent coordinates is asked for some states more.
+            let all = history.part(0..history.steps());
+            let waits = self.settings.bends && history.steps() < tuning::STEPS_TO_BEND && is_curved(&frame, all);
+            if (settled && acceptance > tuning::ADAPTED && !waits) || !in_time || self.spent() > most {
                 break;
             }
         }
         Ok((chains, frame, history))
-    }
-
-    /// Coordinates with bends and stretches in which the gradients at some states are nearer to those of N(0, I), or in
-    /// which a tail that no state was in is shorter.
-    fn reshaped(
-        &mut self,
-        now: &Coordinates,
-        part: Part<'_>,
-        tails: &Tails,
-        outermost: &[usize],
-    ) -> Result<Option<Coordinates>, Error> {
-        let d = now.dim();
-        let (z, by_z) = part.worth_matching(now);
-        let n = z.len() / d;
-        if n < LEAST_STATES {
-            return Ok(None);
-        }
-        let straight = Coordinates::straight(now.frame().clone());
-        let (x, g, _) = straight.seen_from(&z, &by_z);
-        let Some((frame, _)) = matched_at(now.frame(), x, g) else { return Ok(None) };
-        let outside = Coordinates::straight(frame.clone());
-        let kept = n.min(bending::STATES);
-        let pick = |from: &[f64]| -> Vec<f64> {
-            (0..kept).flat_map(|k| from[k * n / kept * d..][..d].iter().copied()).collect()
-        };
-        let (mut z, mut by_z) = (pick(&z), pick(&by_z));
-        z.extend_from_slice(&tails.probes().z);
-        by_z.extend_from_slice(&tails.probes().by_z);
-        for s in outermost {
-            z.extend_from_slice(&part.z[s * d..(s + 1) * d]);
-            by_z.extend_from_slice(&part.by_z[s * d..(s + 1) * d]);
-        }
-        let seen = |coordinates: &Coordinates| {
-            let (x, g, _) = coordinates.seen_from(&z, &by_z);
-            Cloud { d, x, g, states: kept }
-        };
-        let here = seen(now);
-        let given: Vec<Vec<f64>> = tails.directions().iter().map(|direction| frame.unit_along(direction)).collect();
-        let (mut layers, mut cloud) = bends(seen(&outside), &frame, &given);
-        let was_stretched = now.layers().iter().any(|layer| matches!(layer, Layer::Stretch(_)));
-        let most = ((self.settings.max_gradients - self.spent().min(self.settings.max_gradients)) / 8) as usize;
-        // What was found along a slanting direction is stretched along it.
-        let mirror = given.first().filter(|_| layers.is_empty()).map(|direction| Layer::Mirror(Mirror::of(direction)));
-        let mut outer = layers.clone();
-        let mut turned = cloud.clone();
-        if let Some(mirror) = &mirror {
-            outer.push(mirror.clone());
-            turned = turned.within(mirror);
-        }
-        let inside = Coordinates::bent(frame.clone(), outer.clone());
-        let mut longer = false;
-        if let Some((layer, within)) = stretched(self.evaluator, &inside, &turned, most)? {
-            let back = mirror.as_ref().map_or_else(|| within.clone(), |mirror| within.within(mirror));
-            if let Some((within, straight)) = back.straightened() {
-                longer = !was_stretched;
-                outer.push(layer);
-                outer.extend(mirror);
-                outer.push(straight);
-                layers = outer;
-                cloud = within;
-            }
-        }
-        let (before, far_before) = (here.residual(), here.residual_far_out());
-        let (after, far_after) = (cloud.residual(), cloud.residual_far_out());
-        let nearer = after < (1.0 - bending::GAIN) * before;
-        let farther = longer || far_after < 0.5 * far_before;
-        let better = nearer || (farther && after < 1.05 * before + 2.0 * bending::LEAST);
-        Ok((better && !layers.is_empty()).then(|| Coordinates::bent(frame, layers)))
     }
 }

@@ -27,6 +27,13 @@ pub struct CorrectedNumber {
     pub judged: bool,
 }
 
+impl CorrectedNumber {
+    /// The largest standard error of a quantile, in standard deviations.
+    pub(crate) fn quantile_error(&self) -> f64 {
+        [self.q5, self.q50, self.q95].iter().map(|quantile| quantile.mcse).fold(0.0, f64::max) / self.sd.value
+    }
+}
+
 /// Means, standard deviations and quantiles from chains on the target, with errors and with what speaks against them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Corrected {

@@ -54,11 +54,6 @@ pub enum Doubt {
         /// The standard deviation along it, as far out as the density was followed, over that of the chains.
         times: f64,
     },
-    /// The density is so narrow at the edge of what chains have seen that they may not get beyond it.
-    Edge {
-        /// The coordinate of z at whose edge it is.
-        name: String,
-    },
     /// A maximum of the density that no chain was near to.
     OtherMode {
         /// How far it is, in standard deviations of the coordinate in which it is farthest.
@@ -131,9 +126,6 @@ impl std::fmt::Display for Doubt {
                 "{name} has a long tail that the chains have not explored; its standard deviation may be {times:.1} \
                  times as large"
             ),
-            Doubt::Edge { name } => {
-                write!(f, "where {name} ends the density is too narrow for chains to see what lies beyond")
-            }
             Doubt::OtherMode { distance, share, place } => {
                 let at = if place.is_empty() { String::new() } else { format!(" at z = {place}") };
                 let percent = 100.0 * share;

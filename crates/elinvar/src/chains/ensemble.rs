@@ -177,18 +177,16 @@ impl Ensemble {
         Ok(chains)
     }
 
-    /// Starts the first so many pairs anew, as all of [`Ensemble::around`] start.
+    /// `n` chains that start anew as those of [`Ensemble::around`], with one leap for each step, as in coordinates in
+    /// which the law is about N(0, I).
     ///
     /// # Errors
     /// As [`Ensemble::around`].
-    pub(crate) fn restart(
-        &mut self,
-        evaluator: &mut Evaluator<'_>,
-        frame: &Coordinates,
-        pairs: usize,
-    ) -> Result<(), Error> {
-        let stream = Stream::open(self.seed, Purpose::Chains, self.step, 3);
-        self.scatter(evaluator, frame, pairs, stream)
+    pub(crate) fn renewed(&self, evaluator: &mut Evaluator<'_>, frame: &Coordinates, n: usize) -> Result<Self, Error> {
+        let mut chains = Self::empty(frame.dim(), n, self.seed, self.step + 1);
+        (chains.angle, chains.faults) = (FRAC_PI_2, self.faults);
+        chains.scatter(evaluator, frame, n / 2, Stream::open(self.seed, Purpose::Chains, self.step, 3))?;
+        Ok(chains)
     }
 
     fn scatter(

@@ -62,15 +62,6 @@ impl Frame {
         (0..d).map(|i| (0..d).map(|j| self.factor[j * d + i] / variances[i].sqrt()).collect()).collect()
     }
 
-    /// The unit vector in x along a direction of z.
-    pub(crate) fn unit_along(&self, direction: &[f64]) -> Vec<f64> {
-        let mut x = direction.to_vec();
-        cholesky::solve_factor(self.dim, &self.factor, &mut x);
-        let size = x.iter().map(|v| v * v).sum::<f64>().sqrt();
-        x.iter_mut().for_each(|v| *v /= size);
-        x
-    }
-
     /// Number of coordinates.
     pub(crate) fn dim(&self) -> usize {
         self.dim

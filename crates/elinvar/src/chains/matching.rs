@@ -25,7 +25,7 @@ pub(crate) struct Matched {
 /// noise.
 pub(crate) fn adapted(coordinates: &Coordinates, part: Part<'_>) -> Option<Matched> {
     let (d, states) = (coordinates.dim(), part.len());
-    let few = d > tuning::FEW_COORDINATES && states < tuning::STATES_TO_MATCH * d && !coordinates.are_bent();
+    let few = d > tuning::FEW_COORDINATES && states < tuning::STATES_TO_MATCH * d;
     if few && !is_better_elsewhere(coordinates, part) {
         return Some(Matched { coordinates: coordinates.clone(), settled: true });
     }

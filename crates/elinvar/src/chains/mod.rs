@@ -16,17 +16,17 @@ mod frame;
 mod history;
 mod matching;
 mod printed;
+mod profile;
 mod quadrature;
-mod ridges;
 mod round;
 mod seen;
 mod settings;
+mod shaping;
 mod stein;
-mod stretch;
-mod stretching;
 mod tails;
 #[cfg(test)]
 mod tests;
+mod turning;
 
 pub(crate) use coordinates::{Coordinates, Layer, Trail};
 pub(crate) use correct::{Answered, Limits, Question, correct, promises_tail};

@@ -68,9 +68,8 @@ impl<'a> Reading<'a> {
             add(i, &|_| (1.0, 0.0));
             add(i, &|u| (u[i], 1.0));
             add(i, &|u| (u[i] * u[i] - 1.0, 2.0 * u[i]));
-            if i == own {
-                add(i, &|u| (u[i].powi(3) - 3.0 * u[i], 3.0 * (u[i] * u[i] - 1.0)));
-            } else {
+            add(i, &|u| (u[i].powi(3) - 3.0 * u[i], 3.0 * (u[i] * u[i] - 1.0)));
+            if i != own {
                 add(own, &|u| (u[i], 0.0));
                 add(own, &|u| (u[i] * u[own], u[i]));
             }

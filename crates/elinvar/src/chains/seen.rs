@@ -69,11 +69,10 @@ impl Seen {
         Coordinates::straight(self.frame.clone())
     }
 
-    /// How far the gradients are from those of N(0, I) in bent coordinates.
+    /// How far the gradients of the worst component are from those of N(0, I) in bent coordinates.
     pub(super) fn roughness(&self) -> f64 {
         let Some(Inside { u, by_u, .. }) = &self.inside else { return 0.0 };
-        let (d, states) = (self.frame.dim(), u.len() / self.frame.dim());
-        Cloud { d, x: u.clone(), g: by_u.clone(), states }.residual()
+        Cloud { d: self.frame.dim(), x: u.clone(), g: by_u.clone() }.worst_residual()
     }
 
     /// What is told of a round.
@@ -226,35 +225,6 @@ impl Seen {
         });
         effective.fold(part.len() as f64, f64::min)
     }
-}
-
-/// States at the edge of what chains have seen where the law is much narrower than the coordinates think: there they
-/// cannot go on, whatever lies beyond. Returns the component at whose edge they are, and the states.
-pub(super) fn edge(part: Part<'_>, coordinates: &Coordinates) -> Option<(usize, Vec<usize>)> {
-    let (d, n) = (coordinates.dim(), part.len());
-    let group = ((tuning::EDGE * n as f64) as usize).max(tuning::EDGE_STATES);
-    if n < 4 * group || d > tuning::EDGE_DIMENSIONS {
-        return None;
-    }
-    let (u, by_u, _) = coordinates.seen_from(part.z, part.by_z);
-    let mut order: Vec<usize> = (0..n).collect();
-    let mut worst: Option<(f64, usize, Vec<usize>)> = None;
-    for i in 0..d {
-        order.sort_by(|a, b| u[a * d + i].total_cmp(&u[b * d + i]));
-        for states in [&order[..group], &order[n - group..]] {
-            for c in (0..d).filter(|c| *c != i) {
-                let mean = states.iter().map(|s| u[s * d + c]).sum::<f64>() / group as f64;
-                let spread = states.iter().map(|s| (u[s * d + c] - mean).powi(2)).sum::<f64>() / group as f64;
-                let steep = states.iter().map(|s| by_u[s * d + c].powi(2)).sum::<f64>() / group as f64;
-                // Both: a gradient may be steep because the law is displaced, and then chains are not in its way.
-                let size = (steep / tuning::STEEP).min(steep / spread / (tuning::STEEP * tuning::STEEP));
-                if size > 1.0 && worst.as_ref().is_none_or(|(most, ..)| size > *most) {
-                    worst = Some((size, i, states.to_vec()));
-                }
-            }
-        }
-    }
-    worst.map(|(_, i, states)| (i, states))
 }
 
 /// The coordinate in which all states since the run was young are wider than the late ones by more than `limit`, in

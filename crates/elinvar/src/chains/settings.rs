@@ -23,9 +23,8 @@ pub struct Correction {
     pub adapting_chains: usize,
     /// Chains that answer, likewise.
     pub chains: usize,
-    /// Whether coordinates may bend and stretch where a posterior is curved (mathematics §11.6), and edges and curved
-    /// tails are looked at. Not what a fit does by itself: it saves gradients on bananas, but right answers lost their
-    /// trust where it was tried on other posteriors.
+    /// Whether coordinates may bend where a posterior is curved, which they do only where it is about N(0, I) in bent
+    /// ones (mathematics §11.7).
     pub bends: bool,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -33,7 +32,7 @@ pub struct Correction {
 
 impl Default for Correction {
     fn default() -> Self {
-        Self { max_gradients: 200_000, max_seconds: None, adapting_chains: 8, chains: 32, bends: false, seed: 1 }
+        Self { max_gradients: 200_000, max_seconds: None, adapting_chains: 8, chains: 32, bends: true, seed: 1 }
     }
 }
 

@@ -9,7 +9,7 @@
 //! the answer is not settled.
 
 use super::ensemble::Faults;
-use super::ridges::{Probes, ridges};
+use super::profile::{Place, Profile, SPACING};
 use super::{Coordinates, Ensemble, Part, Trail};
 use crate::Error;
 use crate::evaluate::Evaluator;
@@ -20,53 +20,17 @@ use crate::target::{DrawBuffer, Draws};
 use crate::tuning::tails as tuning;
 
 /// Where a profile is followed, in standard deviations to either side.
-const FAR: [f64; 8] = [1.5, 3.0, 4.0, 6.5, 10.0, 14.0, 20.0, 30.0];
+const FAR: [f64; 10] = [1.5, 3.0, 4.0, 5.0, 6.5, 8.0, 10.0, 14.0, 20.0, 30.0];
+/// And on, where there is anything left.
+const VERY_FAR: [f64; 6] = [45.0, 70.0, 100.0, 200.0, 500.0, 1_000.0];
 /// And where it is asked for before that: a long tail goes on gaining on the Gaussian up to there.
 const FARTHER: f64 = 8.0;
-/// Spacing of the sums over a profile.
-const SPACING: f64 = 0.1;
-
 /// A line through the centre, in the coordinates of the frame, of unit length.
 #[derive(Clone, Debug)]
 struct Line {
     direction: Vec<f64>,
     /// The coordinate of z that it belongs to, or that it moves most.
     coordinate: usize,
-}
-
-/// log p + t²/2, less its value at the centre, along a line; linear between the places where it was asked for. Far out,
-/// where they are up to ten apart, that is as much as twelve nats too high for a heavy tail, and errs on the safe side.
-#[derive(Clone, Debug)]
-struct Profile {
-    /// (t, excess), ascending in t.
-    points: Vec<(f64, f64)>,
-}
-
-impl Profile {
-    /// The law of t that the profile is, as (t, probability).
-    fn law(&self) -> Vec<(f64, f64)> {
-        let (first, last) = (self.points[0].0, self.points[self.points.len() - 1].0);
-        let n = ((last - first) / SPACING).round() as usize;
-        let mut place = 0;
-        let mut logs: Vec<(f64, f64)> = (0..=n)
-            .map(|k| {
-                let t = first + k as f64 * SPACING;
-                while place + 2 < self.points.len() && self.points[place + 1].0 < t {
-                    place += 1;
-                }
-                let ((t0, e0), (t1, e1)) = (self.points[place], self.points[place + 1]);
-                let share = ((t - t0) / (t1 - t0)).clamp(0.0, 1.0);
-                // Beyond the edge of the density there is none.
-                let excess = if e0.is_finite() && e1.is_finite() { e0 + share * (e1 - e0) } else { f64::NEG_INFINITY };
-                (t, excess - 0.5 * t * t)
-            })
-            .collect();
-        let top = logs.iter().map(|(_, l)| *l).fold(f64::NEG_INFINITY, f64::max);
-        logs.iter_mut().for_each(|(_, l)| *l = (*l - top).exp());
-        let total: f64 = logs.iter().map(|(_, p)| p).sum();
-        logs.iter_mut().for_each(|(_, p)| *p /= total);
-        logs
-    }
 }
 
 /// A tail that a profile promises.
@@ -80,13 +44,6 @@ struct Suspect {
     moment: f64,
 }
 
-/// A place far out beside a line.
-#[derive(Clone, Debug)]
-struct End {
-    u: Vec<f64>,
-    log_p: f64,
-}
-
 /// Profiles that fall slower than the Gaussian's.
 #[derive(Debug)]
 pub(crate) struct Tails {
@@ -95,11 +52,8 @@ pub(crate) struct Tails {
     /// What was found in a Gaussian's coordinates, and these.
     before: Vec<Suspect>,
     straight: Option<Coordinates>,
-    probes: Probes,
     /// What no density can be, far out.
     pub(crate) faults: Faults,
-    /// Whether lines are followed uphill, across them.
-    uphill: bool,
 }
 
 impl Tails {
@@ -107,74 +61,54 @@ impl Tails {
     ///
     /// # Errors
     /// A fatal error of the target; [`Error::Interrupted`].
-    pub(crate) fn look(
-        evaluator: &mut Evaluator<'_>,
-        frame: &Coordinates,
-        uphill: bool,
-        seed: u64,
-    ) -> Result<Self, Error> {
+    pub(crate) fn look(evaluator: &mut Evaluator<'_>, frame: &Coordinates, seed: u64) -> Result<Self, Error> {
         let mut tails = Self {
             frame: frame.clone(),
             suspects: Vec::new(),
             before: Vec::new(),
             straight: None,
-            probes: Probes::default(),
             faults: Faults::default(),
-            uphill,
         };
         let mut lines = tails.coordinates();
         lines.extend(tails.pointed_at(evaluator, seed)?);
-        let (ends, centre) = tails.ends(evaluator, &lines)?;
+        let sides = [1.0, -1.0];
+        let every: Vec<&Line> = lines.iter().collect();
+        let (near, centre) = tails.values(evaluator, &every, &sides.map(|side| side * tuning::FIRST))?;
         let excess = |log_p: f64, t: f64| {
             let excess = log_p - centre + 0.5 * t * t;
             if excess.is_nan() || excess == f64::INFINITY { f64::NEG_INFINITY } else { excess }
         };
-        let mut slow = Vec::new();
-        for k in 0..lines.len() {
-            let found = [&ends[2 * k], &ends[2 * k + 1]].map(|end| excess(end.log_p, tuning::FIRST));
-            let most = found[0].max(found[1]);
-            if most > tuning::EXCESS {
-                slow.push((most, k));
-            }
-        }
+        let near: Vec<[f64; 2]> =
+            near.chunks_exact(2).map(|at| [0, 1].map(|side| excess(at[side], tuning::FIRST))).collect();
+        let most = near.iter().map(|[above, below]| above.max(*below)).zip(0..);
+        let mut slow: Vec<(f64, usize)> = most.filter(|(most, _)| *most > tuning::EXCESS).collect();
         slow.sort_by(|a, b| b.0.total_cmp(&a.0));
         slow.truncate(tuning::MOST_SLOW);
         if slow.is_empty() {
             return Ok(tails);
         }
         // Most fall faster farther out; few are worth a whole profile.
-        let ends_of = |lines: &mut dyn Iterator<Item = usize>| -> Vec<&[f64]> {
-            lines.flat_map(|k| [&ends[2 * k].u[..], &ends[2 * k + 1].u[..]]).collect()
+        let followed: Vec<&Line> = slow.iter().map(|(_, k)| &lines[*k]).collect();
+        let (farther, _) = tails.values(evaluator, &followed, &sides.map(|side| side * FARTHER))?;
+        let hint = |k: usize, farther: &[f64]| {
+            (0..2).map(|side| hint(near[k][side], excess(farther[side], FARTHER))).fold(0.0, f64::max)
         };
-        let followed = ends_of(&mut slow.iter().map(|(_, k)| *k));
-        let farther = tails.values(evaluator, &followed, &[FARTHER / tuning::FIRST])?;
-        let farther: Vec<[f64; 2]> =
-            farther.chunks_exact(2).map(|sides| [excess(sides[0], FARTHER), excess(sides[1], FARTHER)]).collect();
-        let near = |k: usize| [0, 1].map(|side| excess(ends[2 * k + side].log_p, tuning::FIRST));
-        let hint = |k: usize, farther: &[f64; 2]| {
-            (0..2).map(|side| tails.hint(near(k)[side], farther[side])).fold(0.0, f64::max)
-        };
-        let mut promising: Vec<(f64, usize, [f64; 2])> =
-            slow.iter().zip(farther).map(|((_, k), farther)| (hint(*k, &farther), *k, farther)).collect();
-        promising.retain(|(hint, ..)| *hint > tuning::HINT);
+        let mut promising: Vec<(f64, usize)> =
+            slow.iter().zip(farther.chunks_exact(2)).map(|((_, k), farther)| (hint(*k, farther), *k)).collect();
+        promising.retain(|(hint, _)| *hint > tuning::HINT);
         promising.sort_by(|a, b| b.0.total_cmp(&a.0));
         promising.truncate(tuning::MOST_PROFILES);
         if promising.is_empty() {
             return Ok(tails);
         }
-        let followed = ends_of(&mut promising.iter().map(|(_, k, _)| *k));
-        let whole = tails.values(evaluator, &followed, &FAR.map(|t| t / tuning::FIRST))?;
-        for (k, (_, first, farther)) in promising.iter().enumerate() {
-            let mut points = vec![(0.0, 0.0)];
-            for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
-                points.push((sign * tuning::FIRST, near(*first)[side]));
-                points.push((sign * FARTHER, farther[side]));
-                let log_p = &whole[(2 * k + side) * FAR.len()..];
-                points.extend(FAR.iter().zip(log_p).map(|(t, log_p)| (sign * t, excess(*log_p, *t))));
-            }
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            tails.suspect(&lines[*first], [&ends[2 * first].u, &ends[2 * first + 1].u], &Profile { points });
-        }
+        let followed: Vec<&Line> = promising.iter().map(|(_, k)| &lines[*k]).collect();
+        let (profiles, turned) = tails.profiles(evaluator, &followed)?;
+        followed.iter().zip(&profiles).for_each(|(line, profile)| tails.suspect(line, profile));
+        // Along a line that misses a tail by a little, it seems to end.
+        let turned = tails.without(turned, &followed);
+        let followed: Vec<&Line> = turned.iter().collect();
+        let (profiles, _) = tails.profiles(evaluator, &followed)?;
+        followed.iter().zip(&profiles).for_each(|(line, profile)| tails.suspect(line, profile));
         tails.suspects.sort_by(|a, b| b.moment.total_cmp(&a.moment));
         Ok(tails)
     }
@@ -189,7 +123,7 @@ impl Tails {
         frame: &Coordinates,
         seed: u64,
     ) -> Result<(), Error> {
-        let mut next = Self::look(evaluator, frame, self.uphill, seed)?;
+        let mut next = Self::look(evaluator, frame, seed)?;
         next.faults += self.faults;
         next.before = std::mem::take(&mut self.before);
         if !self.frame.are_bent() {
@@ -203,52 +137,97 @@ impl Tails {
         Ok(())
     }
 
-    /// The highest places that were found at the first distance on both sides of each line, and log p at the centre.
-    fn ends(&mut self, evaluator: &mut Evaluator<'_>, lines: &[Line]) -> Result<(Vec<End>, f64), Error> {
-        let directions: Vec<&[f64]> = lines.iter().map(|line| &line.direction[..]).collect();
-        if self.uphill && self.frame.dim() <= tuning::MOST_DIMENSIONS {
-            let (ridges, centre, probes, faults) = ridges(evaluator, &self.frame, &directions, tuning::FIRST)?;
-            self.probes = probes;
-            self.faults += faults;
-            let ends = ridges.into_iter().map(|ridge| End { u: ridge.u, log_p: ridge.log_p });
-            return Ok((ends.collect(), centre));
+    /// log p and its slope along some lines, and for each the direction that the gradients far out on it differ in from
+    /// the Gaussian's: that of the tail, if there is one.
+    fn profiles(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        lines: &[&Line],
+    ) -> Result<(Vec<Profile>, Vec<Vec<f64>>), Error> {
+        let (mut places, residuals) = self.places(evaluator, lines, &FAR)?;
+        let goes_on = |places: &[Place]| {
+            let top = places.iter().map(|place| place.log_p).fold(f64::NEG_INFINITY, f64::max);
+            let last = places.iter().filter(|place| place.t.abs() == FAR[FAR.len() - 1]);
+            last.map(|place| place.log_p).fold(f64::NEG_INFINITY, f64::max) > top - tuning::NOTHING
+        };
+        let on: Vec<usize> = (0..lines.len()).filter(|k| goes_on(&places[*k])).collect();
+        let farther: Vec<&Line> = on.iter().map(|k| lines[*k]).collect();
+        for (k, more) in on.iter().zip(self.places(evaluator, &farther, &VERY_FAR)?.0) {
+            places[*k].extend(more);
         }
-        let values = self.values(evaluator, &directions, &[tuning::FIRST, -tuning::FIRST])?;
-        let ends = values.iter().zip(lines.iter().flat_map(|line| [(line, 1.0), (line, -1.0)]));
-        let ends = ends.map(|(log_p, (line, side))| End {
-            u: line.direction.iter().map(|w| side * tuning::FIRST * w).collect(),
-            log_p: *log_p,
-        });
-        Ok((ends.collect(), values.last().copied().unwrap_or(f64::NEG_INFINITY)))
-    }
-
-    /// Directions of z, not scaled, along which tails were found.
-    pub(crate) fn directions(&self) -> Vec<Vec<f64>> {
         let d = self.frame.dim();
-        let lines = self.suspects.iter().map(|suspect| &suspect.line);
-        let directions = lines.take(tuning::DIRECTIONS).map(|line| {
-            let mut points = vec![0.0; 2 * d];
-            points[..d].copy_from_slice(&line.direction);
-            let mut z = vec![0.0; 2 * d];
-            self.frame.to_z(&points, &mut z, &mut Trail::default());
-            (0..d).map(|i| z[i] - z[d + i]).collect()
+        let turned = places.iter().zip(residuals.chunks(d * (2 * FAR.len() + 1)));
+        let turned = turned.map(|(places, residuals)| {
+            let far = places.iter().zip(residuals.chunks_exact(d)).filter(|(place, _)| place.t.abs() == FARTHER);
+            let most = far.map(|(_, residual)| residual).max_by(|a, b| dot(a, a).total_cmp(&dot(b, b)));
+            most.map_or_else(|| vec![0.0; d], <[f64]>::to_vec)
         });
-        directions.collect()
+        let turned = turned.collect();
+        Ok((places.into_iter().map(Profile::new).collect(), turned))
     }
 
-    /// Points far out with their gradients.
-    pub(super) fn probes(&self) -> &Probes {
-        &self.probes
+    /// Directions that are not those of any of the lines, as lines, each once.
+    fn without(&self, directions: Vec<Vec<f64>>, lines: &[&Line]) -> Vec<Line> {
+        let mut others: Vec<Line> = Vec::new();
+        for mut direction in directions {
+            let size = dot(&direction, &direction).sqrt();
+            direction.iter_mut().for_each(|w| *w /= size);
+            let is_along = |line: &Line| dot(&line.direction, &direction).abs() > tuning::ALONG;
+            let is_known = lines.iter().any(|line| is_along(line)) || others.iter().any(is_along);
+            if size.is_finite() && size > tuning::LEAST_RESIDUAL && !is_known && others.len() < tuning::DIRECTIONS {
+                others.push(Line { coordinate: self.most_moved(&direction), direction });
+            }
+        }
+        others
     }
 
-    /// log p at some multiples of each direction, and last at the centre.
-    fn values(&mut self, evaluator: &mut Evaluator<'_>, lines: &[&[f64]], times: &[f64]) -> Result<Vec<f64>, Error> {
+    /// log p and its slope at the centre and at some distances on both sides of some lines, and x + ∇log p there.
+    fn places(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        lines: &[&Line],
+        distances: &[f64],
+    ) -> Result<(Vec<Vec<Place>>, Vec<f64>), Error> {
+        if lines.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let (d, each) = (self.frame.dim(), 2 * distances.len() + 1);
+        let along = || distances.iter().flat_map(|t| [*t, -*t]).chain([0.0]);
+        let mut u = Vec::with_capacity(lines.len() * each * d);
+        for line in lines {
+            along().for_each(|t| u.extend(line.direction.iter().map(|w| t * w)));
+        }
+        let (mut z, mut trail) = (vec![0.0; u.len()], Trail::default());
+        self.frame.to_z(&u, &mut z, &mut trail);
+        let (log_p, by_z) = evaluator.gradients(Draws::new(d, &z))?;
+        log_p.iter().filter(|l| !l.is_finite()).for_each(|l| self.faults.note(*l));
+        let (mut by_u, mut log_jacobian) = (vec![0.0; u.len()], vec![0.0; log_p.len()]);
+        self.frame.pull(&by_z, &mut by_u, &mut log_jacobian, &mut trail);
+        let of = |(k, line): (usize, &&Line)| {
+            let place = |(t, s): (f64, usize)| {
+                let slope = dot(&by_u[s * d..(s + 1) * d], &line.direction);
+                Place { t, log_p: log_p[s] + log_jacobian[s], slope }
+            };
+            along().zip(k * each..).map(place).collect()
+        };
+        let places = lines.iter().enumerate().map(of).collect();
+        axpy(1.0, &u, &mut by_u);
+        Ok((places, by_u))
+    }
+
+    /// log p at some distances along each line, and at the centre.
+    fn values(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        lines: &[&Line],
+        distances: &[f64],
+    ) -> Result<(Vec<f64>, f64), Error> {
         let d = self.frame.dim();
-        let mut x = vec![0.0; d * (lines.len() * times.len() + 1)];
+        let mut x = vec![0.0; d * (lines.len() * distances.len() + 1)];
         let mut places = x.chunks_exact_mut(d);
         for line in lines {
-            for (t, place) in times.iter().zip(&mut places) {
-                axpy(*t, line, place);
+            for (t, place) in distances.iter().zip(&mut places) {
+                axpy(*t, &line.direction, place);
             }
         }
         let (mut draws, mut trail) = (DrawBuffer::zeros(d, x.len() / d), Trail::default());
@@ -259,7 +238,8 @@ impl Tails {
         let (nothing, mut by_x) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         self.frame.pull(&nothing, &mut by_x, &mut log_jacobian, &mut trail);
         log_p.iter_mut().zip(&log_jacobian).for_each(|(log_p, log)| *log_p += log);
-        Ok(log_p)
+        let centre = log_p.pop().unwrap_or(f64::NEG_INFINITY);
+        Ok((log_p, centre))
     }
 
     /// The directions in which gradients at a few far points differ most from the Gaussian's, −x.
@@ -279,9 +259,10 @@ impl Tails {
             if !log_p.is_finite() || !size.is_finite() {
                 self.faults.note(if log_p.is_finite() { f64::NAN } else { *log_p });
                 residual.fill(0.0);
-            } else if size > f64::MIN_POSITIVE {
-                // Points count alike, however steep the density is at some of them.
-                residual.iter_mut().for_each(|r| *r /= size);
+            } else {
+                // Points count alike, however steep the density is at some of them; but not those at which there is
+                // nothing but what the frame has wrong.
+                residual.iter_mut().for_each(|r| *r /= size.max(tuning::LEAST_RESIDUAL));
             }
         }
         // The leading left singular vectors, by way of the n × n Gram matrix.
@@ -315,49 +296,22 @@ impl Tails {
         shares.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(i, _)| i)
     }
 
-    /// Whether a side with these excesses at the first distance and farther out may be a long tail: broad and then
-    /// steep is none, but a ridge that was climbed to may bend on.
-    fn goes_on(&self, near: f64, farther: f64) -> bool {
-        farther >= near || (self.uphill && near >= tuning::RIDGE_EXCESS)
-    }
-
-    /// The share of the second moment that such a side has beyond the edge, by the parabola through both excesses.
-    fn hint(&self, near: f64, farther: f64) -> f64 {
-        if !near.is_finite() || !self.goes_on(near, farther) {
-            return 0.0;
-        }
-        if self.uphill {
-            return 1.0;
-        }
-        let curvature = (farther / FARTHER - near / tuning::FIRST) / (FARTHER - tuning::FIRST);
-        let slope = near / tuning::FIRST - curvature * tuning::FIRST;
-        let last = FAR[FAR.len() - 1];
-        let moment = |t: f64| t * t * ((curvature - 0.5) * t * t + slope * t).min(tuning::HIGH).exp() * SPACING;
-        let steps = |from: f64| (0..=((last - from) / SPACING) as usize).map(move |k| from + k as f64 * SPACING);
-        let beyond: f64 = steps(tuning::EDGE).map(moment).sum();
-        let all: f64 = steps(0.0).map(moment).sum::<f64>() + (0.5 * std::f64::consts::PI).sqrt();
-        beyond / all
-    }
-
     /// Adds the sides of a profile that have much of its second moment beyond what chains surely see.
-    fn suspect(&mut self, line: &Line, ends: [&Vec<f64>; 2], profile: &Profile) {
+    fn suspect(&mut self, line: &Line, profile: &Profile) {
         let law = profile.law();
         let mean: f64 = law.iter().map(|(t, p)| t * p).sum();
         let variance: f64 = law.iter().map(|(t, p)| (t - mean).powi(2) * p).sum();
-        for (side, end) in [(1.0, ends[0]), (-1.0, ends[1])] {
-            let excess = |distance: f64| {
-                let found = profile.points.iter().find(|(t, _)| *t == side * distance);
-                found.map_or(f64::NEG_INFINITY, |(_, excess)| *excess)
-            };
-            if !self.goes_on(excess(tuning::FIRST), excess(FARTHER)) {
+        for side in [1.0, -1.0] {
+            // Broad and then steep is no long tail.
+            if profile.excess(side * FARTHER) < profile.excess(side * tuning::FIRST) {
                 continue;
             }
             let beyond = || law.iter().filter(move |(t, _)| side * t > tuning::EDGE);
             let moment: f64 = beyond().map(|(t, p)| (t - mean).powi(2) * p).sum();
             if moment > tuning::SHARE * variance {
                 let mass: f64 = beyond().map(|(_, p)| p).sum();
-                let times = side * beyond().map(|(t, p)| t * p).sum::<f64>() / mass / tuning::FIRST;
-                let middle = end.iter().map(|u| times * u).collect();
+                let times = beyond().map(|(t, p)| t * p).sum::<f64>() / mass;
+                let middle = line.direction.iter().map(|w| times * w).collect();
                 self.suspects.push(Suspect { line: line.clone(), sd: variance.sqrt(), middle, moment });
             }
         }
@@ -429,4 +383,21 @@ impl Tails {
         let lines = (0..d).map(|i| Line { coordinate: self.most_moved(&axis(i)), direction: axis(i) });
         lines.collect()
     }
+}
+
+/// The share of the second moment that a side with these excesses at the first distance and farther out has beyond the
+/// edge, by the parabola through both.
+fn hint(near: f64, farther: f64) -> f64 {
+    // Broad and then steep is no long tail.
+    if !near.is_finite() || farther < near {
+        return 0.0;
+    }
+    let curvature = (farther / FARTHER - near / tuning::FIRST) / (FARTHER - tuning::FIRST);
+    let slope = near / tuning::FIRST - curvature * tuning::FIRST;
+    let last = FAR[FAR.len() - 1];
+    let moment = |t: f64| t * t * ((curvature - 0.5) * t * t + slope * t).min(tuning::HIGH).exp() * SPACING;
+    let steps = |from: f64| (0..=((last - from) / SPACING) as usize).map(move |k| from + k as f64 * SPACING);
+    let beyond: f64 = steps(tuning::EDGE).map(moment).sum();
+    let all: f64 = steps(0.0).map(moment).sum::<f64>() + (0.5 * std::f64::consts::PI).sqrt();
+    beyond / all
 }

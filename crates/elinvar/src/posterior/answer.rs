@@ -149,9 +149,6 @@ impl Posterior {
 /// The number among those judged with a quantile whose standard error is too large, and that error in standard
 /// deviations. One error decides, not two: it rests on the few states around a quantile and is itself noisy.
 pub(super) fn unsharp_quantile<'a>(numbers: impl Iterator<Item = &'a CorrectedNumber>) -> Option<(&'a str, f64)> {
-    let sizes = numbers.filter(|number| number.judged).map(|number| {
-        let most = [number.q5, number.q50, number.q95].iter().map(|quantile| quantile.mcse).fold(0.0, f64::max);
-        (number.name.as_str(), most / number.sd.value)
-    });
+    let sizes = numbers.filter(|number| number.judged).map(|number| (number.name.as_str(), number.quantile_error()));
     sizes.filter(|(_, size)| *size > limits::QUANTILE).max_by(|a, b| a.1.total_cmp(&b.1))
 }

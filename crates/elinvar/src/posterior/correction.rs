@@ -78,7 +78,12 @@ impl Posterior {
             transforms: self.transforms(),
             watch,
         };
-        let claims = chains::Limits { mean: limits::MEAN, log_sd: limits::LOG_SD, largest: limits::LARGEST_DRAW };
+        let claims = chains::Limits {
+            mean: limits::MEAN,
+            log_sd: limits::LOG_SD,
+            quantile: limits::QUANTILE,
+            largest: limits::LARGEST_DRAW,
+        };
         let chains::Answered { mut corrected, log_p } = chains::correct(evaluator, &question, settings, claims)?;
         let log_evidence = self.bridge(evaluator, (&corrected, &log_p), settings.seed)?;
         corrected.counts = evaluator.counts().since(before);

@@ -8,6 +8,8 @@ pub(crate) const EXCESS: f64 = 1.5;
 /// by these two values.
 pub(crate) const MOST_SLOW: usize = 128;
 pub(crate) const MOST_PROFILES: usize = 32;
+/// Nats below the top, 30 standard deviations out, at which a profile has ended. Not tuned.
+pub(crate) const NOTHING: f64 = 30.0;
 /// Standard deviations beyond which a tail begins.
 pub(crate) const EDGE: f64 = 3.0;
 /// Share of the second moment beyond the edge from which a tail is visited.
@@ -20,16 +22,11 @@ pub(crate) const HIGH: f64 = 50.0;
 pub(crate) const LOG_SD: f64 = 0.14;
 /// Far points whose gradients point at further directions.
 pub(crate) const FAR_POINTS: usize = 16;
-/// Nats by which log p falls less than the Gaussian's at the first distance, from which that alone is a tail. Not
-/// tuned.
-pub(crate) const RIDGE_EXCESS: f64 = 8.0;
-/// Nats by which log p may be below the Gaussian's at a ridge that matters. Not tuned.
-pub(crate) const LOW: f64 = -1.5;
-/// Steps of climbing to a ridge, ridges that are climbed to at a time, and dimensions up to which. Not tuned.
-pub(crate) const CLIMBS: usize = 8;
-pub(crate) const MOST_RIDGES: usize = 64;
-pub(crate) const MOST_DIMENSIONS: usize = 100;
 /// Directions that are taken from them.
 pub(crate) const DIRECTIONS: usize = 6;
 /// Square of the singular value of far gradients, each of length one, below which there is no common direction.
 pub(crate) const LEAST_DIRECTION: f64 = 0.5;
+/// Size of a residual gradient far out below which it says nothing of a tail. Not tuned.
+pub(crate) const LEAST_RESIDUAL: f64 = 1.0;
+/// Cosine from which two lines are the same. Not tuned.
+pub(crate) const ALONG: f64 = 0.999;

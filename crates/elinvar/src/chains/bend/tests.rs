@@ -69,10 +69,35 @@ fn a_bent_gaussian_is_found_from_states_and_gradients() {
         let (r, narrow) = (x[1] - x[0] * x[0] + 1.0, (-x[0]).exp());
         g.extend([-x[0] + 8.0 * x[0] * r - 0.5 + 0.5 * x[2] * x[2] * narrow, -4.0 * r, -x[2] * narrow]);
     }
-    let cloud = Cloud { d, x, g, states: 400 };
+    let cloud = Cloud { d, x, g };
     let before = cloud.residual();
-    let (layers, inside) = bends(cloud, &Frame::unit(d), &[]);
+    let (layers, inside) = bends(cloud, &Frame::unit(d));
     assert!(matches!(layers.first(), Some(Layer::Bend(_))));
     // The ridge of the fit is all that is left.
     assert!(before > 0.5 && inside.residual() < 1e-3 * before, "{before} {}", inside.residual());
+}
+
+#[test]
+fn a_driver_that_is_no_axis_is_found() {
+    // t = wᵀx ~ N(0, 1), vᵀx | t ~ N(t² − 1, 1/4), all else standard normal, in the coordinates of a matched Gaussian: no
+    // candidate is w.
+    let d = 5;
+    let (w, v) = ([0.5, -0.5, 0.1, 0.7, 0.0], [0.7, 0.1, 0.5, -0.5, 0.0]);
+    let mut x = vec![0.0; d * 300];
+    Stream::open(9, Purpose::Sample, 0, 0).fill_normal(&mut x);
+    let mut g = Vec::new();
+    for x in x.chunks_exact_mut(d) {
+        let (t, e) = (dot(x, &w), dot(x, &v));
+        let r = 0.5 * e;
+        axpy(t * t - 1.0 + r - e, &v, x);
+        let mut slope: Vec<f64> = x.iter().map(|x| -x).collect();
+        axpy(8.0 * t * r, &w, &mut slope);
+        axpy(dot(x, &v) - 4.0 * r, &v, &mut slope);
+        g.extend(slope);
+    }
+    let (cloud, _) = Cloud { d, x, g }.straightened().unwrap();
+    let before = cloud.residual();
+    let (layers, inside) = bends(cloud, &Frame::unit(d));
+    assert!(before > 0.3 && inside.residual() < 0.02, "{before} {}", inside.residual());
+    assert_eq!(layers.len(), 2, "one bend and what is straight inside it");
 }
