@@ -177,6 +177,9 @@ fn read(settings: &Settings, model: ModelName) -> Result<RegressionData, Error> 
     if entry.trials == Trials::Needed {
         return Err(Mistake::from(Problem::NoTrials { model: entry.name }).into());
     }
+    if (entry.outcome)(&settings.model) == Outcome::Levels {
+        return Err(Mistake::from(Problem::NeedsFormula { model: entry.name }).into());
+    }
     let Some(target) = &data.target else { return Err(without_target(&path, data.array.as_ref())) };
     let read = RegressionData::read(&path, &selection(target))?;
     match entry.beside.iter().find(|taken| read.names.iter().any(|name| name == *taken)) {
@@ -246,12 +249,14 @@ impl OfTable {
     /// The rows, with what was learned from some of them or from all.
     fn rows(&self, learn_from: Option<&[usize]>) -> Result<(RegressionData, Recipe), Error> {
         let (table, entry) = (&self.table, self.model.entry());
-        let recipe = self.formula.learn(table, learn_from)?;
+        let mut recipe = self.formula.learn(table, learn_from)?;
+        if self.outcome == Outcome::Levels {
+            recipe = recipe.with_levels(table)?.centred(table, learn_from)?;
+        }
         if let Some(name) = entry.beside.iter().find(|taken| recipe.names().iter().any(|name| name == *taken)) {
             return Err(Error::NameTaken { file: table.file().display().to_string(), column: name });
         }
-        let Left { y, trials, weights } = recipe.left(table, self.outcome)?;
-        match (entry.trials, trials.is_empty()) {
+        match (entry.trials, recipe.response.trials.is_none()) {
             (Trials::None, false) => {
                 let (model, what, instead) = (entry.name, "trials", "binomial");
                 return Err(Mistake::from(Problem::NotOfThisModel { model, what, instead }).into());
@@ -259,6 +264,7 @@ impl OfTable {
             (Trials::Needed, true) => return Err(Mistake::from(Problem::NoTrials { model: entry.name }).into()),
             _ => {}
         }
+        let Left { y, trials, weights } = recipe.left(table, self.outcome)?;
         let Design { features, offset } = recipe.apply(table)?;
         let columns = (recipe.names(), recipe.kinds());
         let target = (self.formula.response(), recipe.response.levels.clone());

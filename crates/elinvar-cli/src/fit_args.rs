@@ -11,7 +11,7 @@ use elinvar::rule::{BiasCorrection, MatrixUpdate, Rule};
 use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
     PriorFlag, StartAt, activation, at_least_one, bias_correction, categorical, component_name, components, constant,
-    count, covariance, curvature, diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood,
+    count, covariance, curvature, diagnostic_draws, dims, family_name, formula, fraction, lambda, law_name, likelihood,
     matrix_update, missing, model_name, momentum, noise, positive, precision, printed_option, prior_flag, prior_shape,
     rule, sampling, scale, seed, shape, shape_estimator, split_seed, standard_deviation, start_at, weights,
 };
@@ -42,7 +42,7 @@ pub(crate) struct FitArgs {
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// What explains what, such as "y ~ age + log(dose) * sex"; texts are categories
-    #[arg(value_name = "FORMULA", conflicts_with_all = ["target", "features", "exclude", "no_intercept"])]
+    #[arg(value_name = "FORMULA", value_parser = formula, conflicts_with_all = ["target", "features", "exclude", "no_intercept"])]
     pub(crate) formula: Option<String>,
     /// Take settings from this TOML file, such as the config.toml of a run; flags have the last word
     #[arg(long, value_name = "FILE.toml")]

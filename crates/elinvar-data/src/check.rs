@@ -65,7 +65,7 @@ pub(crate) fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<
     check_is_numeric(table, target)?;
     let mut y: Vec<f64> = table.column(target).collect();
     match outcome {
-        Outcome::Real | Outcome::Positive | Outcome::Share => {
+        Outcome::Real | Outcome::Positive | Outcome::Share | Outcome::Levels => {
             check_range(table, target, outcome, &y)?;
             if y.iter().all(|&v| v == y[0]) {
                 return Err(constant_target(table, target, y[0]));
@@ -91,7 +91,7 @@ pub(crate) fn single_outcome(table: &Table, outcome: Outcome) -> Result<Vec<f64>
     check_is_numeric(table, 0)?;
     let mut y: Vec<f64> = table.column(0).collect();
     match outcome {
-        Outcome::Real => {}
+        Outcome::Real | Outcome::Levels => {}
         Outcome::Positive | Outcome::Share => check_range(table, 0, outcome, &y)?,
         Outcome::Count | Outcome::Events => check_counts(table, 0, &y)?,
         Outcome::Binary => match lower_class(table, 0, &y) {

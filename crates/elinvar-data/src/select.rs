@@ -20,6 +20,8 @@ pub enum Outcome {
     Positive,
     /// Numbers between 0 and 1, both excluded.
     Share,
+    /// Classes in the order of their levels, numbers or texts.
+    Levels,
 }
 
 /// Whether a column of ones stands before the features.

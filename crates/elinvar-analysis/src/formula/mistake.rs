@@ -142,6 +142,12 @@ pub enum Problem {
         file.display(), counted(.levels)
     )]
     NotTwoClasses { file: PathBuf, column: String, levels: Vec<String> },
+    /// Too few or too many levels for ordered classes.
+    #[error(
+        "{}, column {column:?}: ordered classes are 3 to 32, and there are {}; for two use logistic, for numbers linear",
+        file.display(), counted(.levels)
+    )]
+    NumberOfClasses { file: PathBuf, column: String, levels: Vec<String> },
     /// Classes where numbers are needed.
     #[error(
         "{}, column {column:?}: this holds texts ({}) and the model needs \
@@ -157,6 +163,9 @@ pub enum Problem {
         "the model {model} needs the number of trials of each row: elinvar fit {model} FILE \"events | trials(n) ~ x\""
     )]
     NoTrials { model: &'static str },
+    /// A model that is asked for by a target alone.
+    #[error("the model {model} is asked for by a formula: elinvar fit {model} FILE \"y ~ x\"")]
+    NeedsFormula { model: &'static str },
     /// Trials or weights that the model does not have.
     #[error("the model {model} has no {what}; leave | {what}() out, or use {instead}")]
     NotOfThisModel { model: &'static str, what: &'static str, instead: &'static str },

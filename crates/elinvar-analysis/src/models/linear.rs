@@ -107,9 +107,6 @@ impl Model for Linear {
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
         let mut sentences = self.coefficients.conflicts(posterior);
-        if sentences.is_empty() {
-            sentences.extend(self.coefficients.pulled(posterior, self.target.least_squares()));
-        }
         let sigma = self.coefficients.mean_of_last(posterior).map(f64::exp);
         if let Some(sigma) = sigma.filter(|sigma| *sigma > 1.02 * self.sd_of_y) {
             sentences.push(format!(
@@ -118,6 +115,9 @@ impl Model for Linear {
                 significant(sigma),
                 significant(self.sd_of_y)
             ));
+        }
+        if sentences.is_empty() {
+            sentences.extend(self.coefficients.pulled(posterior, self.target.least_squares()));
         }
         sentences
     }

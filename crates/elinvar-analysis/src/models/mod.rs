@@ -14,6 +14,7 @@ mod linear;
 mod logistic;
 mod negative_binomial;
 mod network;
+mod ordinal;
 mod own;
 mod poisson;
 mod proportion;
@@ -47,6 +48,7 @@ const REGISTRY: &[&Entry] = &[
     &binomial::ENTRY,
     &gamma::ENTRY,
     &beta::ENTRY,
+    &ordinal::ENTRY,
     &network::ENTRY,
     &rate::ENTRY,
     &proportion::ENTRY,
@@ -265,7 +267,7 @@ mod tests {
         let mut names: Vec<&str> = ModelName::all().map(ModelName::name).collect();
         assert_eq!(
             ModelName::list(),
-            "logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, network, rate, proportion and \
+            "logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, network, rate, proportion and \
              direction"
         );
         names.sort_unstable();

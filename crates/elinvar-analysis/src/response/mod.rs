@@ -9,6 +9,7 @@ mod binomial;
 mod gamma;
 mod negative_binomial;
 mod normal;
+mod ordinal;
 mod poisson;
 mod student_t;
 
@@ -22,6 +23,7 @@ pub(crate) use binomial::Binomial;
 pub(crate) use gamma::Gamma;
 pub(crate) use negative_binomial::NegativeBinomial;
 pub(crate) use normal::Normal;
+pub(crate) use ordinal::Ordinal;
 pub(crate) use poisson::Poisson;
 pub(crate) use student_t::StudentT;
 

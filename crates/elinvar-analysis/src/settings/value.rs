@@ -107,6 +107,11 @@ pub fn prior_flag(text: &str) -> Result<PriorFlag, String> {
     Ok(PriorFlag::Kind(prior(text)?))
 }
 
+/// A formula, which is read when its table is.
+pub fn formula(text: &str) -> Result<String, String> {
+    if text.contains('~') { Ok(text.into()) } else { Err("a formula is written y ~ a + b".into()) }
+}
+
 /// A component by its name.
 pub fn component_name(text: &str) -> Result<&'static str, String> {
     one_of(text, "components", ComponentKind::NAMES)

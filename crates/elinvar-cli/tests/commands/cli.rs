@@ -145,6 +145,7 @@ fn a_run_directory_holds_everything() {
             "runs/a/config.toml",
             "runs/a/diagnostics.json",
             "runs/a/fit.json",
+            "runs/a/recipe.json",
             "runs/a/report.html",
             "runs/a/trace.csv"
         ]

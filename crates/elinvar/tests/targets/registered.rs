@@ -3,8 +3,8 @@
 use elinvar::model::{
     Activation, Architecture, Banana, BetaBinomial, BetaRegression, BinomialRegression, DesignMatrix, Direction,
     EightSchools, Funnel, GammaRegression, Gaussian, GaussianMixture, LinearRegression, LogisticRegression,
-    NegativeBinomialRegression, NetworkNoise, NeuralNetwork, NoisePrior, Parametrisation, PoissonRate,
-    PoissonRegression, Proportion, Regression, RowLaw, StudentTRegression,
+    NegativeBinomialRegression, NetworkNoise, NeuralNetwork, NoisePrior, OrdinalRegression, Parametrisation,
+    PoissonRate, PoissonRegression, Proportion, Regression, RowLaw, StudentTRegression,
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Prior, Target, Transform, Transforms, from_fn, from_fns};
 
@@ -43,6 +43,8 @@ pub(crate) fn cases() -> Vec<Case> {
             0.5,
         ),
         case("linear, with weights", linear(50, 3).with_weights(positive(50, 22)).unwrap(), 0.7),
+        case("ordinal", ordinal(90, 3, 5), 0.6),
+        case("ordinal, two classes", ordinal(40, 2, 2), 0.6),
         case("negative binomial", negative_binomial(100, 3), 0.7),
         case("negative binomial, in chunks", negative_binomial(5000, 4), 0.7),
         case(
@@ -132,6 +134,12 @@ fn weighed<L: RowLaw>(model: Regression<L>, n: usize) -> Regression<L> {
 pub(crate) fn negative_binomial(n: usize, d: usize) -> NegativeBinomialRegression {
     let counts = numbers(n, 13).into_iter().map(|v| (60.0 * v * v * v * v).floor()).collect();
     NegativeBinomialRegression::new(design(n, d), counts, 0.3).unwrap()
+}
+
+fn ordinal(n: usize, d: usize, classes: usize) -> OrdinalRegression {
+    let y = numbers(n, 27).into_iter().map(|v| (v.abs() * classes as f64).floor().min(classes as f64 - 1.0)).collect();
+    let model = OrdinalRegression::new(design(n, d), y, classes, 0.3).unwrap();
+    model.with_offset(scaled(0.5, numbers(n, 21))).and_then(|model| model.with_weights(positive(n, 22))).unwrap()
 }
 
 fn binomial(n: usize, d: usize) -> BinomialRegression {

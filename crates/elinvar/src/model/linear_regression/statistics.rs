@@ -26,8 +26,8 @@ impl LinearRegression {
         Ok(())
     }
 
-    /// The least-squares estimate of each coefficient with its standard error; `None` where there are not more rows than
-    /// coefficients, or columns depend on each other.
+    /// The least-squares estimate of each coefficient with its standard error; `None` where there are not more rows
+    /// than coefficients, or columns depend on each other.
     pub fn least_squares(&self) -> Option<Vec<(f64, f64)>> {
         let p = self.n_coefficients();
         let (gram, rest) = self.full.split_at(p * p);

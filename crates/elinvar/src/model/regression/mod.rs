@@ -76,8 +76,8 @@ pub trait RowLaw: Clone + std::fmt::Debug + Send + Sync + 'static {
 
 /// A regression with a [`RowLaw`]; z = (β, a) with the logarithms a of the parameters beside the coefficients.
 ///
-/// The prior of β is declared; those of the parameters, with their Jacobians, are part of the sum over rows, 1/N of them
-/// in each.
+/// The prior of β is declared; those of the parameters, with their Jacobians, are part of the sum over rows, 1/N of
+/// them in each.
 ///
 /// ```
 /// use elinvar::model::{DesignMatrix, NegativeBinomialRegression};
@@ -118,7 +118,8 @@ impl<L: RowLaw> Regression<L> {
     /// The model with β ~ N(0, I/δ) for the prior precision δ and the usual priors of the other parameters.
     ///
     /// # Errors
-    /// If the number of responses is not the number of rows, a response is not what the law takes, or δ is not positive.
+    /// If the number of responses is not the number of rows, a response is not what the law takes, or δ is not
+    /// positive.
     pub fn new(x: DesignMatrix, y: Vec<f64>, prior_precision: f64) -> Result<Self, Error> {
         Self::of_trials(x, y, Vec::new(), prior_precision)
     }
