@@ -185,14 +185,26 @@ pub enum Error {
     },
     /// A column with the name of a parameter.
     #[error(
-        "{file}: the name of the column \"{column}\" is taken by the noise of the model; rename the column or leave it \
-         out"
+        "{file}: the name of the column \"{column}\" is taken by a parameter of the model; rename the column or leave \
+         it out"
     )]
     NameTaken {
         /// The table.
         file: String,
         /// The column.
         column: &'static str,
+    },
+    /// A prior of something that the model does not have.
+    #[error("--prior '{statement}': the model {model} has no {what}; {advice}")]
+    PriorOfNothing {
+        /// What was stated.
+        statement: String,
+        /// The model.
+        model: &'static str,
+        /// What it lacks.
+        what: String,
+        /// What it has.
+        advice: String,
     },
     /// A split that leaves too few rows.
     #[error("{file}: this leaves {train} rows to fit and {test} to test; there must be at least 2 and 1")]
