@@ -15,9 +15,9 @@ enum Report {
     /// ρ, α and f.
     Process {
         /// The target.
-        fitted: GaussianProcessPoisson,
+        fitted: Box<GaussianProcessPoisson>,
         /// The same in the coordinates of the check point.
-        whitened: PointwiseSecondOrder<GaussianProcessPoisson>,
+        whitened: Box<PointwiseSecondOrder<GaussianProcessPoisson>>,
     },
 }
 
@@ -48,9 +48,9 @@ impl Problem {
             "gp_pois_regr-gp_pois_regr" => {
                 let whitened = GaussianProcessPoisson::new(reference.list("x")?, reference.list("k")?).map_err(text)?;
                 let fitted = whitened.clone().with_whitening(Whitening::Posterior);
-                let whitened = PointwiseSecondOrder(whitened);
+                let whitened = Box::new(PointwiseSecondOrder(whitened));
                 let target = Self::of(PointwiseSecondOrder(fitted.clone()), 1);
-                Self { report: Report::Process { fitted, whitened }, ..target }
+                Self { report: Report::Process { fitted: Box::new(fitted), whitened }, ..target }
             }
             _ => regression(name, reference)?,
         };
@@ -101,7 +101,7 @@ impl Problem {
             volume = n as f64 * tau.ln();
         }
         let target: &dyn Target = match &self.report {
-            Report::Process { whitened, .. } => whitened,
+            Report::Process { whitened, .. } => &**whitened,
             _ => &*self.target,
         };
         let d = target.dim();
