@@ -34,7 +34,7 @@ const SMALLEST_BLOCK: usize = 64;
 /// Numbers that a row has besides its features: response, offset and weight.
 const BESIDE: usize = 3;
 
-/// ℓ(y, η) elementwise.
+/// ℓ(y, η) elementwise, concave in η: a [`Glm`] says so of its log density.
 pub trait Likelihood: Send + Sync {
     /// Writes ℓ, replaces η by ∂ℓ/∂η and writes ∂²ℓ/∂η².
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]);
