@@ -41,6 +41,12 @@ pub enum Error {
         /// The model that was named.
         model: &'static str,
     },
+    /// Ratios of a model that has none.
+    #[error("--ratios shows odds ratios or rate ratios, and {model} has neither: leave it out")]
+    NoRatios {
+        /// The model that was named.
+        model: &'static str,
+    },
     /// A setting that belongs to other families.
     #[error("{flag} belongs to --family {owners} and means nothing for {family}; change the family or leave it out")]
     NotOfThisFamily {
@@ -179,14 +185,26 @@ pub enum Error {
     },
     /// A column with the name of a parameter.
     #[error(
-        "{file}: the name of the column \"{column}\" is taken by the noise of the model; rename the column or leave it \
-         out"
+        "{file}: the name of the column \"{column}\" is taken by a parameter of the model; rename the column or leave \
+         it out"
     )]
     NameTaken {
         /// The table.
         file: String,
         /// The column.
         column: &'static str,
+    },
+    /// A prior of something that the model does not have.
+    #[error("--prior '{statement}': the model {model} has no {what}; {advice}")]
+    PriorOfNothing {
+        /// What was stated.
+        statement: String,
+        /// The model.
+        model: &'static str,
+        /// What it lacks.
+        what: String,
+        /// What it has.
+        advice: String,
     },
     /// A split that leaves too few rows.
     #[error("{file}: this leaves {train} rows to fit and {test} to test; there must be at least 2 and 1")]
@@ -248,6 +266,12 @@ pub enum Error {
     /// A folder that holds something else.
     #[error("{}: the folder is not empty; {NEW_FOLDER}", path.display())]
     NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder with a finished fit, where another was to begin.
+    #[error("{}: the folder has a fit already; name a new folder with --out, or replace it by --overwrite", path.display())]
+    Taken {
         /// The folder.
         path: PathBuf,
     },
@@ -370,6 +394,9 @@ pub enum Error {
         /// What was asked for.
         command: &'static str,
     },
+    /// A kept fit whose table came from the standard input.
+    #[error("the table of this fit came from the standard input, which is not kept: fit it from a file")]
+    NotKeptInput,
     /// A fit that is done but could not be written.
     #[error(
         "{}: the fit could not be kept ({problem}); mend that, and elinvar resume {} writes it",

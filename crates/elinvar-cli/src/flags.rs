@@ -4,7 +4,8 @@ use crate::error::Failure;
 use elinvar::Plan;
 use elinvar::rule::{Printed, PrintedStep, Rule, StepSize};
 use elinvar::run::Correct;
-use elinvar_analysis::settings::value::with_option;
+use elinvar::target::Covariance;
+use elinvar_analysis::settings::value::{PriorFlag, with_option};
 use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, StartSettings, read};
 use elinvar_data::Scaling;
 
@@ -33,6 +34,9 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     set(&mut settings.output.out, &out);
     settings.output.json |= args.json;
     settings.output.quiet |= args.quiet;
+    set(&mut settings.output.quantiles, &args.quantiles);
+    settings.output.ratios |= args.ratios;
+    settings.output.overwrite |= args.overwrite;
     Ok(settings)
 }
 
@@ -152,7 +156,16 @@ fn over_model(model: &mut ModelSettings, args: &FitArgs) {
     if args.prior_precision.is_some() || args.prior_sd.is_some() {
         (model.prior_precision, model.prior_sd) = (args.prior_precision, args.prior_sd);
     }
-    set(&mut model.prior, &args.prior);
+    let mut statements = Vec::new();
+    for flag in &args.prior {
+        match flag {
+            PriorFlag::Kind(kind) => model.prior = Some(kind),
+            PriorFlag::Statements(stated) => statements.extend(stated.iter().cloned()),
+        }
+    }
+    if !statements.is_empty() {
+        model.priors = Some(statements);
+    }
     set(&mut model.prior_shape, &args.prior_shape);
     set(&mut model.sigma_scale, &args.sigma_scale);
     set(&mut model.noise_precision, &args.noise_precision);
@@ -168,6 +181,9 @@ fn over_family(family: &mut FamilySettings, args: &FitArgs) {
         *family = FamilySettings { name: args.family, ..FamilySettings::default() };
     }
     set(&mut family.covariance, &args.covariance);
+    if args.mean_field {
+        family.covariance = Some(Covariance::Diagonal);
+    }
     set(&mut family.components, &args.components);
     set(&mut family.rank, &args.rank);
     set(&mut family.shape, &args.shape);
@@ -239,6 +255,7 @@ mod tests {
             ("dims", "2x3"),
             ("update", "paper_literal"),
             ("covariance", "diagonal"),
+            ("mean-field", ""),
             ("seed", "5"),
             ("draws-per-step", "7"),
             ("max-steps", "9"),
@@ -265,6 +282,9 @@ mod tests {
             ("correct", ""),
             ("uncorrected", ""),
             ("out", "d"),
+            ("overwrite", ""),
+            ("quantiles", "5,50,95"),
+            ("ratios", ""),
             ("json", ""),
             ("quiet", ""),
         ];

@@ -32,7 +32,7 @@ pub(super) fn learn(
     let is_category: Vec<bool> = choices.iter().map(|choice| matches!(choice, Choices::Levels(_))).collect();
     let mut columns = Vec::new();
     if terms.intercept {
-        columns.push(Column { name: "intercept".into(), parts: Vec::new() });
+        columns.push(Column { name: "intercept".into(), parts: Vec::new(), centre: 0.0 });
     }
     // Without its intercept a model may have a constant column.
     let constants: Vec<Option<f64>> = if terms.intercept {
@@ -52,7 +52,7 @@ pub(super) fn learn(
             for parts in combinations(&lists) {
                 let name = parts.iter().map(|part| learning.parts[*part].0.as_str()).collect::<Vec<_>>().join(":");
                 check_name(&name).map_err(|problem| Mistake::at(text, span.clone(), problem))?;
-                columns.push(Column { name, parts });
+                columns.push(Column { name, parts, centre: 0.0 });
             }
         }
     }

@@ -163,7 +163,7 @@ fn tables() {
             Some(("bad.csv", "sigma,y\n1,2\n2,2.5\n")),
             "fit linear bad.csv --target y",
             said(
-                "bad.csv: the name of the column \"sigma\" is taken by the noise of the model; rename the column or leave it out",
+                "bad.csv: the name of the column \"sigma\" is taken by a parameter of the model; rename the column or leave it out",
             ),
         ),
     ]);
@@ -191,7 +191,7 @@ fn commands() {
             value(
                 "good.csv",
                 "[MODEL]",
-                "the models are logistic, linear, poisson, network, rate, proportion and direction; the file comes after the model",
+                "the models are logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, network, rate, proportion and direction; the file comes after the model",
             ),
         ),
         (None, "fit --family atuo", value("atuo", "--family <FAMILY>", "did you mean auto?")),
@@ -239,7 +239,7 @@ fn commands() {
             None,
             "fit --prior-sd 1 --prior-precision 1",
             "the argument '--prior-sd <S>' cannot be used with '--prior-precision <P>'\n\n\
-             Usage: elinvar fit --prior-sd <S> [MODEL] [FILE]\n\nFor more information, try '--help'.\n"
+             Usage: elinvar fit --prior-sd <S> [MODEL] [FILE] [FORMULA]\n\nFor more information, try '--help'.\n"
                 .into(),
         ),
     ]);
@@ -360,9 +360,20 @@ fn a_kept_fit_is_never_overwritten() {
     story.ok(&["fit", "--out", "run"]);
     let (before, fit) = (story.files(), story.read("run/fit.json"));
     let ended = story.run(&["fit", "--out", "run", "--seed", "2"]);
-    let sentence = "error: run: the folder is not empty; name a new folder with --out\n";
+    let sentence =
+        "error: run: the folder has a fit already; name a new folder with --out, or replace it by --overwrite\n";
     assert_eq!((ended.code, ended.stderr.as_str(), ended.stdout.as_str()), (Some(2), sentence, ""));
-    assert_eq!((story.files(), story.read("run/fit.json")), (before, fit));
+    assert_eq!((story.files(), story.read("run/fit.json")), (before.clone(), fit.clone()));
+
+    // Unless somebody says so; what is not elinvar's stays.
+    story.write("run/notes.txt", "mine");
+    story.ok(&["fit", "--out", "run", "--seed", "2", "--overwrite"]);
+    assert!(story.read("run/fit.json") != fit && story.read("run/notes.txt") == "mine");
+    assert_eq!(story.files().len(), before.len() + 1);
+    story.write("run/trace.csv", "mine,too\n");
+    let ended = story.run(&["fit", "--out", "run", "--overwrite"]);
+    assert!(ended.code == Some(2) && ended.stderr.contains("this is not what a fit has left here"), "{}", ended.stderr);
+    assert_eq!(story.read("run/trace.csv"), "mine,too\n");
 }
 
 #[test]
@@ -422,11 +433,18 @@ fn draws_replace_no_file_and_no_link() {
 #[test]
 fn unknown_flags_and_commands_are_refused() {
     let story = Story::new();
-    for arguments in [&["fit", "--bogus"][..], &["fti"], &[], &["fit", "logistic", "a.csv", "b.csv"], &["sample"]] {
+    for arguments in
+        [&["fit", "--bogus"][..], &["fti"], &[], &["fit", "logistic", "a.csv", "y ~ x", "b.csv"], &["sample"]]
+    {
         let ended = story.run(arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(ended.stderr.contains("Usage: elinvar"), "{}", ended.stderr);
     }
+    let second = story.run(&["fit", "logistic", "a.csv", "b.csv"]).stderr;
+    assert!(
+        second.starts_with("error: invalid value 'b.csv' for '[FORMULA]': a formula is written y ~ a + b"),
+        "{second}"
+    );
     assert!(story.run(&["fti"]).stderr.starts_with("error: unrecognized subcommand 'fti'"));
     assert!(story.files().is_empty());
 }

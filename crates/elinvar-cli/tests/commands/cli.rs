@@ -35,11 +35,16 @@ fn without_arguments_an_example_is_fitted() {
         "{page}"
     );
     let lines = &lines[lines.iter().position(|line| line.starts_with("parameter ")).unwrap() - 2..];
-    assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["parameter", "mean", "sd", "q5", "q95"]);
+    assert_eq!(
+        lines[2].split_whitespace().collect::<Vec<_>>(),
+        ["parameter", "mean", "sd", "2.5", "%", "50", "%", "97.5", "%", "P(>", "0)"]
+    );
     assert!(lines[3].starts_with("intercept ") && lines[13].starts_with("x10 "));
     let points: Vec<usize> = lines[3..14].iter().map(|line| line.find('.').unwrap()).collect();
     assert!(points.iter().all(|point| *point == points[0]), "{page}");
-    assert!(lines[3..14].iter().all(|line| line.matches(" ± ").count() == 4), "every number has its error\n{page}");
+    assert!(lines[3..14].iter().all(|line| line.matches(" ± ").count() == 2), "means and sds have errors\n{page}");
+    assert!(lines[15].starts_with("evidence ") && lines[16].starts_with("weights move a mean   0."), "{page}");
+    let lines = &lines[lines.iter().position(|line| line.starts_with("given by ")).unwrap() - 15..];
     assert!(lines[15].starts_with("given by     importance weights of 20,000 draws, worth 1"), "{page}");
     // By a long run: −34.2466.
     let evidence: Vec<&str> = lines[16].split_whitespace().collect();
@@ -145,6 +150,7 @@ fn a_run_directory_holds_everything() {
             "runs/a/config.toml",
             "runs/a/diagnostics.json",
             "runs/a/fit.json",
+            "runs/a/recipe.json",
             "runs/a/report.html",
             "runs/a/trace.csv"
         ]
