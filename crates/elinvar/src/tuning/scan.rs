@@ -3,8 +3,8 @@
 use crate::target::About;
 
 /// Places in one, two and three dimensions. Simulated: of modes with a width of 0.05 to 0.2 standard deviations, 8 to
-/// 15 of them away, as many are missed: 0.7 % in two dimensions (3 % with 1 024 places), 6 % in three (20 % with half of
-/// the places). In one, places are so close that a spike of a thousandth of a standard deviation is met.
+/// 15 of them away, as many are missed: 0.7 % in two dimensions (3 % with 1 024 places), 6 % in three (20 % with half
+/// of the places). In one, places are so close that a spike of a thousandth of a standard deviation is met.
 const PLACES: [usize; 3] = [4_096, 1_536, 16_384];
 /// Places in more dimensions, up to so many: modes about as wide as the answer, or wider, are met. A mode s times as
 /// wide is seen from the directions within arcsin s; with these numbers it is met in nine cases of ten from s = 0.66 in
