@@ -1,7 +1,7 @@
 //! Why an analysis could not be done: data with one sentence each that says where and what to do.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::own::CONFIG;
 use crate::shell;
@@ -431,27 +431,4 @@ pub enum Error {
 
 fn other_name(flag: Option<&str>) -> String {
     flag.map_or("choose another name".into(), |flag| format!("name another file with {flag}"))
-}
-
-impl Error {
-    /// An error of the library while it fits.
-    pub fn of_fit(error: elinvar::Error) -> Self {
-        match error {
-            elinvar::Error::Interrupted => Error::Interrupted,
-            elinvar::Error::Unsupported { .. } | elinvar::Error::File { .. } | elinvar::Error::Io { .. } => {
-                Error::Refused(error)
-            }
-            _ => Error::Model(error),
-        }
-    }
-
-    /// A file or folder of `--out` that cannot be written.
-    pub fn unwritable(path: &Path, source: &io::Error) -> Self {
-        Error::Unwritable { path: path.into(), kind: source.kind(), flag: "--out" }
-    }
-
-    /// Whether the model is at fault, and not what was asked for.
-    pub fn is_of_model(&self) -> bool {
-        matches!(self, Error::Model(_))
-    }
 }

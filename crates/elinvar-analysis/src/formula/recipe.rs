@@ -278,7 +278,7 @@ impl Recipe {
                         _ => numbers[*part][i],
                     };
                 }
-                if !(product.abs() <= LARGEST) {
+                if product.is_nan() || product.abs() > LARGEST {
                     return Err(self.too_large(table, i, &column.name, product));
                 }
                 features.push(product - column.centre);
