@@ -245,6 +245,8 @@ pub struct Agreement {
     pub modes: Vec<ModeRecord>,
     /// Whether a search went up without end.
     pub unbounded: bool,
+    /// Whether all that did so went up spikes, which hold the less the higher they are.
+    pub emptying: bool,
 }
 
 impl Agreement {
@@ -252,6 +254,7 @@ impl Agreement {
     /// one.
     pub(crate) fn join(&mut self, other: &Agreement) {
         self.searches += other.searches;
+        self.emptying = (self.emptying || !self.unbounded) && (other.emptying || !other.unbounded);
         self.unbounded |= other.unbounded;
         self.join_modes(&other.modes);
     }

@@ -35,7 +35,7 @@ const LINEAR: usize = 4096;
 /// Fewest rows of a block.
 const SMALLEST_BLOCK: usize = 64;
 
-/// ℓ(y, η) elementwise.
+/// ℓ(y, η) elementwise, concave in η: a [`Glm`] says so of its log density.
 pub trait Likelihood: Send + Sync {
     /// Writes ℓ, replaces η by ∂ℓ/∂η and writes ∂²ℓ/∂η².
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]);

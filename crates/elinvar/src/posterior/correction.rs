@@ -91,7 +91,8 @@ impl Posterior {
         if let Some(fault) = self.fault() {
             corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
         }
-        if self.agreement().unbounded {
+        // Chains would be drawn to where there is mass; a spike that holds ever less has none to speak of.
+        if self.agreement().unbounded && !self.agreement().emptying {
             corrected.doubts.push(Doubt::Unbounded);
         }
         if corrected.doubts.is_empty() {

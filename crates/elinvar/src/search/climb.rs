@@ -64,8 +64,10 @@ pub(super) enum End {
     Stalled,
     /// Still rising where the steps were used up.
     Unfinished,
-    /// On a density that rises without bound, or up a spike.
+    /// On a density that rises without bound.
     Rising,
+    /// Up a spike: the density rises because it narrows, and what it holds falls.
+    Spike,
 }
 
 /// One climb.
@@ -79,6 +81,13 @@ pub(super) struct Climb {
     pub(super) waypoint: Option<Waypoint>,
     /// Points on the way at which the curvature was not asked for.
     pub(super) path: Vec<Point>,
+}
+
+impl Climb {
+    /// Whether it would go on up without end, or up a spike.
+    pub(super) fn goes_on_up(&self) -> bool {
+        matches!(self.end, End::Rising | End::Spike)
+    }
 }
 
 /// Climbs from `start`: by Newton's method where there are Hessians of a bearable size, else by L-BFGS.

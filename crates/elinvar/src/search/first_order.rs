@@ -37,14 +37,15 @@ pub(super) fn climb(
     let ran_away =
         point.log_p > RUNAWAY || reached == Reached::Spike || reached == Reached::Stalled && is_rising(&path);
     let mut climb = if ran_away {
-        Climb { end: End::Rising, point, metric: None, waypoint: None, path: Vec::new() }
+        let end = if reached == Reached::Spike { End::Spike } else { End::Rising };
+        Climb { end, point, metric: None, waypoint: None, path: Vec::new() }
     } else {
         newton::climb(probe, point, known, tuning::search::POLISHING_STEPS)?
     };
     if climb.end == End::Stalled && reached == Reached::Stalled {
         // Differences across an edge mean nothing; what the way has shown does.
         keep_better(&mut climb.waypoint, pairs_region(&climb.point, pairs.matrix()));
-    } else if matches!(climb.end, End::Stalled | End::Unfinished | End::Rising) {
+    } else if matches!(climb.end, End::Stalled | End::Unfinished | End::Rising | End::Spike) {
         look_back(probe, &path, &mut climb)?;
     }
     climb.path = path;
@@ -57,11 +58,11 @@ fn look_back(probe: &mut Probe<'_>, path: &[Point], climb: &mut Climb) -> Result
     let Some(mut best) = regions.iter().max_by(|a, b| a.score.total_cmp(&b.score)) else { return Ok(()) };
     let last = climb.waypoint.iter().chain(regions.last()).max_by(|a, b| a.log_p.total_cmp(&b.log_p));
     if last.is_some_and(|last| is_spike(best, last)) {
-        climb.end = End::Rising;
-    } else if climb.end == End::Rising {
+        climb.end = End::Spike;
+    } else if climb.goes_on_up() {
         best = &regions[0];
     }
-    if climb.end == End::Rising {
+    if climb.goes_on_up() {
         climb.waypoint = None;
     }
     keep_better(&mut climb.waypoint, Some(best.clone()));

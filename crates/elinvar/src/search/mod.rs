@@ -59,6 +59,8 @@ pub(crate) struct Found {
     pub(crate) searches: usize,
     /// Whether the density rises without bound, or to a spike that holds none of the mass.
     pub(crate) unbounded: bool,
+    /// Whether it does so nowhere but in spikes that hold ever less.
+    pub(crate) emptying: bool,
     /// What it cost.
     pub(crate) counts: Counts,
 }
@@ -75,6 +77,8 @@ struct Search<'t> {
     searches: usize,
     unfinished: usize,
     rising: usize,
+    /// How many of these went up spikes.
+    spikes: usize,
     /// The ways of all climbs, where somebody wants them.
     ways: Option<Vec<Vec<Point>>>,
 }
@@ -133,6 +137,7 @@ impl<'t> Search<'t> {
             searches: 0,
             unfinished: 0,
             rising: 0,
+            spikes: 0,
             ways: None,
         }
     }
@@ -175,7 +180,8 @@ impl<'t> Search<'t> {
             }
             _ => {
                 self.unfinished += usize::from(end == End::Unfinished);
-                self.rising += usize::from(end == End::Rising);
+                self.rising += usize::from(matches!(end, End::Rising | End::Spike));
+                self.spikes += usize::from(end == End::Spike);
                 false
             }
         }

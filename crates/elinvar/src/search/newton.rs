@@ -68,7 +68,7 @@ pub(super) fn climb(probe: &mut Probe<'_>, start: Point, known: Known<'_>, itera
         if let (Some(best), Some(here)) = (&waypoint, &here)
             && is_spike(best, here)
         {
-            end = Some(End::Rising);
+            end = Some(End::Spike);
             break;
         }
         keep_better(&mut waypoint, here);

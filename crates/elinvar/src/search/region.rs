@@ -77,12 +77,14 @@ impl Search<'_> {
             None => (self.without_mode()?, false),
         };
         // Climbs that neither ended nor found a mode are no sign that there is one.
-        let endless = self.rising > 0 || self.modes.is_empty() && self.unfinished > 0;
+        let nothing = self.modes.is_empty();
+        let endless = self.rising > 0 || nothing && self.unfinished > 0;
         Ok(Found {
             modes: self.modes,
             region,
             searches: self.searches,
             unbounded: spike || endless,
+            emptying: self.rising == self.spikes && !(nothing && self.unfinished > 0),
             counts: self.probe.evaluator.counts(),
         })
     }

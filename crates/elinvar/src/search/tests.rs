@@ -331,6 +331,8 @@ fn densities_without_a_mode_end_with_a_region() {
     for (which, target) in targets.into_iter().enumerate() {
         let found = modes(target);
         assert!(found.unbounded && found.modes.is_empty(), "{which}: {found:?}");
+        // The ramp has mass without end; the others hold the less the higher they are, which climbs with curvature see.
+        assert!(which == 3 || found.emptying == (which > 0), "{which}");
         assert!(found.counts.gradient < 1_500, "{which}: {:?}", found.counts);
         assert!(found.region.centre.iter().all(|z| z.abs() < 30.0), "{which}: {:?}", found.region.centre);
         assert!(widths(&found).iter().all(|w| (0.05..20.0).contains(w)), "{which}: {:?}", widths(&found));
@@ -340,7 +342,7 @@ fn densities_without_a_mode_end_with_a_region() {
     let funnel = Funnel::new(10).unwrap();
     for target in [&funnel as &dyn Target, &Pointwise(funnel)] {
         let found = modes(target);
-        assert!(found.unbounded, "{found:?}");
+        assert!(found.unbounded && found.emptying, "{found:?}");
         assert!(found.region.centre[0].abs() < 10.0, "{:?}", found.region.centre);
     }
 }

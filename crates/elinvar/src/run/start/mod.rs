@@ -182,7 +182,13 @@ impl Start {
 /// What the searches said, as a record.
 fn agreement(found: &Found) -> Agreement {
     let modes = found.modes.iter().map(Mode::record).collect();
-    Agreement { restarts: Vec::new(), searches: found.searches, modes, unbounded: found.unbounded }
+    Agreement {
+        restarts: Vec::new(),
+        searches: found.searches,
+        modes,
+        unbounded: found.unbounded,
+        emptying: found.emptying,
+    }
 }
 
 /// The search for a target without a gradient, by differences.
