@@ -28,7 +28,7 @@ pub use by_point::density::{Density, log_density, log_density_only};
 pub use by_point::dual::{Dual, DualDensity, DualNum};
 pub use by_point::{
     FromFn, FromFns, FromValues, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, PointwiseValue,
-    from_fn, from_fns, from_values,
+    SumOverRows, from_fn, from_fns, from_values, sum_over_rows,
 };
 pub use column_scale::ColumnScale;
 pub use curvature::{Contraction, Covariance, CurvatureMut};

@@ -9,6 +9,8 @@ mod dual_numbers;
 mod hierarchy;
 #[path = "../../examples/logistic_by_hand.rs"]
 mod logistic_by_hand;
+#[path = "../../examples/mini_batches.rs"]
+mod mini_batches;
 #[path = "../../examples/mixture_posterior.rs"]
 mod mixture_posterior;
 #[path = "../../examples/own_law.rs"]
@@ -27,6 +29,7 @@ fn all_of_them_run() -> elinvar::Result {
     dual_numbers::main()?;
     hierarchy::main()?;
     logistic_by_hand::main()?;
+    mini_batches::main()?;
     mixture_posterior::main()?;
     own_law::main()?;
     researchers_loop::main()?;

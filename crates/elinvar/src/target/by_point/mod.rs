@@ -5,7 +5,10 @@ pub(crate) mod density;
 #[cfg(feature = "dual")]
 pub(super) mod dual;
 pub(crate) mod memory;
+mod over_rows;
 mod spread;
+
+pub use over_rows::{SumOverRows, sum_over_rows};
 
 pub use closures::{FromFn, FromFns, FromValues, from_fn, from_fns, from_values};
 
