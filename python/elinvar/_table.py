@@ -40,8 +40,9 @@ class TableFit(Fit):
 def fit_table(
     model: str,
     file: str | os.PathLike,
-    target: str,
+    target: str | None = None,
     *,
+    formula: str | None = None,
     features: Sequence[str] | None = None,
     family: str = "auto",
     seed: int = 1,
@@ -50,18 +51,27 @@ def fit_table(
 ) -> TableFit:
     """``elinvar fit MODEL FILE --target TARGET``: ``logistic``, ``linear``, ``poisson``, ``network``, ...
 
+    ``formula`` takes the place of ``target`` and ``features``: ``"cured ~ age + log(dose) * sex"``.
+
     ``settings`` are further sections of a ``config.toml`` as dictionaries, for example
     ``{"data": {"test_fraction": 0.2}, "model": {"prior_sd": 2.5}}``.
     """
     asked: dict[str, dict[str, Any]] = {name: dict(section) for name, section in (settings or {}).items()}
     data = asked.setdefault("data", {})
-    data.update(file=os.fspath(file), target=target)
+    data["file"] = os.fspath(file)
+    if target is not None and formula is not None:
+        raise ValueError("name the target or give a formula, not both")
+    if target is not None:
+        data["target"] = target
+    if formula is not None:
+        data["formula"] = formula
     if features is not None:
         data["features"] = list(features)
     asked.setdefault("model", {})["name"] = model
     asked.setdefault("family", {})["name"] = family
     asked.setdefault("plan", {}).setdefault("seed", seed)
-    call = f"elinvar.fit_table({model!r}, {os.path.basename(data['file'])!r}, {target!r}, seed={seed})"
+    explained = repr(target) if formula is None else f"formula={formula!r}"
+    call = f"elinvar.fit_table({model!r}, {os.path.basename(data['file'])!r}, {explained}, seed={seed})"
     return TableFit(*_elinvar.fit_table(json.dumps(asked), call, _elinvar.Stop() if stop is None else stop))
 
 

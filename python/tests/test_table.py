@@ -44,6 +44,10 @@ def test_a_table_is_fitted_as_the_command_line_fits_it(table, tmp_path):
     assert "<svg" in (tmp_path / "page.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="no column"):
         elinvar.fit_table("logistic", table, "z")
+    by_formula = elinvar.fit_table("logistic", table, formula="y ~ a * b", seed=3)
+    assert [row["name"] for row in by_formula.json["parameters"]] == ["intercept", "a", "b", "a:b"]
+    with pytest.raises(ValueError, match="did you mean"):
+        elinvar.fit_table("poisson", table, formula="y ~ lg(a)")
     with pytest.raises(ValueError, match="unknown field"):
         elinvar.fit_table("logistic", table, "y", settings={"data": {"nonsense": 1}})
 

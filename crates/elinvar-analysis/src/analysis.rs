@@ -76,6 +76,11 @@ impl Analysis {
             let (n, seed) = (job.diagnostic_draws, job.plan.seed);
             let judged = posterior.judge_further_interruptibly(job.target(), n, seed, interrupt);
             weighted = Some(judged.map_err(Error::of_fit)?.1);
+        } else if posterior.given_by() == GivenBy::Weights {
+            // The draws of the verdict again: their log densities are known, nothing is evaluated.
+            let judged =
+                posterior.clone().judge_further_interruptibly(job.target(), n_judged, job.plan.seed, interrupt);
+            weighted = Some(judged.map_err(Error::of_fit)?.1);
         }
         Self::judged(job, posterior, weighted)
     }

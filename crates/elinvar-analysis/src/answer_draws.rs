@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use elinvar::Posterior;
-use elinvar::posterior::{GivenBy, WeightedDraws, resample};
+use elinvar::posterior::{GivenBy, WeightedDraws, affordable_draws, resample};
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::{DrawBuffer, Target};
 
@@ -37,7 +37,8 @@ impl<'a> AnswerDraws<'a> {
         let weighted = match (posterior.given_by(), weighted) {
             (GivenBy::Weights, Some(weighted)) => Some(Weighted::AtHand(weighted)),
             (GivenBy::Weights, None) => {
-                let again = posterior.importance(target, POOL, seed).map_err(Error::of_fit)?;
+                let n = affordable_draws(&target.about(), POOL);
+                let again = posterior.importance(target, n, seed).map_err(Error::of_fit)?;
                 Some(Weighted::Again(Box::new(again)))
             }
             _ => None,

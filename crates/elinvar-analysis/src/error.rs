@@ -1,7 +1,7 @@
 //! Why an analysis could not be done: data with one sentence each that says where and what to do.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::own::CONFIG;
 use crate::shell;
@@ -185,14 +185,26 @@ pub enum Error {
     },
     /// A column with the name of a parameter.
     #[error(
-        "{file}: the name of the column \"{column}\" is taken by the noise of the model; rename the column or leave it \
-         out"
+        "{file}: the name of the column \"{column}\" is taken by a parameter of the model; rename the column or leave \
+         it out"
     )]
     NameTaken {
         /// The table.
         file: String,
         /// The column.
         column: &'static str,
+    },
+    /// A prior of something that the model does not have.
+    #[error("--prior '{statement}': the model {model} has no {what}; {advice}")]
+    PriorOfNothing {
+        /// What was stated.
+        statement: String,
+        /// The model.
+        model: &'static str,
+        /// What it lacks.
+        what: String,
+        /// What it has.
+        advice: String,
     },
     /// A split that leaves too few rows.
     #[error("{file}: this leaves {train} rows to fit and {test} to test; there must be at least 2 and 1")]
@@ -419,27 +431,4 @@ pub enum Error {
 
 fn other_name(flag: Option<&str>) -> String {
     flag.map_or("choose another name".into(), |flag| format!("name another file with {flag}"))
-}
-
-impl Error {
-    /// An error of the library while it fits.
-    pub fn of_fit(error: elinvar::Error) -> Self {
-        match error {
-            elinvar::Error::Interrupted => Error::Interrupted,
-            elinvar::Error::Unsupported { .. } | elinvar::Error::File { .. } | elinvar::Error::Io { .. } => {
-                Error::Refused(error)
-            }
-            _ => Error::Model(error),
-        }
-    }
-
-    /// A file or folder of `--out` that cannot be written.
-    pub fn unwritable(path: &Path, source: &io::Error) -> Self {
-        Error::Unwritable { path: path.into(), kind: source.kind(), flag: "--out" }
-    }
-
-    /// Whether the model is at fault, and not what was asked for.
-    pub fn is_of_model(&self) -> bool {
-        matches!(self, Error::Model(_))
-    }
 }

@@ -13,7 +13,7 @@ use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::family::{AUTO, family};
 use crate::formula::Recipe;
-use crate::models::{Model, ModelName, UnderT, UsualFamily, check_owners};
+use crate::models::{Model, ModelName, UnderT, UsualFamily, check_owners, check_priors};
 use crate::quantiles;
 use crate::rows::{self, Loaded, Rows};
 use crate::settings::{STUDENT_T, Settings};
@@ -60,6 +60,7 @@ impl Job {
         }
         check_owners(settings, name)?;
         let Loaded { rows, train, test } = rows::load(settings, name)?;
+        check_priors(settings, name, &rows.columns)?;
         size::check_network(settings, name, &train)?;
         let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::of_fit)?;
         if settings.output.ratios && model.regression().is_none_or(|rows| rows.response.ratio().is_none()) {

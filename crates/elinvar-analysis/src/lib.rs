@@ -10,6 +10,7 @@
 
 mod analysis;
 mod answer_draws;
+mod blame;
 mod compare;
 mod diagnose;
 mod draws;

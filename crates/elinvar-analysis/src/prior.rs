@@ -1,15 +1,16 @@
-//! The prior of the coefficients: one for all where it is given, otherwise scaled to the data.
+//! The priors of coefficients: one for all where it is given, otherwise scaled to the data; and those of single ones.
 //!
 //! Without a given prior the slopes are N(0, s²) with s = 2.5 sd(y)/sd(x) and the intercept is N(mean(y), (2.5 sd(y))²)
 //! where every column is at its mean; for counts and classes, whose linear predictor has no unit, sd(y) is 1 and
-//! mean(y) is 0. These follow the weakly informative defaults that rstanarm documents for coefficients: they do not
-//! depend on the units of the file. The half-Cauchy prior of sigma is our own.
+//! mean(y) is 0. Sigma is exponential with mean sd(y). These are the weakly informative defaults that rstanarm
+//! documents: they do not depend on the units of the file.
 
 use elinvar::Posterior;
 use elinvar::target;
 use elinvar_data::{ColumnTransform, DesignColumn};
 
 use crate::number::significant;
+use crate::settings::{PriorLaw, PriorOf, PriorStatement};
 
 /// Prior standard deviations of the linear predictor that one standard deviation of a column is worth.
 const WIDTH: f64 = 2.5;
@@ -17,7 +18,8 @@ const WIDTH: f64 = 2.5;
 const TAIL: f64 = 3.0;
 
 /// What to do where prior and data contradict each other.
-pub(crate) const REMEDY: &str = "give another prior, --prior-sd S, or none, which scales it to the data";
+pub(crate) const REMEDY: &str =
+    "give another prior, such as --prior 'b ~ normal(0, S)', or none, which scales it to the data";
 
 /// The prior of the coefficients of a regression or the weights of a network.
 pub(crate) enum Prior {
@@ -47,13 +49,12 @@ impl Prior {
         }
     }
 
-    /// The prior of a linear model whose design matrix has these columns.
-    pub(crate) fn of_columns(&self, kinds: &[DesignColumn]) -> target::Prior {
+    /// Mean and standard deviation of a coefficient, on the columns of the fit.
+    fn of(&self, kind: &DesignColumn) -> (f64, f64) {
         match self {
-            Self::Given { precision } => target::Prior::Gaussian { precision: *precision, leading: kinds.len() },
+            Self::Given { precision } => (0.0, 1.0 / precision.sqrt()),
             Self::ByData { centre, spread } => {
-                let mean = kinds.iter().map(|kind| if *kind == DesignColumn::Intercept { *centre } else { 0.0 });
-                target::Prior::normal(mean.collect(), &vec![WIDTH * spread; kinds.len()])
+                (if *kind == DesignColumn::Intercept { *centre } else { 0.0 }, WIDTH * spread)
             }
         }
     }
@@ -66,45 +67,142 @@ impl Prior {
             Self::ByData { .. } => "scaled to the data".into(),
         }
     }
+}
+
+/// The priors of all coefficients.
+pub(crate) struct Priors {
+    pub(crate) base: Prior,
+    /// For each column the law that it was given for itself, in the units of the file.
+    own: Vec<Option<PriorLaw>>,
+}
+
+/// A law with heavy tails, which the library does not declare: coordinate, degrees of freedom, centre and scale on the
+/// columns of the fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tail {
+    pub(crate) coordinate: usize,
+    pub(crate) df: f64,
+    pub(crate) mean: f64,
+    pub(crate) scale: f64,
+}
+
+impl Priors {
+    /// `base`, but for what `statements` say; the last one that names a coefficient counts.
+    pub(crate) fn new(
+        base: Prior,
+        statements: &[PriorStatement],
+        kinds: &[DesignColumn],
+        transforms: &[ColumnTransform],
+    ) -> Self {
+        let own = kinds.iter().zip(transforms).map(|(kind, column)| {
+            let is_intercept = *kind == DesignColumn::Intercept;
+            let by_name =
+                statements.iter().rev().find(|s| matches!(&s.of, PriorOf::Slope(name) if *name == column.name));
+            let of_class = statements.iter().rev().find(|s| match s.of {
+                PriorOf::Slopes => !is_intercept,
+                PriorOf::Intercept => is_intercept,
+                _ => false,
+            });
+            by_name.or(of_class).map(|statement| statement.law)
+        });
+        Self { base, own: own.collect() }
+    }
+
+    /// Whether some coefficient has a prior of its own.
+    pub(crate) fn has_own(&self) -> bool {
+        self.own.iter().any(Option::is_some)
+    }
+
+    /// Mean and standard deviation of coefficient i on the columns of the fit; infinite where it is flat or has tails.
+    fn moments(&self, i: usize, kind: &DesignColumn, scale: f64) -> (f64, f64) {
+        match self.own[i] {
+            None => self.base.of(kind),
+            Some(PriorLaw::Normal { mean, sd }) => (mean * scale, sd * scale),
+            Some(_) => (0.0, f64::INFINITY),
+        }
+    }
+
+    /// The part of it that the library declares.
+    pub(crate) fn declared(&self, kinds: &[DesignColumn], transforms: &[ColumnTransform]) -> target::Prior {
+        if let (Prior::Given { precision }, false) = (&self.base, self.has_own()) {
+            return target::Prior::Gaussian { precision: *precision, leading: kinds.len() };
+        }
+        let each = kinds.iter().zip(transforms).enumerate().map(|(i, (kind, t))| self.moments(i, kind, t.scale));
+        let (mean, sd): (Vec<f64>, Vec<f64>) = each.unzip();
+        target::Prior::normal(mean, &sd)
+    }
+
+    /// The part that it does not.
+    pub(crate) fn tails(&self, transforms: &[ColumnTransform]) -> Vec<Tail> {
+        let own = self.own.iter().zip(transforms).enumerate();
+        own.filter_map(|(coordinate, (law, t))| match law {
+            Some(PriorLaw::StudentT { df, mean, scale }) => {
+                Some(Tail { coordinate, df: *df, mean: mean * t.scale, scale: scale * t.scale })
+            }
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// In a few words.
+    pub(crate) fn title(&self) -> String {
+        match (self.has_own(), self.own.iter().all(Option::is_some)) {
+            (false, _) => self.base.title(),
+            (true, true) => "as given".into(),
+            (true, false) => format!("as given, others {}", self.base.title()),
+        }
+    }
 
     /// In the units of the file, coefficient by coefficient, where it is not the same for all.
     pub(crate) fn numbers(&self, kinds: &[DesignColumn], transforms: &[ColumnTransform]) -> Option<String> {
         /// More slopes than these are told by the smallest and the largest scale.
         const LISTED: usize = 4;
-        let (centre, spread) = match self {
-            Self::Given { .. } => return None,
-            Self::ByData { centre, spread } => (*centre, WIDTH * spread),
+        if self.base.given().is_some() && !self.has_own() {
+            return None;
+        }
+        let words = |i: usize| {
+            let (kind, t) = (&kinds[i], &transforms[i]);
+            let (mean, sd) = self.base.of(kind);
+            let by_data = PriorLaw::Normal { mean: mean / t.scale, sd: sd / t.scale };
+            self.own[i].unwrap_or(by_data).words()
         };
         let has_intercept = kinds.first() == Some(&DesignColumn::Intercept);
-        let mut slopes: Vec<(&str, f64)> =
-            transforms.iter().skip(usize::from(has_intercept)).map(|t| (t.name.as_str(), spread / t.scale)).collect();
+        let slopes: Vec<usize> = (usize::from(has_intercept)..kinds.len()).collect();
         let mut parts = Vec::new();
         if has_intercept {
             let place = if slopes.is_empty() { "" } else { ", all columns at their means" };
-            parts.push(format!("intercept N({}, {}²){place}", significant(centre), significant(spread)));
+            parts.push(format!("intercept {}{place}", words(0)));
         }
-        let shown = |(name, sd): &(&str, f64)| format!("{name} N(0, {}²)", significant(*sd));
+        let named = |i: &usize| format!("{} {}", transforms[*i].name, words(*i));
+        let (own, mut by_data): (Vec<usize>, Vec<usize>) = slopes.iter().partition(|i| self.own[**i].is_some());
         if slopes.len() <= LISTED {
-            parts.extend(slopes.iter().map(shown));
-        } else {
-            slopes.sort_by(|a, b| a.1.total_cmp(&b.1));
-            let ends = [slopes.first(), slopes.last()].into_iter().flatten().map(shown).collect::<Vec<_>>();
-            parts.push(format!("slopes N(0, s²), s = {WIDTH} sd/sd(column): {}", ends.join(" to ")));
+            parts.extend(slopes.iter().map(named));
+            return Some(parts.join("; "));
+        }
+        parts.extend(own.iter().take(LISTED).map(named));
+        if own.len() > LISTED {
+            parts.push(format!("{} more as given", own.len() - LISTED));
+        }
+        by_data.sort_by(|a, b| transforms[*b].scale.total_cmp(&transforms[*a].scale));
+        if let (Some(first), Some(last)) = (by_data.first(), by_data.last()) {
+            let ends = format!("{} to {}", named(first), named(last));
+            parts.push(format!("slopes N(0, s²), s = {WIDTH} sd/sd(column): {ends}"));
         }
         Some(parts.join("; "))
     }
 
     /// Where prior and data contradict each other, in sentences.
-    pub(crate) fn conflicts(&self, posterior: &Posterior, kinds: &[DesignColumn]) -> Vec<String> {
-        let (centre, width) = match self {
-            Self::Given { precision } => (0.0, 1.0 / precision.sqrt()),
-            Self::ByData { centre, spread } => (*centre, WIDTH * spread),
-        };
+    pub(crate) fn conflicts(
+        &self,
+        posterior: &Posterior,
+        kinds: &[DesignColumn],
+        transforms: &[ColumnTransform],
+    ) -> Vec<String> {
         let (means, names) = (posterior.approximation().mean(), posterior.names());
         let mut far: Vec<(f64, &str)> = Vec::new();
-        for ((mean, name), kind) in means.iter().zip(names).zip(kinds) {
-            let prior_mean = if *kind == DesignColumn::Intercept { centre } else { 0.0 };
-            let distance = (mean - prior_mean).abs() / width;
+        for (i, ((mean, name), kind)) in means.iter().zip(names).zip(kinds).enumerate() {
+            let (prior_mean, sd) = self.moments(i, kind, transforms[i].scale);
+            let distance = (mean - prior_mean).abs() / sd;
             if distance > TAIL {
                 far.push((distance, name));
             }

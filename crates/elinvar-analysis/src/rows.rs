@@ -9,7 +9,7 @@ use elinvar_data::{
 
 use crate::error::Error;
 use crate::formula::{Design, Formula, Left, Mistake, Problem, Recipe};
-use crate::models::{Columns, ModelName};
+use crate::models::{Columns, ModelName, Trials};
 use crate::settings::Settings;
 
 /// What is known of the rows of a fit when the rows themselves have gone into the model.
@@ -177,9 +177,15 @@ fn read(settings: &Settings, model: ModelName) -> Result<RegressionData, Error> 
         return Err(if named { Error::NoTable { model: entry.name } } else { Error::NoModel });
     };
     let path = find(settings, file);
+    if entry.trials == Trials::Needed {
+        return Err(Mistake::from(Problem::NoTrials { model: entry.name }).into());
+    }
+    if (entry.outcome)(&settings.model) == Outcome::Levels {
+        return Err(Mistake::from(Problem::NeedsFormula { model: entry.name }).into());
+    }
     let Some(target) = &data.target else { return Err(without_target(&path, data.array.as_ref())) };
     let read = RegressionData::read(&path, &selection(target))?;
-    match entry.taken.filter(|taken| read.names.iter().any(|name| name == taken)) {
+    match entry.beside.iter().find(|taken| read.names.iter().any(|name| name == *taken)) {
         Some(column) => Err(Error::NameTaken { file: file.clone(), column }),
         None => Ok(read),
     }
@@ -246,15 +252,22 @@ impl OfTable {
     /// The rows, with what was learned from some of them or from all.
     fn rows(&self, learn_from: Option<&[usize]>) -> Result<(RegressionData, Recipe), Error> {
         let (table, entry) = (&self.table, self.model.entry());
-        let recipe = self.formula.learn(table, learn_from)?;
-        if let Some(name) = entry.taken.filter(|taken| recipe.names().iter().any(|name| name == taken)) {
+        let mut recipe = self.formula.learn(table, learn_from)?;
+        if self.outcome == Outcome::Levels {
+            recipe = recipe.with_levels(table)?.centred(table, learn_from)?;
+        }
+        if let Some(name) = entry.beside.iter().find(|taken| recipe.names().iter().any(|name| name == *taken)) {
             return Err(Error::NameTaken { file: table.file().display().to_string(), column: name });
         }
-        let Left { y, trials, weights } = recipe.left(table, self.outcome)?;
-        if !trials.is_empty() {
-            let (model, what, instead) = (entry.name, "trials", "binomial");
-            return Err(Mistake::from(Problem::NotOfThisModel { model, what, instead }).into());
+        match (entry.trials, recipe.response.trials.is_none()) {
+            (Trials::None, false) => {
+                let (model, what, instead) = (entry.name, "trials", "binomial");
+                return Err(Mistake::from(Problem::NotOfThisModel { model, what, instead }).into());
+            }
+            (Trials::Needed, true) => return Err(Mistake::from(Problem::NoTrials { model: entry.name }).into()),
+            _ => {}
         }
+        let Left { y, trials, weights } = recipe.left(table, self.outcome)?;
         let Design { features, offset } = recipe.apply(table)?;
         let columns = (recipe.names(), recipe.kinds());
         let target = (self.formula.response(), recipe.response.levels.clone());

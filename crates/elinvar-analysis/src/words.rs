@@ -45,6 +45,7 @@ pub(crate) fn parts(job: &Job) -> Vec<(String, String)> {
         parts.push(("Columns", columns(facts)));
         parts.extend(of_levels(facts).into_iter().map(|(name, text)| match name {
             "event" => ("Event", text),
+            "order" => ("Order", text),
             _ => ("Compared", text),
         }));
         if facts.is_scaled() {
@@ -78,6 +79,9 @@ pub(crate) fn of_levels(rows: &Rows) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if let [other, event] = rows.classes.as_slice() {
         lines.push(("event", format!("{} = {event}, against {other}", rows.target)));
+    }
+    if rows.classes.len() > 2 {
+        lines.push(("order", rows.classes.join(" < ")));
     }
     let mut references: Vec<String> = Vec::new();
     for kind in &rows.kinds {

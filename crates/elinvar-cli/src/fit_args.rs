@@ -10,10 +10,11 @@ use elinvar::random::Noise;
 use elinvar::rule::{BiasCorrection, MatrixUpdate, Rule};
 use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
-    StartAt, activation, at_least_one, bias_correction, categorical, component_name, components, constant, count,
-    covariance, curvature, diagnostic_draws, dims, family_name, fraction, lambda, law_name, likelihood, matrix_update,
-    missing, model_name, momentum, noise, percent, positive, precision, printed_option, prior, prior_shape, rule,
-    sampling, scale, seed, shape, shape_estimator, split_seed, standard_deviation, start_at, weights,
+    PriorFlag, StartAt, activation, at_least_one, bias_correction, categorical, component_name, components, constant,
+    count, covariance, curvature, diagnostic_draws, dims, family_name, formula, fraction, lambda, law_name, likelihood,
+    matrix_update, missing, model_name, momentum, noise, percent, positive, precision, printed_option, prior_flag,
+    prior_shape, rule, sampling, scale, seed, shape, shape_estimator, split_seed, standard_deviation, start_at,
+    weights,
 };
 use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use elinvar_data::{Categorical, Missing};
@@ -42,7 +43,7 @@ pub(crate) struct FitArgs {
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// What explains what, such as "y ~ age + log(dose) * sex"; texts are categories
-    #[arg(value_name = "FORMULA", conflicts_with_all = ["target", "features", "exclude", "no_intercept"])]
+    #[arg(value_name = "FORMULA", value_parser = formula, conflicts_with_all = ["target", "features", "exclude", "no_intercept"])]
     pub(crate) formula: Option<String>,
     /// Take settings from this TOML file, such as the config.toml of a run; flags have the last word
     #[arg(long, value_name = "FILE.toml")]
@@ -100,10 +101,11 @@ pub(crate) struct FitArgs {
     /// Known concentration of the angles, for direction [default: 1]
     #[arg(long, value_name = "K", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) concentration: Option<f64>,
-    /// Kind of the prior of the coefficients: normal, or student_t, which shares its scale with a Student-t
-    /// approximation [default: normal]
-    #[arg(long, value_name = "WORD", value_parser = prior, help_heading = "Model")]
-    pub(crate) prior: Option<&'static str>,
+    /// A prior, such as 'b ~ normal(0, 2.5)', 'b[age] ~ student_t(4, 0, 1)', 'intercept ~ normal(0, 10)' or 'sigma ~
+    /// exponential(1)', again for others; flat; or for all normal or student_t, which shares its scale with a Student-t
+    /// approximation [default: normal, scaled to the data]
+    #[arg(long, value_name = "PRIOR", value_parser = prior_flag, help_heading = "Model")]
+    pub(crate) prior: Vec<PriorFlag>,
     /// Half the degrees of freedom of a t prior, from 0.1 to 1e6 [default: 2.5]
     #[arg(long, value_name = "A", value_parser = prior_shape, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) prior_shape: Option<f64>,
@@ -117,8 +119,8 @@ pub(crate) struct FitArgs {
         conflicts_with = "prior_precision", help_heading = "Model"
     )]
     pub(crate) prior_sd: Option<f64>,
-    /// Scale of the half-Cauchy prior of sigma, for linear [default: the standard deviation of the target;
-    /// 2.5 beside a given prior]
+    /// Scale of a half-Cauchy prior of sigma, for linear [default: an exponential prior with the standard deviation of
+    /// the target as its mean; 2.5 beside --prior-sd or --prior-precision]
     #[arg(long, value_name = "S", value_parser = scale, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) sigma_scale: Option<f64>,
     /// Known precision (1/variance) of the noise, for network [default: learned]

@@ -5,7 +5,7 @@ use elinvar::Plan;
 use elinvar::rule::{Printed, PrintedStep, Rule, StepSize};
 use elinvar::run::Correct;
 use elinvar::target::Covariance;
-use elinvar_analysis::settings::value::with_option;
+use elinvar_analysis::settings::value::{PriorFlag, with_option};
 use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, StartSettings, read};
 use elinvar_data::Scaling;
 
@@ -156,7 +156,16 @@ fn over_model(model: &mut ModelSettings, args: &FitArgs) {
     if args.prior_precision.is_some() || args.prior_sd.is_some() {
         (model.prior_precision, model.prior_sd) = (args.prior_precision, args.prior_sd);
     }
-    set(&mut model.prior, &args.prior);
+    let mut statements = Vec::new();
+    for flag in &args.prior {
+        match flag {
+            PriorFlag::Kind(kind) => model.prior = Some(kind),
+            PriorFlag::Statements(stated) => statements.extend(stated.iter().cloned()),
+        }
+    }
+    if !statements.is_empty() {
+        model.priors = Some(statements);
+    }
     set(&mut model.prior_shape, &args.prior_shape);
     set(&mut model.sigma_scale, &args.sigma_scale);
     set(&mut model.noise_precision, &args.noise_precision);

@@ -65,11 +65,13 @@ pub(crate) fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<
     check_is_numeric(table, target)?;
     let mut y: Vec<f64> = table.column(target).collect();
     match outcome {
-        Outcome::Real => {
+        Outcome::Real | Outcome::Positive | Outcome::Share | Outcome::Levels => {
+            check_range(table, target, outcome, &y)?;
             if y.iter().all(|&v| v == y[0]) {
                 return Err(constant_target(table, target, y[0]));
             }
         }
+        Outcome::Events => check_counts(table, target, &y)?,
         Outcome::Count => {
             check_counts(table, target, &y)?;
             if y.iter().all(|&v| v == 0.0) {
@@ -89,8 +91,9 @@ pub(crate) fn single_outcome(table: &Table, outcome: Outcome) -> Result<Vec<f64>
     check_is_numeric(table, 0)?;
     let mut y: Vec<f64> = table.column(0).collect();
     match outcome {
-        Outcome::Real => {}
-        Outcome::Count => check_counts(table, 0, &y)?,
+        Outcome::Real | Outcome::Levels => {}
+        Outcome::Positive | Outcome::Share => check_range(table, 0, outcome, &y)?,
+        Outcome::Count | Outcome::Events => check_counts(table, 0, &y)?,
         Outcome::Binary => match lower_class(table, 0, &y) {
             Ok(_) | Err(Error::OneClass { .. }) => y.iter_mut().for_each(|v| *v = v.max(0.0)),
             Err(error) => return Err(error),
@@ -120,6 +123,19 @@ fn check_counts(table: &Table, target: usize, y: &[f64]) -> Result<(), Error> {
     const COUNT_LIMIT: f64 = 9_007_199_254_740_992.0;
     match y.iter().position(|&v| !(0.0..=COUNT_LIMIT).contains(&v) || v.fract() != 0.0) {
         Some(i) => Err(Error::NotACount { place: table.place(i, target), value: y[i] }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses numbers that are not positive, or no shares.
+fn check_range(table: &Table, target: usize, outcome: Outcome, y: &[f64]) -> Result<(), Error> {
+    let (above, below, needed) = match outcome {
+        Outcome::Positive => (0.0, f64::INFINITY, "a number greater than 0"),
+        Outcome::Share => (0.0, 1.0, "a number between 0 and 1"),
+        _ => return Ok(()),
+    };
+    match y.iter().position(|&v| !(v > above && v < below)) {
+        Some(i) => Err(Error::OutOfRange { place: table.place(i, target), value: y[i], needed }),
         None => Ok(()),
     }
 }

@@ -291,6 +291,10 @@ mod tests {
         for text in ["x,y\n1,0\n2,1\n3,0\n", "x,y\n1,-1\n2,1\n3,-1\n"] {
             assert_eq!(RegressionData::from_table(&table(text), &selection).unwrap().y, [-1.0, 1.0, -1.0]);
         }
+        let how = selection.reading(Path::new("t.csv")).unwrap();
+        let texts = Table::from_csv_with("t.csv", b"x,y\n1,no\n2,yes\n3,no\n", &how).unwrap();
+        let data = RegressionData::from_table(&texts, &selection).unwrap();
+        assert_eq!((data.y.as_slice(), data.classes.join(" ")), ([-1.0, 1.0, -1.0].as_slice(), "no yes".into()));
     }
 
     #[test]

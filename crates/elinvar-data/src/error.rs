@@ -157,6 +157,9 @@ pub enum Error {
     /// A count is negative or not whole.
     #[error("{place}: {} is not a count; the target must hold whole numbers from 0 to 2^53", short(*.value))]
     NotACount { place: Place, value: f64 },
+    /// A number outside the range of the model.
+    #[error("{place}: {} is not {needed}, as the model needs; correct it, or choose another model", short(*.value))]
+    OutOfRange { place: Place, value: f64, needed: &'static str },
     /// The target is the same in every row.
     #[error(
         "{file}, column {number} ({}): every row has the value {}, so there is nothing to explain; name another target",

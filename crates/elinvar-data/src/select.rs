@@ -14,6 +14,14 @@ pub enum Outcome {
     Binary,
     /// Whole numbers from 0.
     Count,
+    /// Whole numbers from 0, which may all be 0: events of trials.
+    Events,
+    /// Numbers greater than 0.
+    Positive,
+    /// Numbers between 0 and 1, both excluded.
+    Share,
+    /// Classes in the order of their levels, numbers or texts.
+    Levels,
 }
 
 /// Whether a column of ones stands before the features.

@@ -50,7 +50,12 @@ fn listed(n: usize, item: impl Fn(usize) -> String) -> String {
     (0..n).map(item).collect::<Vec<_>>().join(",")
 }
 
-const SHAPES: [Shape; 19] = [
+const SHAPES: [Shape; 22] = [
+    ("formula", "terms", 900, |n| {
+        format!("y ~ {}", (0..n).map(|i| format!("I(a*{i})")).collect::<Vec<_>>().join("+")).into()
+    }),
+    ("formula", "arithmetic", 4_000, |n| format!("y ~ I({})", vec!["a"; n].join("+")).into()),
+    ("formula", "brackets", 8_000, |n| format!("y ~ {}a{}", "(".repeat(n), ")".repeat(n)).into()),
     ("csv", "rows", 100_000, |n| format!("a,b,y\n{}", lines(n, |i| format!("{i},0.5,1"))).into()),
     ("csv", "columns", 10_000, |n| {
         let row = listed(n, |i| i.to_string());

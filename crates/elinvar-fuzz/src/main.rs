@@ -10,6 +10,7 @@ mod allocator;
 mod arrays;
 mod damage;
 mod fits;
+mod formulas;
 #[cfg(test)]
 mod growth;
 mod json;

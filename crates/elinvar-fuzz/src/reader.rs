@@ -10,11 +10,24 @@ use elinvar_data::{Categorical, Missing, Reading, Table, describe, read_row_numb
 use crate::arrays::{damaged_archive, good_archives, good_arrays};
 use crate::fits::{Checkpoints, Fits, Journals, starts};
 use crate::random::Random;
-use crate::{damage, json};
+use crate::{damage, formulas, json};
 
 /// The names of all readers.
-pub(crate) const NAMES: [&str; 11] =
-    ["csv", "libsvm", "npy", "npz", "parquet", "rows", "config", "start", "fit", "journal", "checkpoint"];
+pub(crate) const NAMES: [&str; 13] = [
+    "csv",
+    "libsvm",
+    "npy",
+    "npz",
+    "parquet",
+    "rows",
+    "config",
+    "formula",
+    "recipe",
+    "start",
+    "fit",
+    "journal",
+    "checkpoint",
+];
 
 /// A reader, and a folder to read from.
 pub(crate) struct Reader {
@@ -130,6 +143,8 @@ impl Reader {
             "parquet" => files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../elinvar-data/tests/parquet_files")),
             "rows" => texts(&ROWS),
             "config" => texts(&CONFIG),
+            "formula" => texts(&formulas::GOOD),
+            "recipe" => numbered(formulas::GOOD.iter().filter_map(|text| formulas::recipe(text)).collect()),
             "start" => {
                 fs::write(folder.join("start.toml"), STARTED).map_err(|e| e.to_string())?;
                 starts(folder)?
@@ -173,6 +188,7 @@ impl Reader {
             "parquet" => damage::bytes(&mut random, base, others),
             "rows" => damage::text(&mut random, base, &["\n", "-", "+", " ", "5", "6"], others),
             "config" => damage::text(&mut random, base, &SETTINGS, others),
+            "formula" => damage::text(&mut random, base, &formulas::WORDS, others),
             _ => json::damaged(&mut random, &base, others),
         };
         (name, bytes)
@@ -195,6 +211,8 @@ impl Reader {
                         let settings = settings::read(&self.folder.join("start.toml"));
                         settings.is_ok_and(|settings| Job::new(&settings).is_ok())
                     }
+                    "formula" => formulas::recipe(&String::from_utf8_lossy(bytes)).is_some(),
+                    "recipe" => formulas::is_applied(&String::from_utf8_lossy(bytes)),
                     "rows" => read_row_numbers(&path, 6).is_ok(),
                     _ => table(&path),
                 }

@@ -32,7 +32,7 @@ pub(super) fn learn(
     let is_category: Vec<bool> = choices.iter().map(|choice| matches!(choice, Choices::Levels(_))).collect();
     let mut columns = Vec::new();
     if terms.intercept {
-        columns.push(Column { name: "intercept".into(), parts: Vec::new() });
+        columns.push(Column { name: "intercept".into(), parts: Vec::new(), centre: 0.0 });
     }
     // Without its intercept a model may have a constant column.
     let constants: Vec<Option<f64>> = if terms.intercept {
@@ -51,8 +51,10 @@ pub(super) fn learn(
                 product.iter().map(|(factor, coding)| choices[*factor].parts(*coding, &learning)).collect();
             for parts in combinations(&lists) {
                 let name = parts.iter().map(|part| learning.parts[*part].0.as_str()).collect::<Vec<_>>().join(":");
-                check_name(&name).map_err(|problem| Mistake::at(text, span.clone(), problem))?;
-                columns.push(Column { name, parts });
+                if let Some(by) = owner_of(&name) {
+                    return Err(Mistake::at(text, span.clone(), Problem::NameTaken { name, by }));
+                }
+                columns.push(Column { name, parts, centre: 0.0 });
             }
         }
     }
@@ -78,14 +80,12 @@ pub(super) fn learn(
     Ok(recipe)
 }
 
-fn check_name(name: &str) -> Result<(), Problem> {
+/// What else has this name.
+fn owner_of(name: &str) -> Option<&'static str> {
     if name == "intercept" {
-        return Err(Problem::NameTaken { name: name.into(), by: "the model's own intercept" });
+        return Some("the model's own intercept");
     }
-    if DRAWS_COLUMNS.contains(&name) {
-        return Err(Problem::NameTaken { name: name.into(), by: "a column of the draws" });
-    }
-    Ok(())
+    DRAWS_COLUMNS.contains(&name).then_some("a column of the draws")
 }
 
 /// The left side of the formula.
@@ -160,7 +160,7 @@ impl Learning<'_> {
                 let centre = values.iter().sum::<f64>() / n;
                 let squares: f64 = values.iter().map(|x| (x - centre).powi(2)).sum();
                 let scale = (squares / (n - 1.0).max(1.0)).sqrt();
-                if !(scale > 1e-13 * centre.abs()) {
+                if scale.is_nan() || scale <= 1e-13 * centre.abs() {
                     return Err(Problem::Constant { file: self.table.file().into(), name, value: centre }.into());
                 }
                 Ok(self.one(name, Part::Scale { of: of.clone(), centre, scale }))

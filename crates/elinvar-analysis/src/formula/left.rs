@@ -7,6 +7,9 @@ use super::mistake::{Mistake, Problem};
 use super::recipe::{Category, Recipe};
 use crate::error::Error;
 
+/// How many levels ordered classes have.
+const LEVELS: std::ops::RangeInclusive<usize> = 3..=32;
+
 /// What a row has to explain; lists that a formula does not have are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Left {
@@ -56,6 +59,15 @@ impl Recipe {
     fn classes(&self, table: &Table, column: &str, outcome: Outcome) -> Result<Vec<f64>, Error> {
         let levels = self.response.levels.clone();
         let file = || table.file().into();
+        if outcome == Outcome::Levels {
+            if !LEVELS.contains(&levels.len()) {
+                return Err(
+                    Mistake::from(Problem::NumberOfClasses { file: file(), column: column.into(), levels }).into()
+                );
+            }
+            let codes = Category { column: column.into(), levels, reference: 0 }.codes(table)?;
+            return Ok(codes.into_iter().map(|code| code as f64).collect());
+        }
         if outcome != Outcome::Binary {
             let needed = if outcome == Outcome::Count { "counts" } else { "numbers" };
             return Err(

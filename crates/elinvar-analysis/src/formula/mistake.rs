@@ -14,7 +14,7 @@ use crate::number::significant;
 pub struct Mistake {
     /// What is wrong.
     pub problem: Box<Problem>,
-    /// The formula and the bytes of it that are meant; `None` where a table does not suit what was learned from another.
+    /// The formula and the bytes of it that are meant; `None` where a table does not suit what was learned before.
     place: Option<(String, Range<usize>)>,
 }
 
@@ -99,19 +99,35 @@ pub enum Problem {
     #[error("{place}: {expression} is {problem} for the value {}; {advice}", significant(*.value))]
     Undefined { place: Place, expression: String, problem: &'static str, value: f64, advice: String },
     /// A category of which every row has the same level.
-    #[error("{}, column {column:?}: every row has the level {level:?}, so that there is nothing to compare; leave it out", file.display())]
+    #[error(
+        "{}, column {column:?}: every row has the level {level:?}, so that there is nothing to compare; leave it \
+         out",
+        file.display()
+    )]
     OneLevel { file: PathBuf, column: String, level: String },
     /// A column of numbers with nearly as many values as rows.
-    #[error("{}, column {column:?}: {n_levels} different values in {n_rows} rows are too many for a category; use the column as numbers", file.display())]
+    #[error(
+        "{}, column {column:?}: {n_levels} different values in {n_rows} rows are too many for a category; use \
+         the column as numbers",
+        file.display()
+    )]
     TooManyLevels { file: PathBuf, column: String, n_levels: usize, n_rows: usize },
     /// A reference that is not among the levels.
     #[error("{column:?} has no level {level:?}; {}", did_you_mean(.similar.as_deref(), .levels))]
     NoSuchLevel { column: String, level: String, similar: Option<String>, levels: Vec<String> },
     /// A level that the rows of the fit did not have.
-    #[error("{place}: {level:?} is not among the levels of the fit, which are {}; correct the cell or leave the row out", listed(.levels))]
+    #[error(
+        "{place}: {level:?} is not among the levels of the fit, which are {}; correct the cell or leave the row \
+         out",
+        listed(.levels)
+    )]
     NewLevel { place: Place, level: String, levels: Vec<String> },
     /// A column that is the same in every row.
-    #[error("{}: {name} is {} in every row, which duplicates the intercept; leave it out, or the intercept by 0 +", file.display(), significant(*.value))]
+    #[error(
+        "{}: {name} is {} in every row, which duplicates the intercept; leave it out, or the intercept by 0 \
+         +",
+        file.display(), significant(*.value)
+    )]
     Constant { file: PathBuf, name: String, value: f64 },
     /// Two columns of one name.
     #[error("two columns of the design are called {name}; rename a column of the table")]
@@ -120,14 +136,36 @@ pub enum Problem {
     #[error("the name {name} is taken by {by}; rename the column of the table")]
     NameTaken { name: String, by: &'static str },
     /// A target of more or fewer classes than two.
-    #[error("{}, column {column:?}: two classes are needed and there are {}; name another column", file.display(), counted(.levels))]
+    #[error(
+        "{}, column {column:?}: two classes are needed and there are {}; name another \
+         column",
+        file.display(), counted(.levels)
+    )]
     NotTwoClasses { file: PathBuf, column: String, levels: Vec<String> },
+    /// Too few or too many levels for ordered classes.
+    #[error(
+        "{}, column {column:?}: ordered classes are 3 to 32, and there are {}; for two use logistic, for numbers linear",
+        file.display(), counted(.levels)
+    )]
+    NumberOfClasses { file: PathBuf, column: String, levels: Vec<String> },
     /// Classes where numbers are needed.
-    #[error("{}, column {column:?}: this holds texts ({}) and the model needs {needed}", file.display(), listed(.levels))]
+    #[error(
+        "{}, column {column:?}: this holds texts ({}) and the model needs \
+         {needed}",
+        file.display(), listed(.levels)
+    )]
     TextResponse { file: PathBuf, column: String, levels: Vec<String>, needed: &'static str },
     /// A response that is computed where it cannot be.
     #[error("{column} is computed, and the model needs {needed}; name a column")]
     NeedsColumn { column: String, needed: &'static str },
+    /// A model of trials without them.
+    #[error(
+        "the model {model} needs the number of trials of each row: elinvar fit {model} FILE \"events | trials(n) ~ x\""
+    )]
+    NoTrials { model: &'static str },
+    /// A model that is asked for by a target alone.
+    #[error("the model {model} is asked for by a formula: elinvar fit {model} FILE \"y ~ x\"")]
+    NeedsFormula { model: &'static str },
     /// Trials or weights that the model does not have.
     #[error("the model {model} has no {what}; leave | {what}() out, or use {instead}")]
     NotOfThisModel { model: &'static str, what: &'static str, instead: &'static str },

@@ -1,8 +1,8 @@
 //! Formulas: `y ~ age + log(dose) * sex`.
 //!
 //! [`Formula::parse`] reads words (`lexer`) into a tree (`parser`, `tree`, `arithmetic`). With the names of a table's
-//! columns the tree is expanded to terms (`terms`), and with the table itself to a [`Recipe`] (`coding`, `learn`), which
-//! makes the design matrix of this and of every other table with such columns.
+//! columns the tree is expanded to terms (`terms`), and with the table itself to a [`Recipe`] (`coding`, `learn`),
+//! which makes the design matrix of this and of every other table with such columns.
 
 mod arithmetic;
 mod coding;

@@ -11,8 +11,8 @@ use super::poly::Orthogonal;
 
 /// The columns of a design matrix, each with how it is made of a table.
 ///
-/// It holds what was learned from the rows of the fit (levels, references, centres and scales, polynomials), so that new
-/// rows need no others.
+/// It holds what was learned from the rows of the fit (levels, references, centres and scales, polynomials), so that
+/// new rows need no others.
 ///
 /// ```
 /// use elinvar_analysis::formula::{Formula, Recipe};
@@ -107,6 +107,14 @@ pub(super) enum Part {
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) parts: Vec<usize>,
+    /// What is subtracted from it.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub(super) centre: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// A table as a model takes it.
@@ -147,11 +155,43 @@ impl Recipe {
             };
             let used = part.is_some().then_some(parts.len());
             parts.extend(part);
-            columns.push(Column { name: name.clone(), parts: used.into_iter().collect() });
+            columns.push(Column { name: name.clone(), parts: used.into_iter().collect(), centre: 0.0 });
         }
         let of = Arithmetic::Column(data.target.clone());
         let response = Response { of, levels: data.classes.clone(), trials: None, weights: None };
         Self { format: FORMAT.into(), formula: None, response, offsets: Vec::new(), categories, parts, columns }
+    }
+
+    /// The same columns without the intercept and less their means over `rows`, or over all rows of the table: for a
+    /// model whose own constants take up what an intercept would.
+    ///
+    /// # Errors
+    /// Those of [`Recipe::apply`], and that no column is left.
+    pub(crate) fn centred(mut self, table: &Table, rows: Option<&[usize]>) -> Result<Self, Mistake> {
+        self.columns.retain(|column| !column.parts.is_empty());
+        if self.columns.is_empty() {
+            return Err(Problem::NoColumns.into());
+        }
+        let (features, width) = (self.apply(table)?.features, self.columns.len());
+        let all: Vec<usize> = (0..table.n_rows()).collect();
+        let rows = rows.unwrap_or(&all);
+        for (j, column) in self.columns.iter_mut().enumerate() {
+            column.centre = rows.iter().map(|i| features[i * width + j]).sum::<f64>() / rows.len() as f64;
+        }
+        Ok(self)
+    }
+
+    /// With the levels of the response, whether it holds texts or numbers.
+    ///
+    /// # Errors
+    /// A response that is computed.
+    pub(crate) fn with_levels(mut self, table: &Table) -> Result<Self, Mistake> {
+        let Arithmetic::Column(name) = &self.response.of else {
+            let (column, needed) = (self.response.of.to_string(), "classes as they are in the table");
+            return Err(Problem::NeedsColumn { column, needed }.into());
+        };
+        self.response.levels = Category::levels_of(table, index(table, name)?);
+        Ok(self)
     }
 
     /// Names of the columns of the design matrix.
@@ -213,8 +253,8 @@ impl Recipe {
     /// The design matrix and the offset of a table.
     ///
     /// # Errors
-    /// A column that is not there, a level that the rows of the fit did not have, a value that a function does not take:
-    /// with file and line.
+    /// A column that is not there, a level that the rows of the fit did not have, a value that a function does not
+    /// take: with file and line.
     pub fn apply(&self, table: &Table) -> Result<Design, Mistake> {
         let n = table.n_rows();
         let codes = self.categories.iter().map(|category| category.codes(table)).collect::<Result<Vec<_>, _>>()?;
@@ -238,10 +278,10 @@ impl Recipe {
                         _ => numbers[*part][i],
                     };
                 }
-                if !(product.abs() <= LARGEST) {
+                if product.is_nan() || product.abs() > LARGEST {
                     return Err(self.too_large(table, i, &column.name, product));
                 }
-                features.push(product);
+                features.push(product - column.centre);
             }
         }
         Ok(Design { features, offset: self.offset(table)? })
@@ -306,7 +346,7 @@ impl Recipe {
             Some("a part has constants outside their domain")
         } else if self.columns.iter().flat_map(|column| &column.parts).any(|part| *part >= self.parts.len()) {
             Some("a column has a part that is not there")
-        } else if self.columns.is_empty() {
+        } else if self.columns.is_empty() || self.columns.iter().any(|column| !column.centre.is_finite()) {
             Some("there are no columns")
         } else {
             None

@@ -6,14 +6,19 @@ use elinvar::target::{self, ColumnScale};
 use elinvar_data::{ColumnTransform, DesignColumn, RegressionData};
 
 use super::PriorWords;
-use crate::prior::Prior;
+use crate::number::significant;
+use crate::prior::{Prior, Priors, REMEDY, Tail};
 use crate::settings::ModelSettings;
+
+/// Standard errors by which a prior moves a coefficient from least squares before that is worth a sentence.
+const FAR: f64 = 3.0;
 
 /// The coefficients of the columns.
 pub(super) struct Coefficients {
     kinds: Vec<DesignColumn>,
     transforms: Vec<ColumnTransform>,
-    pub(super) prior: Prior,
+    pub(super) priors: Priors,
+    given: ModelSettings,
 }
 
 impl Coefficients {
@@ -24,8 +29,9 @@ impl Coefficients {
         transforms: &[ColumnTransform],
         by_data: Prior,
     ) -> Self {
-        let prior = given.precision().map_or(by_data, |precision| Prior::Given { precision });
-        Self { kinds: rows.kinds.clone(), transforms: transforms.to_vec(), prior }
+        let base = given.precision().map_or(by_data, |precision| Prior::Given { precision });
+        let priors = Priors::new(base, given.priors.as_deref().unwrap_or_default(), &rows.kinds, transforms);
+        Self { kinds: rows.kinds.clone(), transforms: transforms.to_vec(), priors, given: given.clone() }
     }
 
     /// The design matrix, which knows how to bring coefficients back to the units of the file, and the target.
@@ -40,17 +46,23 @@ impl Coefficients {
 
     /// The prior of a model that takes one for each column.
     pub(super) fn column_prior(&self) -> target::Prior {
-        self.prior.of_columns(&self.kinds)
+        self.priors.declared(&self.kinds, &self.transforms)
+    }
+
+    /// Priors with heavy tails, which are no part of that.
+    pub(super) fn tails(&self) -> Vec<Tail> {
+        self.priors.tails(&self.transforms)
     }
 
     pub(super) fn settings(&self) -> ModelSettings {
-        ModelSettings { prior_precision: self.prior.given(), ..ModelSettings::default() }
+        let priors = self.given.priors.clone();
+        ModelSettings { prior_precision: self.priors.base.given(), priors, ..ModelSettings::default() }
     }
 
     pub(super) fn prior_words(&self) -> PriorWords {
         PriorWords {
-            short: self.prior.title(),
-            numbers: self.prior.numbers(&self.kinds, &self.transforms),
+            short: self.priors.title(),
+            numbers: self.priors.numbers(&self.kinds, &self.transforms),
             of: " on every coefficient",
             beside: None,
         }
@@ -58,11 +70,43 @@ impl Coefficients {
 
     /// Means that the data put into the tail of their prior.
     pub(super) fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        self.prior.conflicts(posterior, &self.kinds)
+        self.priors.conflicts(posterior, &self.kinds, &self.transforms)
+    }
+
+    /// Where the prior keeps a coefficient far from least squares, whose estimates and standard errors are given.
+    pub(super) fn pulled(&self, posterior: &Posterior, least_squares: Option<Vec<(f64, f64)>>) -> Option<String> {
+        let means = posterior.approximation().mean();
+        let pulls = least_squares.as_deref().unwrap_or_default().iter().zip(means).zip(&self.transforms);
+        let pulls = pulls.map(|(((truth, error), mean), t)| {
+            ((mean - truth).abs() / error, mean / t.scale, truth / t.scale, &t.name)
+        });
+        let is_slope = |i: usize| self.kinds[i] != DesignColumn::Intercept;
+        let far = pulls.enumerate().filter(|(_, (pull, ..))| *pull > FAR);
+        // A slope says more than the intercept, which follows it.
+        let worst = far.max_by(|(i, a), (j, b)| is_slope(*i).cmp(&is_slope(*j)).then(a.0.total_cmp(&b.0)));
+        worst.map(|(_, (pull, mean, truth, name))| {
+            format!(
+                "Prior against data: the prior keeps {name} at {}, {} standard errors from {}, which least squares gives; \
+                 {REMEDY}.",
+                significant(mean),
+                significant(pull),
+                significant(truth)
+            )
+        })
     }
 
     /// The mean of the last parameter, which stands behind the coefficients.
     pub(super) fn mean_of_last(&self, posterior: &Posterior) -> Option<f64> {
         posterior.approximation().mean().get(self.kinds.len()).copied()
     }
+}
+
+/// Mean and standard deviation of a response.
+pub(super) fn moments(y: &[f64]) -> (f64, f64) {
+    let n = y.len() as f64;
+    let mean = y.iter().sum::<f64>() / n;
+    let squares: f64 = y.iter().map(|y| (y - mean).powi(2)).sum();
+    let sd = (squares / (n - 1.0).max(1.0)).sqrt();
+    // A constant response has no spread of its own.
+    (mean, if sd > 1e-13 * mean.abs() { sd } else { 1.0 })
 }

@@ -4,7 +4,7 @@ use elinvar::model;
 use elinvar::target::Target;
 use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 
-use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
+use super::{Columns, Entry, Model, OwnSetting, PriorWords, Trials, UsualFamily};
 use crate::number::significant;
 use crate::settings::ModelSettings;
 
@@ -13,7 +13,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "angles in radians",
     columns: Columns::Single,
     outcome: |_| Outcome::Real,
-    taken: None,
+    beside: &[],
+    trials: Trials::None,
     own: &[OwnSetting { flags: "--concentration", is_given: |given| given.concentration.is_some() }],
     usual_family: UsualFamily::Mixture { component: "von_mises" },
     make,

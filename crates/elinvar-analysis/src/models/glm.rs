@@ -6,15 +6,18 @@ use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::Coefficients;
-use super::{Columns, Entry, Make, Model, PriorWords, UsualFamily};
+use super::with_tails::WithTails;
+use super::{Columns, Entry, Make, Model, PriorWords, Trials, UsualFamily};
 use crate::prior::Prior;
 use crate::response::{Regression as Rows, Response};
 use crate::settings::ModelSettings;
 
+/// Makes the target over a design matrix and a response, with a precision of the prior.
+type MakeTarget<L> = fn(DesignMatrix, Vec<f64>, f64) -> Result<Glm<L>, elinvar::Error>;
+
 /// What one regression differs by.
 pub(super) struct Law<L: 'static> {
-    /// The target over a design matrix and a response, with a precision of the prior.
-    pub(super) target: fn(DesignMatrix, Vec<f64>, f64) -> Result<Glm<L>, elinvar::Error>,
+    pub(super) target: MakeTarget<L>,
     pub(super) title: &'static str,
     /// The law of the column with this name, whose event has this name.
     pub(super) formula: fn(&str, &str) -> String,
@@ -37,7 +40,8 @@ pub(super) const fn entry(
     make: Make,
 ) -> Entry {
     let (columns, usual_family) = (Columns::Coefficients, UsualFamily::Ladder);
-    Entry { name, about, columns, outcome, taken: None, own: &[], usual_family, make }
+    let trials = Trials::None;
+    Entry { name, about, columns, outcome, beside: &[], trials, own: &[], usual_family, make }
 }
 
 /// The regression with this law over rows.
@@ -50,15 +54,19 @@ pub(super) fn make<L: Likelihood + 'static>(
     let coefficients = Coefficients::new(given, &rows, transforms, Prior::WITHOUT_UNIT);
     let Beside { offset, weights, .. } = rows.beside.clone();
     let event = rows.classes.get(1).cloned().unwrap_or_else(|| "1".into());
+    let tails = coefficients.tails();
     let (x, y) = coefficients.design(rows)?;
-    let mut target = (law.target)(x, y, coefficients.prior.precision())?;
+    let mut target = (law.target)(x, y, coefficients.priors.base.precision())?;
+    if coefficients.priors.has_own() {
+        target = target.with_coefficient_prior(coefficients.column_prior())?;
+    }
     if !offset.is_empty() {
         target = target.with_offset(offset)?;
     }
     if !weights.is_empty() {
         target = target.with_weights(weights)?;
     }
-    Ok(Box::new(Regression { target, coefficients, law, event }))
+    Ok(WithTails::where_given(Box::new(Regression { target, coefficients, law, event }), tails))
 }
 
 impl<L: Likelihood> Model for Regression<L> {

@@ -1,23 +1,25 @@
 //! Linear regression with noise of unknown size.
 
 use elinvar::Posterior;
-use elinvar::model::{DesignMatrix, LinearRegression};
+use elinvar::model::{DesignMatrix, LinearRegression, NoisePrior};
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::Coefficients;
-use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
+use super::coefficients::{Coefficients, moments};
+use super::with_tails::WithTails;
+use super::{Columns, Entry, Model, OwnSetting, PriorWords, Trials, UsualFamily};
 use crate::number::significant;
 use crate::prior::{Prior, REMEDY};
 use crate::response::{Normal, Regression};
-use crate::settings::ModelSettings;
+use crate::settings::{ModelSettings, positive_in_words};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "linear",
     about: "any number",
     columns: Columns::Coefficients,
     outcome: |_| Outcome::Real,
-    taken: Some("sigma"),
+    beside: &["sigma"],
+    trials: Trials::None,
     own: &[OwnSetting { flags: "--sigma-scale", is_given: |given| given.sigma_scale.is_some() }],
     usual_family: UsualFamily::Ladder,
     make,
@@ -34,7 +36,7 @@ struct Linear {
     offset: Vec<f64>,
     weights: Vec<f64>,
     coefficients: Coefficients,
-    sigma_scale: f64,
+    noise: NoisePrior,
     sd_of_y: f64,
 }
 
@@ -49,27 +51,23 @@ fn make(
     let (mean_of_y, sd_of_y) = moments(&rows.y);
     let by_data = Prior::ByData { centre: mean_of_y, spread: sd_of_y };
     let coefficients = Coefficients::new(given, &rows, transforms, by_data);
-    let usual_scale = if coefficients.prior.given().is_some() { SIGMA_SCALE } else { sd_of_y };
-    let sigma_scale = given.sigma_scale.unwrap_or(usual_scale);
+    let beside_given = coefficients.priors.base.given().map(|_| SIGMA_SCALE);
+    let usual = match given.sigma_scale.or(beside_given) {
+        Some(scale) => NoisePrior::HalfCauchy { scale },
+        None => NoisePrior::Exponential { rate: 1.0 / sd_of_y },
+    };
+    let noise = given.beside("sigma").unwrap_or(usual);
+    let tails = coefficients.tails();
     let (x, remaining) = coefficients.design(rows)?;
     let unweighted = (!weights.is_empty()).then(|| x.clone());
-    let mut target = LinearRegression::new(x, remaining, coefficients.prior.precision())?
+    let mut target = LinearRegression::new(x, remaining, coefficients.priors.base.precision())?
         .with_coefficient_prior(coefficients.column_prior())?
-        .with_noise_scale(sigma_scale)?;
+        .with_noise_prior(noise)?;
     if !weights.is_empty() {
         target = target.with_weights(weights.clone())?;
     }
-    Ok(Box::new(Linear { target, unweighted, y, offset, weights, coefficients, sigma_scale, sd_of_y }))
-}
-
-/// Mean and standard deviation of the response.
-fn moments(y: &[f64]) -> (f64, f64) {
-    let n = y.len() as f64;
-    let mean = y.iter().sum::<f64>() / n;
-    let squares: f64 = y.iter().map(|y| (y - mean).powi(2)).sum();
-    let sd = (squares / (n - 1.0).max(1.0)).sqrt();
-    // A constant response has no spread of its own.
-    (mean, if sd > 1e-13 * mean.abs() { sd } else { 1.0 })
+    let linear = Linear { target, unweighted, y, offset, weights, coefficients, noise, sd_of_y };
+    Ok(WithTails::where_given(Box::new(linear), tails))
 }
 
 impl Model for Linear {
@@ -78,7 +76,11 @@ impl Model for Linear {
     }
 
     fn settings(&self) -> ModelSettings {
-        ModelSettings { sigma_scale: Some(self.sigma_scale), ..self.coefficients.settings() }
+        let settings = self.coefficients.settings();
+        match self.noise {
+            NoisePrior::HalfCauchy { scale } => ModelSettings { sigma_scale: Some(scale), ..settings },
+            _ => settings,
+        }
     }
 
     fn title(&self) -> String {
@@ -90,7 +92,7 @@ impl Model for Linear {
     }
 
     fn prior(&self) -> PriorWords {
-        let sigma = format!("sigma half-Cauchy({})", significant(self.sigma_scale));
+        let sigma = format!("sigma {}", positive_in_words(&self.noise));
         PriorWords { beside: Some(sigma), ..self.coefficients.prior_words() }
     }
 
@@ -113,6 +115,9 @@ impl Model for Linear {
                 significant(sigma),
                 significant(self.sd_of_y)
             ));
+        }
+        if sentences.is_empty() {
+            sentences.extend(self.coefficients.pulled(posterior, self.target.least_squares()));
         }
         sentences
     }

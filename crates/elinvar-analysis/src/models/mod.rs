@@ -3,17 +3,25 @@
 //! A file has an [`Entry`], which says what the model needs of a table before there is one, and a [`Model`], which is
 //! the model over its rows and says everything about itself that a page, a report or a file of settings shows.
 
+mod beside;
+mod beta;
+mod binomial;
 mod coefficients;
 mod direction;
+mod gamma;
 mod glm;
 mod linear;
 mod logistic;
+mod negative_binomial;
 mod network;
+mod ordinal;
 mod own;
 mod poisson;
 mod proportion;
 mod rate;
+mod student_t;
 mod under_t;
+mod with_tails;
 
 use std::fmt;
 
@@ -23,7 +31,7 @@ use elinvar::{Family, Posterior};
 use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 use serde::{Serialize, Serializer};
 
-pub(crate) use own::check_owners;
+pub(crate) use own::{check_owners, check_priors};
 pub(crate) use under_t::UnderT;
 
 use crate::held_out::Scores;
@@ -35,6 +43,12 @@ const REGISTRY: &[&Entry] = &[
     &logistic::ENTRY,
     &linear::ENTRY,
     &poisson::ENTRY,
+    &negative_binomial::ENTRY,
+    &student_t::ENTRY,
+    &binomial::ENTRY,
+    &gamma::ENTRY,
+    &beta::ENTRY,
+    &ordinal::ENTRY,
     &network::ENTRY,
     &rate::ENTRY,
     &proportion::ENTRY,
@@ -53,8 +67,9 @@ pub(crate) struct Entry {
     pub(crate) columns: Columns,
     /// What the column to be explained may hold.
     pub(crate) outcome: fn(&ModelSettings) -> Outcome,
-    /// A name that no column may have, because a parameter of the model has it.
-    pub(crate) taken: Option<&'static str>,
+    /// Parameters beside the coefficients: names that no column may have.
+    pub(crate) beside: &'static [&'static str],
+    pub(crate) trials: Trials,
     /// Settings that mean something for this model alone.
     pub(crate) own: &'static [OwnSetting],
     pub(crate) usual_family: UsualFamily,
@@ -71,6 +86,13 @@ pub(crate) enum Columns {
     Inputs,
     /// There is but the one that is to be explained.
     Single,
+}
+
+/// Whether rows have numbers of trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trials {
+    None,
+    Needed,
 }
 
 /// What `auto` stands for, and where fits begin.
@@ -243,7 +265,11 @@ mod tests {
     #[test]
     fn names_are_different_words() {
         let mut names: Vec<&str> = ModelName::all().map(ModelName::name).collect();
-        assert_eq!(ModelName::list(), "logistic, linear, poisson, network, rate, proportion and direction");
+        assert_eq!(
+            ModelName::list(),
+            "logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, network, rate, proportion and \
+             direction"
+        );
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), REGISTRY.len());
@@ -253,7 +279,7 @@ mod tests {
     fn help_tells_one_column_from_many() {
         let help = ModelName::help();
         assert!(
-            help.starts_with("logistic (two classes), linear (any number), poisson (counts) or network ("),
+            help.starts_with("logistic (two classes), linear (any number), poisson (counts), negative_binomial ("),
             "{help}"
         );
         assert!(help.contains("; for one column rate (counts), proportion (0/1) or direction ("), "{help}");

@@ -7,7 +7,7 @@ use elinvar::run::start_at_guess;
 use elinvar::target::{DrawBuffer, Target};
 use elinvar_data::{ColumnTransform, Outcome, RegressionData, rmse};
 
-use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
+use super::{Columns, Entry, Model, OwnSetting, PriorWords, Trials, UsualFamily};
 use crate::held_out::{Metric, Scores};
 use crate::number::significant;
 use crate::prior::Prior;
@@ -22,7 +22,8 @@ pub(super) const ENTRY: Entry = Entry {
         Likelihood::Binary => Outcome::Binary,
         Likelihood::Multiclass => Outcome::Count,
     },
-    taken: None,
+    beside: &[],
+    trials: Trials::None,
     own: &[OwnSetting {
         flags: "--hidden, --activation, --likelihood or --noise-precision",
         is_given: |given| {

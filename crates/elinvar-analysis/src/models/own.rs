@@ -1,10 +1,39 @@
 //! Which settings belong to which models.
 
-use elinvar_data::Scaling;
+use elinvar_data::{Scaling, nearest};
 
 use super::{Columns, ModelName, REGISTRY, UsualFamily};
 use crate::error::Error;
-use crate::settings::Settings;
+use crate::settings::{PriorOf, Settings};
+
+/// Refuses a prior of a column or parameter that is not there.
+pub(crate) fn check_priors(settings: &Settings, name: ModelName, columns: &[String]) -> Result<(), Error> {
+    let entry = name.entry();
+    for statement in settings.model.priors.iter().flatten() {
+        let (what, known): (String, Vec<&str>) = match &statement.of {
+            PriorOf::Slope(column) if !columns.contains(column) => {
+                (format!("column {column:?}"), columns.iter().map(String::as_str).collect())
+            }
+            PriorOf::Beside(parameter) if !entry.beside.contains(&parameter.as_str()) => {
+                (format!("parameter {parameter}"), entry.beside.iter().copied().chain(["b", "intercept"]).collect())
+            }
+            PriorOf::Intercept if columns.first().is_none_or(|first| first != "intercept") => {
+                ("intercept".into(), vec!["b"])
+            }
+            _ => continue,
+        };
+        let wanted = match &statement.of {
+            PriorOf::Slope(name) | PriorOf::Beside(name) => name.as_str(),
+            _ => "",
+        };
+        let advice = match nearest(wanted, known.iter().copied()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("there are {}", known.join(", ")),
+        };
+        return Err(Error::PriorOfNothing { statement: statement.to_string(), model: entry.name, what, advice });
+    }
+    Ok(())
+}
 
 /// Refuses a setting that means nothing for this model.
 pub(crate) fn check_owners(settings: &Settings, name: ModelName) -> Result<(), Error> {
@@ -28,6 +57,7 @@ pub(crate) fn check_owners(settings: &Settings, name: ModelName) -> Result<(), E
         ("--no-intercept", no_intercept, name.has_coefficients(), "a model with coefficients"),
         ("--prior-precision or --prior-sd", settings.model.has_prior(), is_regression, regression),
         ("--prior or --prior-shape", of_prior, is_regression, regression),
+        ("--prior 'b ~ …'", settings.model.priors.is_some(), name.has_coefficients(), "a model with coefficients"),
         ("--minibatch", plan.minibatch.is_some(), is_regression, regression),
         ("--restarts", plan.restarts > 1, searches, "a model whose start is searched for"),
     ];

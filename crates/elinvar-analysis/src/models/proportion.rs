@@ -4,7 +4,7 @@ use elinvar::model;
 use elinvar::target::Target;
 use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 
-use super::{Columns, Entry, Model, PriorWords, UsualFamily};
+use super::{Columns, Entry, Model, PriorWords, Trials, UsualFamily};
 use crate::settings::ModelSettings;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -12,7 +12,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "0/1",
     columns: Columns::Single,
     outcome: |_| Outcome::Binary,
-    taken: None,
+    beside: &[],
+    trials: Trials::None,
     own: &[],
     usual_family: UsualFamily::Mixture { component: "beta" },
     make,

@@ -4,7 +4,7 @@ use elinvar::model::PoissonRate;
 use elinvar::target::Target;
 use elinvar_data::{ColumnTransform, Outcome, RegressionData};
 
-use super::{Columns, Entry, Model, OwnSetting, PriorWords, UsualFamily};
+use super::{Columns, Entry, Model, OwnSetting, PriorWords, Trials, UsualFamily};
 use crate::settings::ModelSettings;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -12,7 +12,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "counts",
     columns: Columns::Single,
     outcome: |_| Outcome::Count,
-    taken: None,
+    beside: &[],
+    trials: Trials::None,
     own: &[OwnSetting { flags: "--exposure", is_given: |given| given.exposure.is_some() }],
     usual_family: UsualFamily::Mixture { component: "gamma" },
     make,

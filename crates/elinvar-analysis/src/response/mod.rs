@@ -4,16 +4,28 @@
 //! leave-one-out and predictions are written once, over [`Regression`].
 
 mod bernoulli;
+mod beta;
+mod binomial;
+mod gamma;
+mod negative_binomial;
 mod normal;
+mod ordinal;
 mod poisson;
+mod student_t;
 
 use elinvar::model::DesignMatrix;
 use elinvar::random::Stream;
 use elinvar::target::Transforms;
 
 pub(crate) use bernoulli::Bernoulli;
+pub(crate) use beta::Beta;
+pub(crate) use binomial::Binomial;
+pub(crate) use gamma::Gamma;
+pub(crate) use negative_binomial::NegativeBinomial;
 pub(crate) use normal::Normal;
+pub(crate) use ordinal::Ordinal;
 pub(crate) use poisson::Poisson;
+pub(crate) use student_t::StudentT;
 
 /// What the law of a row depends on, under one draw.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +35,6 @@ pub(crate) struct Given<'a> {
     /// Parameters beside the coefficients, on the scale that is printed: sigma, degrees of freedom, cut points….
     pub(crate) auxiliary: &'a [f64],
     /// Number of trials of the row; 1 where there are none.
-    #[allow(dead_code, reason = "laws of several trials read it")]
     pub(crate) trials: f64,
 }
 

@@ -15,6 +15,13 @@ fn laws() -> Vec<Case> {
         (Box::new(Poisson), vec![-1.0], vec![]),
         (Box::new(Poisson), vec![2.5], vec![]),
         (Box::new(Poisson), vec![5.5], vec![]),
+        (Box::new(NegativeBinomial), vec![1.5], vec![0.8]),
+        (Box::new(NegativeBinomial), vec![-0.5], vec![20.0]),
+        (Box::new(Binomial), vec![0.4], vec![]),
+        (Box::new(Ordinal { n_classes: 4 }), vec![0.3], vec![-1.0, 0.2, 2.5]),
+        (Box::new(StudentT), vec![1.5], vec![0.3, 200.0]),
+        (Box::new(Gamma), vec![0.7], vec![60.0]),
+        (Box::new(Beta), vec![0.3], vec![150.0]),
     ]
 }
 
@@ -70,9 +77,11 @@ fn draws_have_the_moments_of_their_law() {
 #[test]
 fn far_predictors_stay_numbers() {
     for eta in [-1e4, 1e4] {
-        let given = Given { eta: &[eta], auxiliary: &[1.0], trials: 1.0 };
+        let given = Given { eta: &[eta], auxiliary: &[1.0, 3.0], trials: 1.0 };
         let mut stream = Stream::open(1, Purpose::Responses, 0, 0);
-        for law in [&Bernoulli as &dyn Response, &Normal, &Poisson] {
+        for law in
+            [&Bernoulli as &dyn Response, &Normal, &Poisson, &NegativeBinomial, &Binomial, &StudentT, &Gamma, &Beta]
+        {
             let found = [law.log_density(1.0, given), law.mean(given), law.variance(given)];
             assert!(found.iter().all(|x| !x.is_nan()), "{} {eta}: {found:?}", law.name());
             assert!(!law.draw(given, &mut stream).is_nan(), "{} {eta}", law.name());

@@ -2,11 +2,14 @@
 
 mod key;
 mod plan_value;
+mod prior_statement;
 mod read;
 mod resolve;
 pub mod value;
 mod words;
 
+pub(crate) use prior_statement::positive_in_words;
+pub use prior_statement::{PriorLaw, PriorOf, PriorStatement};
 pub use read::read;
 pub(crate) use value::STUDENT_T;
 pub use words::{Components, Dims, Likelihood, Shape};
@@ -17,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use elinvar::Plan;
-use elinvar::model::Activation;
+use elinvar::model::{Activation, NoisePrior};
 use elinvar::posterior::affordable_draws;
 use elinvar::rule::MatrixUpdate;
 use elinvar::target::{Covariance, Target};
@@ -141,6 +144,8 @@ pub struct ModelSettings {
     /// Kind of the prior of the coefficients or weights: normal or student_t.
     #[serde(deserialize_with = "key::prior")]
     pub prior: Option<Word>,
+    /// Priors of single coefficients, of classes of them, and of parameters beside them.
+    pub priors: Option<Vec<PriorStatement>>,
     /// Half the degrees of freedom of a t prior.
     #[serde(deserialize_with = "key::prior_shape")]
     pub prior_shape: Option<f64>,
@@ -175,6 +180,15 @@ impl ModelSettings {
     /// The precision of the prior of the coefficients, if it is given in one way or the other.
     pub fn precision(&self) -> Option<f64> {
         self.prior_sd.map(|sd| 1.0 / (sd * sd)).or(self.prior_precision)
+    }
+
+    /// The prior that a parameter beside the coefficients is given.
+    pub(crate) fn beside(&self, name: &str) -> Option<NoisePrior> {
+        let stated = self.priors.iter().flatten().rev().find(|s| matches!(&s.of, PriorOf::Beside(of) if of == name));
+        stated.map(|statement| match statement.law {
+            PriorLaw::Positive(law) => law,
+            _ => NoisePrior::Flat,
+        })
     }
 
     /// Whether the prior of the coefficients is given.

@@ -14,7 +14,7 @@ pub use super::plan_value::{
     StartAt, bias_correction, curvature, max_kl, momentum, noise, printed_option, rule, sampling, shape_estimator,
     start_at, weights, with_option,
 };
-use super::{Components, Dims, EXAMPLE, Likelihood, ModelName, Shape};
+use super::{Components, Dims, EXAMPLE, Likelihood, ModelName, PriorLaw, PriorOf, PriorStatement, Shape};
 use crate::family::AUTO;
 
 /// The word for a t prior.
@@ -91,6 +91,32 @@ pub fn activation(text: &str) -> Result<Activation, String> {
 /// What a network says about its target.
 pub fn likelihood(text: &str) -> Result<Likelihood, String> {
     meaning(text, "likelihoods", &Likelihood::ALL.map(|likelihood| (likelihood.name(), likelihood)))
+}
+
+/// What `--prior` takes: a kind for all coefficients, or a statement about some.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PriorFlag {
+    /// normal or student_t.
+    Kind(&'static str),
+    /// Statements.
+    Statements(Vec<PriorStatement>),
+}
+
+/// A kind of prior, flat, or a statement such as `b ~ normal(0, 2.5)`.
+pub fn prior_flag(text: &str) -> Result<PriorFlag, String> {
+    if text == "flat" {
+        let flat = |of| PriorStatement { of, law: PriorLaw::Flat };
+        return Ok(PriorFlag::Statements(vec![flat(PriorOf::Slopes), flat(PriorOf::Intercept)]));
+    }
+    if text.contains(['~', '(']) {
+        return Ok(PriorFlag::Statements(vec![PriorStatement::parse(text)?]));
+    }
+    Ok(PriorFlag::Kind(prior(text)?))
+}
+
+/// A formula, which is read when its table is.
+pub fn formula(text: &str) -> Result<String, String> {
+    if text.contains('~') { Ok(text.into()) } else { Err("a formula is written y ~ a + b".into()) }
 }
 
 /// A component by its name.

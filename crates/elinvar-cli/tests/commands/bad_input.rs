@@ -163,7 +163,7 @@ fn tables() {
             Some(("bad.csv", "sigma,y\n1,2\n2,2.5\n")),
             "fit linear bad.csv --target y",
             said(
-                "bad.csv: the name of the column \"sigma\" is taken by the noise of the model; rename the column or leave it out",
+                "bad.csv: the name of the column \"sigma\" is taken by a parameter of the model; rename the column or leave it out",
             ),
         ),
     ]);
@@ -191,7 +191,7 @@ fn commands() {
             value(
                 "good.csv",
                 "[MODEL]",
-                "the models are logistic, linear, poisson, network, rate, proportion and direction; the file comes after the model",
+                "the models are logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, network, rate, proportion and direction; the file comes after the model",
             ),
         ),
         (None, "fit --family atuo", value("atuo", "--family <FAMILY>", "did you mean auto?")),
@@ -440,6 +440,11 @@ fn unknown_flags_and_commands_are_refused() {
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(ended.stderr.contains("Usage: elinvar"), "{}", ended.stderr);
     }
+    let second = story.run(&["fit", "logistic", "a.csv", "b.csv"]).stderr;
+    assert!(
+        second.starts_with("error: invalid value 'b.csv' for '[FORMULA]': a formula is written y ~ a + b"),
+        "{second}"
+    );
     assert!(story.run(&["fti"]).stderr.starts_with("error: unrecognized subcommand 'fti'"));
     assert!(story.files().is_empty());
 }

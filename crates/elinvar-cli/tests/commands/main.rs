@@ -14,6 +14,7 @@ mod correction;
 mod data_in;
 mod families;
 mod folders;
+mod formulas;
 mod kills;
 mod ladder;
 mod loo;

@@ -102,3 +102,72 @@ fn the_embedded_example_keeps_its_prior_and_a_run_keeps_the_rule() {
     assert_eq!(first["parameters"], again["parameters"]);
     assert!(story.read("run/report.html").contains("all columns at their means"));
 }
+
+/// A linear regression of the houses under these priors.
+fn with<'a>(statements: &[&'a str]) -> Vec<&'a str> {
+    let flags = statements.iter().flat_map(|statement| ["--prior", *statement]);
+    ["fit", "linear", "houses.csv", "price ~ area + year"].into_iter().chain(flags).collect()
+}
+
+/// A slow trend over years, as files have them.
+fn years() -> String {
+    let rows: Vec<String> =
+        (0..60).map(|i| format!("{},{:.4}", 1960 + i, 0.127 * f64::from(i) + 9.0 + 2.0 * noise(i as usize))).collect();
+    format!("year,level\n{}\n", rows.join("\n"))
+}
+
+#[test]
+fn a_prior_that_keeps_a_slope_from_least_squares_is_named() {
+    let story = Story::new();
+    story.write("years.csv", years());
+    let narrow = story.json_good_or_not(&["fit", "linear", "years.csv", "level ~ year", "--prior-sd", "1"]);
+    let sentence = narrow["warnings"][0].as_str().unwrap_or_else(|| panic!("{narrow}"));
+    assert!(sentence.contains("Prior against data: the prior keeps year at 0.0"), "{sentence}");
+    assert!(sentence.contains("from 0.12"), "{sentence}");
+    let usual = story.json(&["fit", "linear", "years.csv", "level ~ year"]);
+    assert!(usual.get("warnings").is_none(), "{usual}");
+    assert!((mean_and_sd(&usual, "year").0 - 0.127).abs() < 0.02);
+}
+
+#[test]
+fn statements_about_priors_are_followed_and_printed_in_units_of_the_file() {
+    let story = Story::new();
+    story.write("houses.csv", houses(1.0).0);
+    // A prior that fixes a coefficient, in the unit of the file.
+    let fixed = story.json_good_or_not(&with(&["b[area] ~ normal(5000, 0.01)"]));
+    let (mean, sd) = mean_and_sd(&fixed, "area");
+    assert!((mean - 5000.0).abs() < 0.1 && (sd - 0.01).abs() < 0.002, "{mean} {sd}");
+    // Flat priors give least squares: σ is known from the residuals alone.
+    let flat = story.json(&with(&["flat"]));
+    let expected = least_squares(&houses(1.0).1);
+    for (name, truth) in ["area", "year"].iter().zip(expected) {
+        let (mean, sd) = mean_and_sd(&flat, name);
+        assert!((mean - truth).abs() < 0.02 * sd, "{name}: {mean} {truth}");
+    }
+    // A t prior of many degrees of freedom is a normal one.
+    let normal = story.json(&with(&["b ~ normal(0, 500)", "sigma ~ half_normal(1e5)"]));
+    let tail = story.json(&with(&["b ~ student_t(1e6, 0, 500)", "sigma ~ half_normal(1e5)"]));
+    for name in ["intercept", "area", "year", "sigma"] {
+        let ((a, sd), (b, _)) = (mean_and_sd(&normal, name), mean_and_sd(&tail, name));
+        assert!((a - b).abs() < 0.05 * sd, "{name}: {a} {b} {sd}");
+    }
+    let page = story.run(&with(&["b[area] ~ student_t(4, 0, 1e4)", "sigma ~ exponential(1e-5)"])).stdout;
+    for part in
+        ["area student_t(4.0, 0.0, 10000.0); year N(0, ", "sigma exponential with mean 100", "as given, others scaled"]
+    {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    // A run keeps them.
+    let first = story
+        .json(&[&with(&["b[year] ~ cauchy(0, 100)", "intercept ~ normal(3e5, 1e5)"])[..], &["--out", "run"]].concat());
+    assert!(story.read("run/config.toml").contains("b[year] ~ student_t(1.0, 0.0, 100.0)"));
+    assert_eq!(first["parameters"], story.json(&["fit", "--config", "run/config.toml"])["parameters"]);
+    for (statement, sentence) in [
+        ("b[aera] ~ normal(0, 1)", "has no column \"aera\"; did you mean area?"),
+        ("shape ~ exponential(1)", "has no parameter shape; there are sigma, b, intercept"),
+        ("b ~ norml(0, 1)", "did you mean normal?"),
+    ] {
+        let refused = story.run(&with(&[statement]));
+        assert!(refused.code == Some(2) && refused.stderr.contains(sentence), "{statement}: {}", refused.stderr);
+    }
+}

@@ -343,6 +343,8 @@ fn target_that_is_not_a_count() {
             )
         );
     }
+    let found = taking("x,y\n1,0.2\n2,1\n", &Selection::new("y", Outcome::Share));
+    assert!(found.ends_with("line 3, column 2 (y): 1 is not a number between 0 and 1, as the model needs; correct it, or choose another model"), "{found}");
     let table = Table::from_csv("ok.csv", b"x,y\n1,0\n2,17\n", &Columns::All).unwrap();
     assert_eq!(RegressionData::from_table(&table, &counts).unwrap().y, [0.0, 17.0]);
 }

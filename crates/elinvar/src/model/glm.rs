@@ -5,6 +5,7 @@
 //! of chunks of rows whose sums are added in order: the result depends on neither the number of threads nor on whether
 //! threads exist.
 
+mod block;
 mod expectation;
 
 use std::marker::PhantomData;
@@ -16,9 +17,11 @@ use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
-    About, Answer, Ask, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows, Scratch, Target,
-    TargetError, Transforms, Want,
+    About, Answer, Ask, Concavity, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows,
+    Scratch, Target, TargetError, Transforms, Want,
 };
+use block::BESIDE;
+pub(super) use block::check_of_rows;
 use expectation::Around;
 pub(super) use expectation::{EXPECTATION_BLOCK, by_nodes};
 
@@ -31,8 +34,6 @@ const LARGE: usize = 1 << 19;
 const LINEAR: usize = 4096;
 /// Fewest rows of a block.
 const SMALLEST_BLOCK: usize = 64;
-/// Numbers that a row has besides its features: response, offset and weight.
-const BESIDE: usize = 3;
 
 /// ℓ(y, η) elementwise.
 pub trait Likelihood: Send + Sync {
@@ -68,34 +69,6 @@ pub struct Glm<L> {
     weights: Vec<f64>,
     prior: Prior,
     likelihood: PhantomData<L>,
-}
-
-/// Some rows with what belongs to them.
-struct Block<'a> {
-    x: &'a [f64],
-    y: &'a [f64],
-    /// Empty if there is none.
-    offset: &'a [f64],
-    /// Empty if there are none.
-    weights: &'a [f64],
-    /// The sum of the constants.
-    constant: f64,
-}
-
-impl Block<'_> {
-    /// η += offset, of each of several draws.
-    fn add_offset(&self, eta: &mut [f64]) {
-        if !self.offset.is_empty() {
-            eta.chunks_exact_mut(self.offset.len()).for_each(|eta| axpy(1.0, self.offset, eta));
-        }
-    }
-
-    /// Multiplies value, slope and curvature by the weights.
-    fn weigh(&self, parts: [&mut [f64]; 3]) {
-        if !self.weights.is_empty() {
-            parts.into_iter().for_each(|part| part.iter_mut().zip(self.weights).for_each(|(part, w)| *part *= w));
-        }
-    }
 }
 
 /// What one pass computes.
@@ -143,6 +116,7 @@ impl<L: Likelihood> Target for Glm<L> {
                 ..Offers::GRADIENT
             },
             derivatives: Derivatives::Known,
+            concavity: Concavity::Concave,
             room: room(self.x.n_cols()),
             ..About::new(self.x.n_cols())
         }
@@ -376,45 +350,6 @@ impl<L: Likelihood> Glm<L> {
             }
         }
     }
-
-    /// Items `range` of the selection.
-    fn gather<'a>(&'a self, rows: Rows<'_>, range: Range<usize>, memory: &'a mut [f64]) -> Block<'a> {
-        let Rows::Subset(indices) = rows else {
-            let constant = if self.constants.is_empty() { 0.0 } else { kernels::sum(&self.constants[range.clone()]) };
-            let of = |list: &'a [f64]| if list.is_empty() { list } else { &list[range.clone()] };
-            let (offset, weights) = (of(&self.offset), of(&self.weights));
-            return Block { x: self.x.rows(range.clone()), y: &self.y[range], offset, weights, constant };
-        };
-        let (d, n) = (self.x.n_cols(), range.len());
-        let (x, rest) = memory.split_at_mut(n * d);
-        let (y, rest) = rest.split_at_mut(n);
-        let (offset, rest) = rest.split_at_mut(if self.offset.is_empty() { 0 } else { n });
-        let weights = &mut rest[..if self.weights.is_empty() { 0 } else { n }];
-        offset.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.offset[*i as usize]);
-        weights.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.weights[*i as usize]);
-        let mut constant = 0.0;
-        for ((index, row), response) in indices[range].iter().zip(x.chunks_exact_mut(d)).zip(y.iter_mut()) {
-            let index = *index as usize;
-            row.copy_from_slice(self.x.row(index));
-            *response = self.y[index];
-            constant += self.constants.get(index).copied().unwrap_or(0.0);
-        }
-        Block { x, y, offset, weights, constant }
-    }
-}
-
-/// Checks that there is a finite number for each row, none below `least`.
-pub(super) fn check_of_rows(what: &'static str, list: &[f64], n_rows: usize, least: f64) -> Result<(), Error> {
-    if list.len() != n_rows {
-        return Err(Error::Shape { what, expected: n_rows, found: list.len() });
-    }
-    match list.iter().position(|value| !(value.is_finite() && *value >= least)) {
-        Some(i) => Err(Error::Data {
-            place: format!("{what}, row {}", i + 1),
-            problem: format!("{} is not a finite number, or too small", list[i]),
-        }),
-        None => Ok(()),
-    }
 }
 
 /// Checks δ > 0.
@@ -426,7 +361,7 @@ pub(super) fn check_precision(precision: f64) -> Result<(), Error> {
 }
 
 /// Rows of a block: enough for the matrix product, few enough for η and ℓ″ of all draws to stay in the cache.
-fn block_rows(n_draws: usize) -> usize {
+pub(super) fn block_rows(n_draws: usize) -> usize {
     (LINEAR / n_draws.max(1)).clamp(SMALLEST_BLOCK, products::GRAM_BLOCK)
 }
 
@@ -459,7 +394,7 @@ fn split(part: &[f64], lengths: [usize; 4]) -> [&[f64]; 4] {
 }
 
 /// The diagonal of Xᵀ diag(w) X, added to `out`.
-fn add_weighted_squares(x: &[f64], d: usize, w: &[f64], out: &mut [f64]) {
+pub(super) fn add_weighted_squares(x: &[f64], d: usize, w: &[f64], out: &mut [f64]) {
     for (row, weight) in x.chunks_exact(d).zip(w) {
         for (entry, value) in out.iter_mut().zip(row) {
             *entry += weight * value * value;

@@ -16,9 +16,11 @@ mod linear_regression;
 mod logistic_regression;
 mod neural_network;
 mod noise_prior;
+mod ordinal_regression;
 mod poisson_rate;
 mod poisson_regression;
 mod proportion;
+mod regression;
 mod rising_factorial;
 
 pub use banana::Banana;
@@ -34,6 +36,11 @@ pub use linear_regression::LinearRegression;
 pub use logistic_regression::{Bernoulli, LogisticRegression};
 pub use neural_network::{Activation, Architecture, NetworkLikelihood, NetworkNoise, NeuralNetwork, Predictions};
 pub use noise_prior::NoisePrior;
+pub use ordinal_regression::OrdinalRegression;
 pub use poisson_rate::PoissonRate;
 pub use poisson_regression::{Poisson, PoissonRegression};
 pub use proportion::Proportion;
+pub use regression::{
+    Beta, BetaRegression, Binomial, BinomialRegression, Gamma, GammaRegression, NegativeBinomial,
+    NegativeBinomialRegression, Regression, RowLaw, Slopes, StudentT, StudentTRegression,
+};

@@ -20,6 +20,14 @@ pub fn logistic_variance(t: f64) -> f64 {
     e / ((1.0 + e) * (1.0 + e))
 }
 
+/// log(1 + eᵗ), σ(t) and σ(−t), by one exponential.
+#[inline]
+pub(crate) fn softplus_and_shares(t: f64) -> [f64; 3] {
+    let e = (-t.abs()).exp();
+    let (upper, lower) = (1.0 / (1.0 + e), e / (1.0 + e));
+    if t >= 0.0 { [t + e.ln_1p(), upper, lower] } else { [e.ln_1p(), lower, upper] }
+}
+
 /// log Σᵢ exp(xᵢ); −∞ for an empty slice.
 pub fn log_sum_exp(x: &[f64]) -> f64 {
     let max = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);

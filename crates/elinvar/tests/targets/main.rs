@@ -10,6 +10,7 @@ mod expectations;
 mod neural_network;
 mod normalisers;
 mod registered;
+mod row_laws;
 mod threads;
 
 /// The only tolerances of these tests.

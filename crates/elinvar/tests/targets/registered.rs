@@ -1,9 +1,10 @@
 //! The targets under test.
 
 use elinvar::model::{
-    Activation, Architecture, Banana, BetaBinomial, DesignMatrix, Direction, EightSchools, Funnel, Gaussian,
-    GaussianMixture, LinearRegression, LogisticRegression, NetworkNoise, NeuralNetwork, NoisePrior, Parametrisation,
-    PoissonRate, PoissonRegression, Proportion,
+    Activation, Architecture, Banana, BetaBinomial, BetaRegression, BinomialRegression, DesignMatrix, Direction,
+    EightSchools, Funnel, GammaRegression, Gaussian, GaussianMixture, LinearRegression, LogisticRegression,
+    NegativeBinomialRegression, NetworkNoise, NeuralNetwork, NoisePrior, OrdinalRegression, Parametrisation,
+    PoissonRate, PoissonRegression, Proportion, Regression, RowLaw, StudentTRegression,
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Prior, Target, Transform, Transforms, from_fn, from_fns};
 
@@ -33,6 +34,27 @@ pub(crate) fn cases() -> Vec<Case> {
         case("linear, d = 21", linear(900, 20), 0.7),
         case("linear, flat priors", linear_with(Prior::None, NoisePrior::Flat), 0.7),
         case("linear, a prior per coefficient", linear_with(own_priors(3), NoisePrior::HalfNormal { scale: 1.5 }), 0.7),
+        case(
+            "poisson, with offsets and weights",
+            poisson(100, 3)
+                .with_offset(scaled(0.5, numbers(100, 21)))
+                .and_then(|model| model.with_weights(positive(100, 22)))
+                .unwrap(),
+            0.5,
+        ),
+        case("linear, with weights", linear(50, 3).with_weights(positive(50, 22)).unwrap(), 0.7),
+        case("ordinal", ordinal(90, 3, 5), 0.6),
+        case("ordinal, two classes", ordinal(40, 2, 2), 0.6),
+        case("negative binomial", negative_binomial(100, 3), 0.7),
+        case("negative binomial, in chunks", negative_binomial(5000, 4), 0.7),
+        case(
+            "student t",
+            weighed(StudentTRegression::new(design(90, 3), scaled(3.0, numbers(90, 23)), 0.3).unwrap(), 90),
+            0.7,
+        ),
+        case("binomial", weighed(binomial(80, 3), 80), 0.7),
+        case("gamma", weighed(GammaRegression::new(design(80, 3), positive(80, 24), 0.3).unwrap(), 80), 0.7),
+        case("beta", weighed(BetaRegression::new(design(80, 3), shares(80), 0.3).unwrap(), 80), 0.7),
         case("gaussian", Gaussian::new(numbers(4, 1), spd(4, 2)).unwrap().with_log_normaliser(1.5), 2.0),
         case("gaussian, d = 25", Gaussian::new(numbers(25, 3), spd(25, 4)).unwrap(), 2.0),
         case("mixture", mixture(3, 4), 2.0),
@@ -94,6 +116,36 @@ pub(crate) fn logistic(n: usize, d: usize) -> LogisticRegression {
 pub(crate) fn poisson(n: usize, d: usize) -> PoissonRegression {
     let counts = numbers(n, 13).into_iter().map(|v| (3.0 * v.abs()).floor()).collect();
     PoissonRegression::new(design(n, d), counts, 0.3).unwrap()
+}
+
+fn positive(n: usize, seed: u64) -> Vec<f64> {
+    numbers(n, seed).into_iter().map(|v| 0.1 + v * v).collect()
+}
+
+fn shares(n: usize) -> Vec<f64> {
+    numbers(n, 25).into_iter().map(|v| 0.5 + 0.49 * v).collect()
+}
+
+/// With offsets and weights.
+fn weighed<L: RowLaw>(model: Regression<L>, n: usize) -> Regression<L> {
+    model.with_offset(scaled(0.5, numbers(n, 21))).and_then(|model| model.with_weights(positive(n, 22))).unwrap()
+}
+
+pub(crate) fn negative_binomial(n: usize, d: usize) -> NegativeBinomialRegression {
+    let counts = numbers(n, 13).into_iter().map(|v| (60.0 * v * v * v * v).floor()).collect();
+    NegativeBinomialRegression::new(design(n, d), counts, 0.3).unwrap()
+}
+
+fn ordinal(n: usize, d: usize, classes: usize) -> OrdinalRegression {
+    let y = numbers(n, 27).into_iter().map(|v| (v.abs() * classes as f64).floor().min(classes as f64 - 1.0)).collect();
+    let model = OrdinalRegression::new(design(n, d), y, classes, 0.3).unwrap();
+    model.with_offset(scaled(0.5, numbers(n, 21))).and_then(|model| model.with_weights(positive(n, 22))).unwrap()
+}
+
+fn binomial(n: usize, d: usize) -> BinomialRegression {
+    let trials: Vec<f64> = (0..n).map(|i| (i % 7) as f64).collect();
+    let events = trials.iter().zip(numbers(n, 26)).map(|(trials, v)| (trials * v.abs()).floor()).collect();
+    BinomialRegression::of_trials(design(n, d), events, trials, 0.3).unwrap()
 }
 
 fn poisson_rate() -> PoissonRate {

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use super::{BESIDE, Glm, Likelihood, Pass, SMALLEST_BLOCK, Sums, add_weighted_squares};
+use super::block::BESIDE;
+use super::{Glm, Likelihood, Pass, SMALLEST_BLOCK, Sums, add_weighted_squares};
 use crate::linalg::{axpy, products};
 use crate::model::kernels;
 use crate::special::trapezoid::Trapezoid;

@@ -26,6 +26,23 @@ impl LinearRegression {
         Ok(())
     }
 
+    /// The least-squares estimate of each coefficient with its standard error; `None` where there are not more rows
+    /// than coefficients, or columns depend on each other.
+    pub fn least_squares(&self) -> Option<Vec<(f64, f64)>> {
+        let p = self.n_coefficients();
+        let (gram, rest) = self.full.split_at(p * p);
+        let free = self.x.n_rows().checked_sub(p).filter(|free| *free > 0)?;
+        let l = factor(p, gram, "XᵀX").ok()?;
+        let variance = rest[p] / free as f64;
+        let error = |j: usize| {
+            let mut column = vec![0.0; p];
+            column[j] = 1.0;
+            cholesky::solve_factor(p, &l, &mut column);
+            (variance * dot(&column, &column)).sqrt()
+        };
+        Some(self.reference.iter().copied().enumerate().map(|(j, b)| (b, error(j))).collect())
+    }
+
     pub(super) fn statistics_of_all(&self) -> Vec<f64> {
         let p = self.n_coefficients();
         let mut statistics = vec![0.0; p * p + p + 1];

@@ -1,0 +1,85 @@
+//! Ordinal regression: classes in an order.
+
+use elinvar::Posterior;
+use elinvar::model::OrdinalRegression;
+use elinvar::target::Target;
+use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
+
+use super::coefficients::Coefficients;
+use super::with_tails::WithTails;
+use super::{Columns, Entry, Model, PriorWords, Trials, UsualFamily};
+use crate::prior::Prior;
+use crate::response::{Ordinal as Law, Regression};
+use crate::settings::ModelSettings;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "ordinal",
+    about: "ordered classes",
+    columns: Columns::Coefficients,
+    outcome: |_| Outcome::Levels,
+    beside: &[],
+    trials: Trials::None,
+    own: &[],
+    usual_family: UsualFamily::Ladder,
+    make,
+};
+
+struct Ordinal {
+    target: OrdinalRegression,
+    law: Law,
+    coefficients: Coefficients,
+}
+
+fn make(
+    given: &ModelSettings,
+    rows: RegressionData,
+    transforms: &[ColumnTransform],
+) -> Result<Box<dyn Model>, elinvar::Error> {
+    let Beside { offset, weights, .. } = rows.beside.clone();
+    let n_classes = rows.classes.len();
+    let coefficients = Coefficients::new(given, &rows, transforms, Prior::WITHOUT_UNIT);
+    let tails = coefficients.tails();
+    let (x, y) = coefficients.design(rows)?;
+    let mut target = OrdinalRegression::new(x, y, n_classes, coefficients.priors.base.precision())?
+        .with_coefficient_prior(coefficients.column_prior())?;
+    if !offset.is_empty() {
+        target = target.with_offset(offset)?;
+    }
+    if !weights.is_empty() {
+        target = target.with_weights(weights)?;
+    }
+    Ok(WithTails::where_given(Box::new(Ordinal { target, law: Law { n_classes }, coefficients }), tails))
+}
+
+impl Model for Ordinal {
+    fn target(&self) -> &dyn Target {
+        &self.target
+    }
+
+    fn settings(&self) -> ModelSettings {
+        self.coefficients.settings()
+    }
+
+    fn title(&self) -> String {
+        "Ordinal regression".into()
+    }
+
+    fn formula(&self, y: &str) -> String {
+        format!("P({y} ≤ k) = 1/(1 + exp(−(cut_k − η))), η linear in the columns, less their means")
+    }
+
+    fn prior(&self) -> PriorWords {
+        let cuts = "cut points t(3, 0, 2.5), all columns at their means".to_string();
+        PriorWords { beside: Some(cuts), ..self.coefficients.prior_words() }
+    }
+
+    fn regression(&self) -> Option<Regression<'_>> {
+        let target = &self.target;
+        let (offsets, weights) = (target.offset(), target.weights());
+        Some(Regression { offsets, weights, ..Regression::plain(&self.law, target.design(), target.responses()) })
+    }
+
+    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
+        self.coefficients.conflicts(posterior)
+    }
+}

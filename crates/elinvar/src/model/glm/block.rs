@@ -1,0 +1,86 @@
+//! Rows of a generalised linear model with what belongs to them, as they lie in memory or gathered.
+
+use std::ops::Range;
+
+use super::{Glm, Likelihood};
+use crate::Error;
+use crate::linalg::axpy;
+use crate::model::kernels;
+use crate::target::Rows;
+
+/// Numbers that a row has besides its features: response, offset and weight.
+pub(super) const BESIDE: usize = 3;
+
+/// Some rows with what belongs to them.
+pub(super) struct Block<'a> {
+    pub(super) x: &'a [f64],
+    pub(super) y: &'a [f64],
+    /// Empty if there is none.
+    offset: &'a [f64],
+    /// Empty if there are none.
+    weights: &'a [f64],
+    /// The sum of the constants.
+    pub(super) constant: f64,
+}
+
+impl Block<'_> {
+    /// η += offset, of each of several draws.
+    pub(super) fn add_offset(&self, eta: &mut [f64]) {
+        if !self.offset.is_empty() {
+            eta.chunks_exact_mut(self.offset.len()).for_each(|eta| axpy(1.0, self.offset, eta));
+        }
+    }
+
+    /// Multiplies value, slope and curvature by the weights.
+    pub(super) fn weigh(&self, parts: [&mut [f64]; 3]) {
+        if !self.weights.is_empty() {
+            parts.into_iter().for_each(|part| part.iter_mut().zip(self.weights).for_each(|(part, w)| *part *= w));
+        }
+    }
+}
+
+impl<L: Likelihood> Glm<L> {
+    /// Items `range` of the selection.
+    pub(super) fn gather<'a>(&'a self, rows: Rows<'_>, range: Range<usize>, memory: &'a mut [f64]) -> Block<'a> {
+        let Rows::Subset(indices) = rows else {
+            let constant = if self.constants.is_empty() { 0.0 } else { kernels::sum(&self.constants[range.clone()]) };
+            let of = |list: &'a [f64]| if list.is_empty() { list } else { &list[range.clone()] };
+            let (offset, weights) = (of(&self.offset), of(&self.weights));
+            return Block { x: self.x.rows(range.clone()), y: &self.y[range], offset, weights, constant };
+        };
+        let (d, n) = (self.x.n_cols(), range.len());
+        let (x, rest) = memory.split_at_mut(n * d);
+        let (y, rest) = rest.split_at_mut(n);
+        let (offset, rest) = rest.split_at_mut(if self.offset.is_empty() { 0 } else { n });
+        let weights = &mut rest[..if self.weights.is_empty() { 0 } else { n }];
+        offset.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.offset[*i as usize]);
+        weights.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.weights[*i as usize]);
+        let mut constant = 0.0;
+        for ((index, row), response) in indices[range].iter().zip(x.chunks_exact_mut(d)).zip(y.iter_mut()) {
+            let index = *index as usize;
+            row.copy_from_slice(self.x.row(index));
+            *response = self.y[index];
+            constant += self.constants.get(index).copied().unwrap_or(0.0);
+        }
+        Block { x, y, offset, weights, constant }
+    }
+}
+
+/// Checks that there is a finite number for each row, none below `least`.
+pub(in crate::model) fn check_of_rows(
+    what: &'static str,
+    list: &[f64],
+    n_rows: usize,
+    least: f64,
+) -> Result<(), Error> {
+    if list.len() != n_rows {
+        return Err(Error::Shape { what, expected: n_rows, found: list.len() });
+    }
+    match list.iter().position(|value| !(value.is_finite() && *value >= least)) {
+        Some(i) => Err(Error::Data {
+            place: format!("{what}, row {}", i + 1),
+            problem: format!("{} is not a finite number, or too small", list[i]),
+        }),
+        None => Ok(()),
+    }
+}
