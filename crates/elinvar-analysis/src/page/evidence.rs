@@ -79,7 +79,9 @@ pub(crate) fn table(posterior: &Posterior, diagnostics: &Diagnostics, width: Opt
         let (searches, modes) = (agreement.searches, agreement.modes.len());
         rows.push(["searches for modes".into(), format!("{searches} found {modes}"), "none left out".into()]);
     }
-    if let Some(scan) = posterior.scan() {
+    if posterior.scan().is_some_and(|scan| scan.places == 0) {
+        rows.push(["other modes".into(), "none: the log density is concave".into(), String::new()]);
+    } else if let Some(scan) = posterior.scan() {
         let unseen = scan.finest.map_or("the answer".into(), |share| format!("{} of its distance", significant(share)));
         rows.push([
             "looked around".into(),

@@ -15,7 +15,7 @@ fn a_right_fit_is_trusted() {
     assert_eq!(fit["verdict"], "trust");
     let reason = fit["reason"].as_str().unwrap();
     for part in
-        ["k\u{302} is 0.", "(threshold 0.70 for 10,000 draws)", "the ELBO -34.", "log normaliser -34.", " sd (", " % ("]
+        ["k\u{302} is 0.", "(threshold 0.70 for 10,000 draws)", "the ELBO -34.", "log evidence -34.", " sd (", " % ("]
     {
         assert!(reason.contains(part), "{part}: {reason}");
     }

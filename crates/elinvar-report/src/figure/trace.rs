@@ -233,7 +233,7 @@ fn references(content: &Content, points: &[Point], frame: &Frame, marks: &mut Ma
         let y = frame.y.at(z.value);
         marks.group("rule", &format!(r#" data-at="{}""#, z.value), |marks| {
             marks.line("p-thin", (frame.left, y), (frame.right(), y));
-            marks.text("p-text halo", (left, y - 5.0), Anchor::Start, "estimated log normaliser");
+            marks.text("p-text halo", (left, y - 5.0), Anchor::Start, "estimated log evidence");
         });
     }
     if let Some(elbo) = content.headline.elbo.filter(|elbo| frame.y.holds(elbo.value)) {

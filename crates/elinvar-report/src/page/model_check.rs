@@ -29,7 +29,7 @@ pub(super) fn section(content: &Content) -> Option<Section> {
 fn lead(check: &ModelCheck) -> String {
     let explained = check.r_squared.map_or(String::new(), |[median, low, high]| {
         let [median, low, high] = [median, low, high].map(|share| number::fixed(share, 2));
-        format!(" R² is {median}, with 90 % from {low} to {high}.")
+        format!(" R² is {median}, with 90&nbsp;% from {low} to {high}.")
     });
     let dots = if check.residuals.is_empty() { "" } else { " Of 100 dots, 95 should lie between the outer lines." };
     format!(

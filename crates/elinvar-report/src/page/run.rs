@@ -18,7 +18,7 @@ pub(super) fn bound(content: &Content) -> Option<Section> {
         title: "The bound while it was fitted",
         short: "ELBO",
         lead: format!(
-            "The ELBO is a lower bound of the log normaliser; the band is ± 2 standard errors of each step’s own \
+            "The ELBO is a lower bound of the log evidence; the band is ± 2 standard errors of each step’s own \
                draws.{calm}\
                <span class=\"with-script by-mouse\"> Drag across a figure to zoom, double-click to go back.</span>"
         ),

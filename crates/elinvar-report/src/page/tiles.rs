@@ -87,7 +87,7 @@ fn effective(content: &Content) -> Option<String> {
             format!("{share} % of {}, after weighting", number::grouped(all))
         }
     };
-    Some(tile("Effective draws", &number::grouped(effective.max(0.0) as u64), &note, ""))
+    Some(tile("Effective draws", &number::grouped(effective.max(0.0).round() as u64), &note, ""))
 }
 
 /// The largest change of a mean.

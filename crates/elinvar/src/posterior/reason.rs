@@ -120,12 +120,9 @@ fn numbers(diagnostics: &Diagnostics) -> String {
         _ if !known => String::new(),
         // Dropped draws are left out of the ELBO alone, which may then be the larger one.
         gap if gap < 0.0 && diagnostics.dropped > 0 => {
-            format!(
-                " without the draws that were dropped, the estimated log normaliser {}",
-                with_error(*log_normaliser)
-            )
+            format!(" without the draws that were dropped, the estimated log evidence {}", with_error(*log_normaliser))
         }
-        gap => format!(", {} nats below the estimated log normaliser {}", shown(gap), with_error(*log_normaliser)),
+        gap => format!(", {} nats below the estimated log evidence {}", shown(gap), with_error(*log_normaliser)),
     };
     text += &format!(", the ELBO {}{gap}", with_error(*elbo));
     if let (Some(mean), Some(sd)) = (diagnostics.worst_mean(), diagnostics.worst_sd()) {

@@ -61,7 +61,7 @@ fn a_right_fit_is_trusted_and_every_number_is_told() {
     assert_eq!(
         reason,
         "Converged, and importance weights confirm every mean and sd. k\u{302} is 0.40 (threshold 0.70 for 10,000 draws), the \
-         ELBO -34.3000 ± 0.0030, 0.06 nats below the estimated log normaliser -34.2400 ± 0.0030, and importance weights \
+         ELBO -34.3000 ± 0.0030, 0.06 nats below the estimated log evidence -34.2400 ± 0.0030, and importance weights \
          move means by up to 0.01 ± 0.004 sd (b) and sds by up to +2.0 % ± 1.0 % (b)."
     );
 }
