@@ -112,7 +112,6 @@ pub(super) struct Column {
     pub(super) centre: f64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
@@ -278,7 +277,7 @@ impl Recipe {
                         _ => numbers[*part][i],
                     };
                 }
-                if !(product.abs() <= LARGEST) {
+                if product.is_nan() || product.abs() > LARGEST {
                     return Err(self.too_large(table, i, &column.name, product));
                 }
                 features.push(product - column.centre);

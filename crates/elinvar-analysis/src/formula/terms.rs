@@ -270,7 +270,7 @@ mod tests {
         let many: Vec<String> = (0..200).map(|i| format!("x{i}")).collect();
         for right in [
             format!("({})^8", many.join("+")),
-            format!("{}", many.join("*")),
+            many.join("*"),
             format!("{}(a+b+c+d+e+f+g+h){}", "(".repeat(60), ")^8".repeat(60)),
             "(".repeat(100) + "a" + &")".repeat(100),
             "0".into(),

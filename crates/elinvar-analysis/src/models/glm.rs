@@ -12,10 +12,12 @@ use crate::prior::Prior;
 use crate::response::{Regression as Rows, Response};
 use crate::settings::ModelSettings;
 
+/// A target over a design matrix and a response, with a precision of the prior.
+type MakeTarget<L> = fn(DesignMatrix, Vec<f64>, f64) -> Result<Glm<L>, elinvar::Error>;
+
 /// What one regression differs by.
 pub(super) struct Law<L: 'static> {
-    /// The target over a design matrix and a response, with a precision of the prior.
-    pub(super) target: fn(DesignMatrix, Vec<f64>, f64) -> Result<Glm<L>, elinvar::Error>,
+    pub(super) target: MakeTarget<L>,
     pub(super) title: &'static str,
     /// The law of the column with this name, whose event has this name.
     pub(super) formula: fn(&str, &str) -> String,
