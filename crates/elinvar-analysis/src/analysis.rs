@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use elinvar::Posterior;
-use elinvar::posterior::{Answer, Diagnostics, Estimate, Judgement, WeightedDraws};
+use elinvar::posterior::{Answer, Diagnostics, Estimate, GivenBy, Judgement, WeightedDraws};
 use elinvar::run::Interrupt;
 use elinvar::target::Target;
 use elinvar_report::Content;
@@ -14,6 +14,7 @@ use crate::family::family_in_words;
 use crate::held_out::{self, Test};
 use crate::job::Job;
 use crate::model_check::{self, ModelCheck};
+use crate::parameter_quantiles::ParameterQuantiles;
 use crate::report::Frame;
 use crate::settings::Settings;
 use crate::{json, page, report};
@@ -45,6 +46,8 @@ pub struct Analysis {
     pub(crate) n_draws: usize,
     /// The draws of the verdict, if it was made just now.
     weighted: Option<WeightedDraws>,
+    /// Quantiles of the parameters; none of somebody's own model.
+    pub(crate) quantiles: Option<ParameterQuantiles>,
 }
 
 /// Draws of a verdict for each that was asked for, at most.
@@ -73,6 +76,11 @@ impl Analysis {
             let (n, seed) = (job.diagnostic_draws, job.plan.seed);
             let judged = posterior.judge_further_interruptibly(job.target(), n, seed, interrupt);
             weighted = Some(judged.map_err(Error::of_fit)?.1);
+        } else if posterior.given_by() == GivenBy::Weights {
+            // The draws of the verdict again: their log densities are known, nothing is evaluated.
+            let judged =
+                posterior.clone().judge_further_interruptibly(job.target(), n_judged, job.plan.seed, interrupt);
+            weighted = Some(judged.map_err(Error::of_fit)?.1);
         }
         Self::judged(job, posterior, weighted)
     }
@@ -91,17 +99,28 @@ impl Analysis {
 
     fn judged(job: &Job, posterior: Posterior, weighted: Option<WeightedDraws>) -> Result<Self, Error> {
         let (n, seed) = (job.diagnostic_draws, job.plan.seed);
+        let weighted = match weighted {
+            None if posterior.given_by() == GivenBy::Weights => {
+                Some(again(&posterior, job.target(), most_draws(&posterior, n), seed)?)
+            }
+            weighted => weighted,
+        };
         let regression = job.model.regression();
-        let (mut test, mut model_check) = (None, None);
-        if regression.is_some() || job.held_out.is_some() {
-            let answer = AnswerDraws::new(&posterior, job.target(), weighted.as_ref(), seed)?;
-            let tested = |rows| held_out::test(rows, &*job.model, &posterior, &answer);
-            test = job.held_out.as_ref().map(tested).transpose()?;
-            let draws = answer.take(model_check::DRAWS);
-            model_check = regression.and_then(|rows| model_check::check(&rows, &posterior, &draws, seed));
-        }
+        let answer = AnswerDraws::new(&posterior, job.target(), weighted.as_ref(), seed)?;
+        let tested = |rows| held_out::test(rows, &*job.model, &posterior, &answer);
+        let test = job.held_out.as_ref().map(tested).transpose()?;
+        let checked = |rows| model_check::check(&rows, &posterior, &answer.take(model_check::DRAWS), seed);
+        let model_check = regression.and_then(checked);
+        let quantiles = Some(ParameterQuantiles::of(&posterior, &answer, n, job.quantiles()));
         let warnings = job.notes.iter().cloned().chain(job.model.conflicts(&posterior)).collect();
-        Ok(Self { warnings, model_check, test, weighted, ..Self::bare(posterior, n, seed).expect("it was judged") })
+        Ok(Self {
+            warnings,
+            model_check,
+            test,
+            quantiles,
+            weighted,
+            ..Self::bare(posterior, n, seed).expect("it was judged")
+        })
     }
 
     /// What a judged fit itself says; `None` if it was not judged. No more draws are made again than grow from `n`,
@@ -114,7 +133,7 @@ impl Analysis {
             warnings: Vec::new(),
             seconds: posterior.seconds(),
             run_folder: None,
-            n_draws: diagnostics.n_draws.min(MOST_GROWTH.saturating_mul(n)),
+            n_draws: most_draws(&posterior, n),
             posterior,
             judgement,
             diagnostics,
@@ -122,6 +141,7 @@ impl Analysis {
             model_check: None,
             test: None,
             weighted: None,
+            quantiles: None,
         })
     }
 
@@ -137,9 +157,14 @@ impl Analysis {
         self.posterior.rungs().iter().any(|rung| rung.kept && Some(rung.elbo) == elbo)
     }
 
-    /// The page for a terminal.
+    /// The page, its lines of prose folded.
     pub fn page(&self, job: &Job) -> String {
-        page::text(job, self)
+        page::text(job, self, None)
+    }
+
+    /// The page for a screen of so many places.
+    pub fn page_of_width(&self, job: &Job, width: usize) -> String {
+        page::folded_to(&page::text(job, self, Some(width)), width)
     }
 
     /// One JSON object; numbers that are not finite are `null`.
@@ -181,12 +206,20 @@ impl Analysis {
         if let Some(weighted) = &self.weighted {
             return Ok(report::content(frame, self, weighted));
         }
-        // The same seed makes the same draws; those of a ladder begin with the draws that a rung was kept for.
-        let is_ladder = !self.posterior.rungs().is_empty();
-        let seed = if is_ladder { self.posterior.plan().seed } else { seed };
-        let again = self.posterior.importance_widened(target, self.n_draws, seed);
-        Ok(report::content(frame, self, &again.map_err(Error::of_fit)?))
+        Ok(report::content(frame, self, &again(&self.posterior, target, self.n_draws, seed)?))
     }
+}
+
+/// The draws of the verdict, made again.
+fn again(posterior: &Posterior, target: &dyn Target, n: usize, seed: u64) -> Result<WeightedDraws, Error> {
+    // The same seed makes the same draws; those of a ladder begin with the draws that a rung was kept for.
+    let seed = if posterior.rungs().is_empty() { seed } else { posterior.plan().seed };
+    posterior.importance_widened(target, n, seed).map_err(Error::of_fit)
+}
+
+/// Draws of the verdict, as far as `n` that were asked for allow: a file may claim any number.
+fn most_draws(posterior: &Posterior, n: usize) -> usize {
+    posterior.diagnostics().map_or(0, |known| known.n_draws).min(MOST_GROWTH.saturating_mul(n))
 }
 
 /// The diagnostics without the finite numbers by which the library's files stand in for infinity, and whether k̂ was

@@ -1,7 +1,9 @@
 //! Draws of the answer of a fit, as `elinvar sample` gives them.
 
+use std::borrow::Cow;
+
 use elinvar::Posterior;
-use elinvar::posterior::{GivenBy, WeightedDraws, resample};
+use elinvar::posterior::{GivenBy, WeightedDraws, affordable_draws, resample};
 use elinvar::random::{Purpose, Stream};
 use elinvar::target::{DrawBuffer, Target};
 
@@ -35,7 +37,8 @@ impl<'a> AnswerDraws<'a> {
         let weighted = match (posterior.given_by(), weighted) {
             (GivenBy::Weights, Some(weighted)) => Some(Weighted::AtHand(weighted)),
             (GivenBy::Weights, None) => {
-                let again = posterior.importance(target, POOL, seed).map_err(Error::of_fit)?;
+                let n = affordable_draws(&target.about(), POOL);
+                let again = posterior.importance(target, n, seed).map_err(Error::of_fit)?;
                 Some(Weighted::Again(Box::new(again)))
             }
             _ => None,
@@ -54,7 +57,27 @@ impl<'a> AnswerDraws<'a> {
         }
     }
 
-    /// The same, but no state of a chain twice.
+    /// All that the answer rests on, with weights where it rests on weights: every state that chains have kept, every
+    /// draw that was weighed, or `n` draws of the approximation.
+    pub(crate) fn weighted(&self, n: usize) -> (Cow<'_, DrawBuffer>, Option<Cow<'_, [f64]>>) {
+        let weighted = match &self.weighted {
+            None => {
+                let n = self.posterior.corrected().map_or(n, |corrected| corrected.n_states());
+                return (Cow::Owned(self.take(n)), None);
+            }
+            Some(Weighted::AtHand(weighted)) => *weighted,
+            Some(Weighted::Again(weighted)) => weighted,
+        };
+        match &weighted.widened {
+            Some(all) => (Cow::Borrowed(&all.draws), Some(Cow::Borrowed(&all.weights))),
+            None => {
+                let weights = weighted.log_weights.iter().map(|weight| weight.exp()).collect();
+                (Cow::Borrowed(&weighted.draws), Some(Cow::Owned(weights)))
+            }
+        }
+    }
+
+    /// The same as [`AnswerDraws::take`], but no state of a chain twice.
     pub(crate) fn take_different(&self, n: usize) -> DrawBuffer {
         self.take(self.posterior.corrected().map_or(n, |corrected| n.min(corrected.n_states())))
     }

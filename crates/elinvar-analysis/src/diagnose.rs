@@ -111,7 +111,7 @@ impl SecondOpinion {
     pub fn page(&self) -> String {
         let (job, posterior, diagnostics) = (&self.job, &self.posterior, &self.diagnostics);
         let title = words::title(job, posterior, FileName::Given);
-        let mut page = format!("{title}\n\n{}\n", evidence::verdict(&self.judgement));
+        let mut page = format!("{title}\n\n{}\n", evidence::folded(&evidence::verdict(&self.judgement)));
         page += &(shifts(&diagnostics.shifts) + "\n");
         if posterior.rungs().len() > 1 {
             page += &(ladder::table(posterior.rungs()) + "\n");
@@ -127,7 +127,7 @@ impl SecondOpinion {
         line("given by", given::word(posterior.given_by()).into());
         let (normaliser, gap) = (diagnostics.log_normaliser, diagnostics.gap());
         line(
-            "log Z",
+            "log evidence",
             format!(
                 "{} nats by importance sampling, {} nats above the ELBO",
                 with_error(normaliser.value, normaliser.mcse),

@@ -75,7 +75,7 @@ impl DrawTable<'_> {
     }
 }
 
-fn csv_cell(text: &str) -> Cow<'_, str> {
+pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
     } else {

@@ -1,7 +1,7 @@
 //! Why an analysis could not be done: data with one sentence each that says where and what to do.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::own::CONFIG;
 use crate::shell;
@@ -38,6 +38,12 @@ pub enum Error {
         flags: &'static str,
         /// Whose it is.
         owner: String,
+        /// The model that was named.
+        model: &'static str,
+    },
+    /// Ratios of a model that has none.
+    #[error("--ratios shows odds ratios or rate ratios, and {model} has neither: leave it out")]
+    NoRatios {
         /// The model that was named.
         model: &'static str,
     },
@@ -263,6 +269,12 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A folder with a finished fit, where another was to begin.
+    #[error("{}: the folder has a fit already; name a new folder with --out, or replace it by --overwrite", path.display())]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A folder with a fit that waits to be continued, where another was to begin.
     #[error(
         "{}: the folder has a fit that is not finished; elinvar resume {} continues it, or remove the folder",
@@ -382,6 +394,9 @@ pub enum Error {
         /// What was asked for.
         command: &'static str,
     },
+    /// A kept fit whose table came from the standard input.
+    #[error("the table of this fit came from the standard input, which is not kept: fit it from a file")]
+    NotKeptInput,
     /// A fit that is done but could not be written.
     #[error(
         "{}: the fit could not be kept ({problem}); mend that, and elinvar resume {} writes it",
@@ -416,27 +431,4 @@ pub enum Error {
 
 fn other_name(flag: Option<&str>) -> String {
     flag.map_or("choose another name".into(), |flag| format!("name another file with {flag}"))
-}
-
-impl Error {
-    /// An error of the library while it fits.
-    pub fn of_fit(error: elinvar::Error) -> Self {
-        match error {
-            elinvar::Error::Interrupted => Error::Interrupted,
-            elinvar::Error::Unsupported { .. } | elinvar::Error::File { .. } | elinvar::Error::Io { .. } => {
-                Error::Refused(error)
-            }
-            _ => Error::Model(error),
-        }
-    }
-
-    /// A file or folder of `--out` that cannot be written.
-    pub fn unwritable(path: &Path, source: &io::Error) -> Self {
-        Error::Unwritable { path: path.into(), kind: source.kind(), flag: "--out" }
-    }
-
-    /// Whether the model is at fault, and not what was asked for.
-    pub fn is_of_model(&self) -> bool {
-        matches!(self, Error::Model(_))
-    }
 }

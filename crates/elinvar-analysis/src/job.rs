@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::family::{AUTO, family};
 use crate::formula::Recipe;
 use crate::models::{Model, ModelName, UnderT, UsualFamily, check_owners, check_priors};
+use crate::quantiles;
 use crate::rows::{self, Loaded, Rows};
 use crate::settings::{STUDENT_T, Settings};
 use crate::size;
@@ -33,6 +34,11 @@ pub struct Job {
     /// Choices that were made and are worth a sentence.
     pub(crate) notes: Vec<String>,
     settings: Settings,
+    quantiles: Vec<f64>,
+    /// Whether the page shows e^β.
+    pub(crate) shows_ratios: bool,
+    /// Whether an earlier fit in the run folder is replaced.
+    pub(crate) overwrites: bool,
 }
 
 impl Job {
@@ -57,6 +63,9 @@ impl Job {
         check_priors(settings, name, &rows.columns)?;
         size::check_network(settings, name, &train)?;
         let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::of_fit)?;
+        if settings.output.ratios && model.regression().is_none_or(|rows| rows.response.ratio().is_none()) {
+            return Err(Error::NoRatios { model: name.name() });
+        }
         let model = UnderT::where_asked(model, &settings.model);
         let mut family = family(&asked, entry, model.layers().as_ref())?;
         let mut plan = settings.plan.clone();
@@ -79,7 +88,26 @@ impl Job {
         }
         let diagnostic_draws = settings.diagnostic_draws_for(model.target());
         let resolved = settings.resolved(name, &rows, &*model, &family, &resolved_plan);
-        Ok(Self { model, rows, held_out: test, family, plan, diagnostic_draws, start, notes, settings: resolved })
+        let quantiles = settings
+            .output
+            .quantiles
+            .as_ref()
+            .map_or(quantiles::USUAL.to_vec(), |percents| percents.iter().map(|percent| percent / 100.0).collect());
+        let (shows_ratios, overwrites) = (settings.output.ratios, settings.output.overwrite);
+        Ok(Self {
+            quantiles,
+            shows_ratios,
+            overwrites,
+            model,
+            rows,
+            held_out: test,
+            family,
+            plan,
+            diagnostic_draws,
+            start,
+            notes,
+            settings: resolved,
+        })
     }
 
     /// What is fitted.
@@ -95,6 +123,16 @@ impl Job {
     /// The settings with every choice made: they make the same fit again.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Probabilities of the quantiles that are shown.
+    pub(crate) fn quantiles(&self) -> &[f64] {
+        &self.quantiles
+    }
+
+    /// What e^β of a coefficient is called, if it has a name.
+    pub(crate) fn ratio(&self) -> Option<&'static str> {
+        self.model.regression().and_then(|rows| rows.response.ratio())
     }
 
     /// How a table becomes the design matrix of the model; `None` for a model of a single column.

@@ -1,5 +1,7 @@
 //! The fit as one JSON object; numbers that are not finite become `null`.
 
+use std::collections::BTreeMap;
+
 use elinvar::Posterior;
 use elinvar::chains::{Corrected, CorrectedNumber, Doubt};
 use elinvar::posterior::{Estimate, GivenBy};
@@ -8,6 +10,8 @@ use serde::Serialize;
 use crate::analysis::{Analysis, unbounded};
 use crate::held_out::Test;
 use crate::model_check::ModelCheck;
+use crate::parameter_quantiles::ParameterQuantiles;
+use crate::quantiles::percent;
 
 /// With what every object about a fit begins.
 #[derive(Serialize)]
@@ -70,6 +74,11 @@ struct Parameter<'a> {
     q95: f64,
     #[serde(flatten)]
     errors: Option<Errors>,
+    /// By their percentage.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    quantiles: BTreeMap<String, f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p_positive: Option<f64>,
 }
 
 /// Standard errors of what chains or importance weights gave.
@@ -139,13 +148,23 @@ pub(crate) fn text(analysis: &Analysis) -> String {
     } = analysis;
     let (counts, corrected) = (posterior.counts(), posterior.corrected());
     let has_errors = answer.given_by != GivenBy::Approximation;
-    let rows = answer.parameters.iter().map(|number| Parameter {
+    let shown = analysis.quantiles.as_ref();
+    let quantiles = |i: usize| -> BTreeMap<String, f64> {
+        let of = |quantiles: &ParameterQuantiles| {
+            let names = quantiles.probabilities.iter().map(|p| percent(*p));
+            names.zip(quantiles.values[i].iter().copied()).collect()
+        };
+        shown.map(of).unwrap_or_default()
+    };
+    let rows = answer.parameters.iter().enumerate().map(|(i, number)| Parameter {
         name: &number.name,
         mean: number.mean.value,
         sd: number.sd.value,
         q5: number.q5.value,
         q95: number.q95.value,
         errors: has_errors.then(|| Errors::of(number)),
+        quantiles: quantiles(i),
+        p_positive: shown.map(|quantiles| quantiles.positive[i]),
     });
     let object = Object {
         head: Head::new(posterior, diagnostics.elbo),

@@ -10,6 +10,7 @@
 
 mod analysis;
 mod answer_draws;
+mod blame;
 mod compare;
 mod diagnose;
 mod draws;
@@ -27,8 +28,11 @@ mod models;
 pub mod number;
 mod own;
 mod page;
+mod parameter_quantiles;
 pub mod place;
+pub mod predict;
 mod prior;
+mod quantiles;
 mod report;
 mod response;
 mod rows;

@@ -70,6 +70,9 @@ impl Rows {
 
 /// Reads the table that the settings name.
 pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Error> {
+    if settings.data.file.as_deref() == Some("-") && settings.base.is_some() {
+        return Err(Error::NotKeptInput);
+    }
     let (mut data, formula) = match &settings.data.formula {
         Some(text) => {
             let formula = formula(settings, model, text)?;

@@ -76,6 +76,10 @@ impl RunFolder {
             taken = lock(path)?;
             match content(path).map_err(unwritable)? {
                 Content::Nothing => {}
+                Content::Unfinished | Content::Other if job.overwrites && own::has_settings_of_run(path) => {
+                    clear(path)?;
+                }
+                Content::Other if own::has_settings_of_run(path) => return Err(Error::Taken { path: path.into() }),
                 Content::Unfinished => return Err(Error::Begun { path: path.into() }),
                 Content::Other => return Err(Error::NotEmpty { path: path.into() }),
             }
@@ -252,6 +256,31 @@ impl RunFolder {
         let _ = fs::remove_dir(checkpoint);
         Ok(())
     }
+}
+
+/// Removes an earlier fit; whatever else lies in the folder stays, and nothing is touched where one of the files is not
+/// as elinvar writes it.
+fn clear(path: &Path) -> Result<(), Error> {
+    let unwritable = |e: io::Error| Error::unwritable(path, &e);
+    own::check_results(path)?;
+    let checkpoint = path.join(CHECKPOINT);
+    if checkpoint.is_symlink() {
+        return Err(Error::InTheWay { path: checkpoint });
+    }
+    // Without the fit file the folder is that of an unfinished fit, and without the settings none at all.
+    for name in [FIT].into_iter().chain(FILES).filter(|name| *name != CONFIG) {
+        match fs::remove_file(path.join(name)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(unwritable(e)),
+            _ => {}
+        }
+    }
+    if checkpoint.is_dir() {
+        let _ = fs::remove_file(checkpoint.join(CONFIG));
+        Folder::new(&checkpoint).and_then(|kept| kept.clear()).map_err(Error::Refused)?;
+        // Somebody else's files may be in it.
+        let _ = fs::remove_dir(&checkpoint);
+    }
+    fs::remove_file(path.join(CONFIG)).map_err(unwritable)
 }
 
 fn checksum_line(name: &str, content: &[u8]) -> String {

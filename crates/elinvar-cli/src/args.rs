@@ -6,7 +6,9 @@ use clap::{Args, Parser, Subcommand};
 use elinvar_analysis::settings::value::{at_least_one, count, positive, seed};
 
 use crate::fit_args::{FIT_EXAMPLES, FitArgs};
-use crate::run_args::{self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, LooArgs, ManArgs, SampleArgs};
+use crate::run_args::{
+    self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, LooArgs, ManArgs, PredictArgs, SampleArgs,
+};
 
 const TEMPLATE: &str = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
@@ -15,6 +17,7 @@ Examples:
   elinvar fit                                              an embedded example, to see what a fit looks like
   elinvar data credit.csv                                  what is in your own table, and what stands in the way
   elinvar fit logistic credit.csv --target y --out run1    a model for it, kept in the folder run1
+  elinvar predict run1 new.csv                             what it says about new rows
   elinvar sample run1 --draws 4000 --out draws.csv         draws from what was fitted";
 
 const REPRODUCE_EXAMPLES: &str = "\
@@ -30,7 +33,8 @@ Examples:
   elinvar data credit.csv                                  every column: type, range, levels, missing cells
   elinvar data credit.csv --columns age,income --json      two of them, as JSON
 
-Files are CSV (comma, semicolon or tab), LIBSVM, npy, npz or parquet, told by their content.";
+Files are CSV (comma, semicolon or tab), LIBSVM, npy, npz or parquet, told by their content; text may be packed (.gz, .zst), and
+- is the standard input.";
 
 const RESUME_EXAMPLES: &str = "\
 Examples:
@@ -67,9 +71,6 @@ pub(crate) enum Command {
     /// Fits a model and prints what was found and how far to trust it.
     #[command(help_template = TEMPLATE, before_help = FIT_EXAMPLES, after_help = EXIT_CODES)]
     Fit(Box<FitArgs>),
-    /// Runs the experiments of the paper and holds their numbers against what is expected.
-    #[command(help_template = TEMPLATE, before_help = REPRODUCE_EXAMPLES)]
-    Reproduce(ReproduceArgs),
     /// Describes a file as elinvar reads it: columns, what they hold, and what stands in the way of a model.
     #[command(help_template = TEMPLATE, before_help = DATA_EXAMPLES)]
     Data(DataArgs),
@@ -85,6 +86,9 @@ pub(crate) enum Command {
     /// Judges a kept fit again, with fresh draws.
     #[command(help_template = TEMPLATE, before_help = run_args::DIAGNOSE_EXAMPLES, after_help = EXIT_CODES)]
     Diagnose(DiagnoseArgs),
+    /// Predicts the rows of a new table by a kept regression.
+    #[command(help_template = TEMPLATE, before_help = run_args::PREDICT_EXAMPLES)]
+    Predict(PredictArgs),
     /// Says how well a kept regression predicts rows that it has not seen, by leaving out each of its own.
     #[command(help_template = TEMPLATE, before_help = run_args::LOO_EXAMPLES)]
     Loo(LooArgs),
@@ -100,6 +104,9 @@ pub(crate) enum Command {
     /// Prints or writes the manual pages.
     #[command(help_template = TEMPLATE, before_help = run_args::MAN_EXAMPLES)]
     Man(ManArgs),
+    /// Runs the experiments of the paper and holds their numbers against what is expected.
+    #[command(help_template = TEMPLATE, before_help = REPRODUCE_EXAMPLES)]
+    Reproduce(ReproduceArgs),
 }
 
 #[derive(Debug, Args)]

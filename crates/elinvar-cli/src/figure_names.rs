@@ -73,6 +73,7 @@ fn about(name: &FigureName) -> &'static str {
         FigureName::Tail => "the largest importance ratios",
         FigureName::Ladder => "the families that were tried",
         FigureName::Calibration => "observed against predicted on held-out rows",
+        FigureName::Residuals => "how far rows are from what was predicted of them",
         FigureName::Intervals => "means and 90 % intervals of all parameters",
         FigureName::Marginal(_) | FigureName::Pair(..) => "",
     }

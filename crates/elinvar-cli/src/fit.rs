@@ -14,6 +14,7 @@ use crate::error::Failure;
 use crate::fit_args::FitArgs;
 use crate::print::print;
 use crate::progress::Progress;
+use crate::screen;
 use crate::signal::Interrupt;
 use crate::{Outcome, flags};
 
@@ -68,7 +69,11 @@ pub(crate) fn conclude(
 
 /// Prints a fit as it was asked for.
 pub(crate) fn show(job: &Job, fitted: &Analysis, output: &OutputSettings) -> Result<(), Failure> {
-    print(&if output.json { fitted.json() } else { fitted.page(job) })
+    if output.json {
+        return print(&fitted.json());
+    }
+    // A file has lines as long as they are; a screen has an end.
+    print(&screen::width().map_or_else(|| fitted.page(job), |width| fitted.page_of_width(job, width)))
 }
 
 /// What a fit says about itself to the shell.

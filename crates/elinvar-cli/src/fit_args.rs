@@ -12,8 +12,9 @@ use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
     PriorFlag, StartAt, activation, at_least_one, bias_correction, categorical, component_name, components, constant,
     count, covariance, curvature, diagnostic_draws, dims, family_name, formula, fraction, lambda, law_name, likelihood,
-    matrix_update, missing, model_name, momentum, noise, positive, precision, printed_option, prior_flag, prior_shape,
-    rule, sampling, scale, seed, shape, shape_estimator, split_seed, standard_deviation, start_at, weights,
+    matrix_update, missing, model_name, momentum, noise, percent, positive, precision, printed_option, prior_flag,
+    prior_shape, rule, sampling, scale, seed, shape, shape_estimator, split_seed, standard_deviation, start_at,
+    weights,
 };
 use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use elinvar_data::{Categorical, Missing};
@@ -30,15 +31,15 @@ Examples:
   elinvar fit logistic big.parquet --target y --standardize --test-fraction 0.2
   elinvar fit --config run1/config.toml --seed 2           the settings of a run, with another seed
 
-The table is a CSV file with a header line (comma, semicolon or tab), LIBSVM, npy, npz or parquet; elinvar data FILE says how it
-is read. An intercept column is put first. Unless you give a prior, coefficients have weakly informative ones, scaled to the
+The table is a CSV file with a header line (comma, semicolon or tab), LIBSVM, npy, npz or parquet, text also packed (.gz, .zst);
+elinvar data FILE says how it is read. An intercept column is put first. Unless you give a prior, coefficients have weakly informative ones, scaled to the
 data and printed in the units of the file; a given one holds for every coefficient, the intercept included.";
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     #[arg(help = ModelName::help() + "; without it, the embedded example", value_parser = model_name)]
     pub(crate) model: Option<ModelName>,
-    /// The table: CSV, LIBSVM, npy, npz or parquet, told by its content
+    /// The table: CSV, LIBSVM, npy, npz or parquet, told by its content; - for the standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// What explains what, such as "y ~ age + log(dose) * sex"; texts are categories
@@ -153,40 +154,43 @@ pub(crate) struct FitArgs {
     /// Number of factors of the covariance, for rank_k [default: 1]
     #[arg(
         long, value_name = "K", value_parser = at_least_one, allow_negative_numbers = true,
-        help_heading = "Approximation"
+        help_heading = "Advanced: families"
     )]
     pub(crate) rank: Option<usize>,
     /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: learn]
     #[arg(
         long, value_name = "A", value_parser = shape, allow_hyphen_values = true,
-        help_heading = "Approximation"
+        help_heading = "Advanced: families"
     )]
     pub(crate) shape: Option<Shape>,
     /// Shape of the mixing law, from 1e-3 to 1e3, or learn, for nig and snig; smaller is heavier-tailed [default:
     /// learn]
     #[arg(
         long, value_name = "L", value_parser = lambda, allow_hyphen_values = true,
-        help_heading = "Approximation"
+        help_heading = "Advanced: families"
     )]
     pub(crate) lambda: Option<Shape>,
     /// Kind of the components, for ef_mixture: gamma, log_normal, beta, … [default: by the model]
-    #[arg(long, value_name = "WORD", value_parser = component_name, help_heading = "Approximation")]
+    #[arg(long, value_name = "WORD", value_parser = component_name, help_heading = "Advanced: families")]
     pub(crate) component: Option<&'static str>,
     /// Law of the scale, for scale_mixture: logistic, variance_gamma, … [default: logistic]
-    #[arg(long, value_name = "WORD", value_parser = law_name, help_heading = "Approximation")]
+    #[arg(long, value_name = "WORD", value_parser = law_name, help_heading = "Advanced: families")]
     pub(crate) law: Option<&'static str>,
     /// Constant of a component or law, by name; may be given again for another
-    #[arg(long, value_name = "NAME=X", value_parser = constant, help_heading = "Approximation")]
+    #[arg(long, value_name = "NAME=X", value_parser = constant, help_heading = "Advanced: families")]
     pub(crate) constant: Vec<(String, f64)>,
     /// A scale of its own for each coordinate, for scale_mixture
-    #[arg(long, help_heading = "Approximation")]
+    #[arg(long, help_heading = "Advanced: families")]
     pub(crate) product: bool,
     /// How the parameters are cut into matrices or tensors, for matrix
-    #[arg(long, value_name = "3x4,2x2,…", value_parser = dims, help_heading = "Approximation")]
+    #[arg(long, value_name = "3x4,2x2,…", value_parser = dims, help_heading = "Advanced: families")]
     pub(crate) dims: Option<Dims>,
     /// How the precisions of a matrix move: joint, blockwise, or paper_literal with --mixing-step-size [default: joint]
-    #[arg(long, value_name = "WORD", value_parser = matrix_update, help_heading = "Approximation")]
+    #[arg(long, value_name = "WORD", value_parser = matrix_update, help_heading = "Advanced: families")]
     pub(crate) update: Option<MatrixUpdate>,
+    /// A diagonal scale matrix, like --covariance diagonal
+    #[arg(long, conflicts_with = "covariance", help_heading = "Approximation")]
+    pub(crate) mean_field: bool,
     /// Scale matrix, full or diagonal [default: full; diagonal for rank_k and for network]
     #[arg(long, value_name = "WORD", value_parser = covariance, help_heading = "Approximation")]
     pub(crate) covariance: Option<Covariance>,
@@ -202,7 +206,7 @@ pub(crate) struct FitArgs {
             "Draws of each step (and component) to begin with; more where noise hides the gain",
             Plan::default().n_draws
         ),
-        long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
+        long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Advanced: steps")]
     pub(crate) draws_per_step: Option<usize>,
     #[arg(
         help = or_default("Stop after so many steps", Plan::default().stop.max_steps),
@@ -224,66 +228,66 @@ pub(crate) struct FitArgs {
         long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
     pub(crate) restarts: Option<usize>,
     /// Rows of each step [default: all]
-    #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]
+    #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Advanced: steps")]
     pub(crate) minibatch: Option<usize>,
     /// How a gradient becomes a step: retraction, natural_gradient, natural_momentum, adam_like, euclidean_adam or
     /// gradient_descent; or printed, the updates as the paper prints them, with its plain draws, constant steps and no
     /// search (docs/printed.md)
-    #[arg(long, value_name = "WORD", value_parser = rule, help_heading = "Run")]
+    #[arg(long, value_name = "WORD", value_parser = rule, help_heading = "Advanced: steps")]
     pub(crate) rule: Option<Rule>,
     /// Option of --rule printed, such as on_leaving=halve; may be given again for another
-    #[arg(long, value_name = "NAME=WORD", value_parser = printed_option, help_heading = "Run")]
+    #[arg(long, value_name = "NAME=WORD", value_parser = printed_option, help_heading = "Advanced: steps")]
     pub(crate) printed: Vec<(String, String)>,
     /// Share γ of the last step that natural_momentum takes [default: 0.5]
-    #[arg(long, value_name = "G", value_parser = momentum, allow_hyphen_values = true, help_heading = "Run")]
+    #[arg(long, value_name = "G", value_parser = momentum, allow_hyphen_values = true, help_heading = "Advanced: steps")]
     pub(crate) momentum: Option<f64>,
     /// Running means of adam_like that are divided by their bias: both (s starts from the prior), data_only,
     /// momentum_only (s starts from the start) or none [default: both; momentum_only where a parameter has no Gaussian
     /// prior]
-    #[arg(long, value_name = "WORD", value_parser = bias_correction, help_heading = "Run")]
+    #[arg(long, value_name = "WORD", value_parser = bias_correction, help_heading = "Advanced: steps")]
     pub(crate) bias_correction: Option<BiasCorrection>,
     /// A fixed step size [default: found by the run]
-    #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
+    #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Advanced: steps")]
     pub(crate) step_size: Option<f64>,
     /// Another for the weights of a mixture, a learned shape, or the precisions of a matrix by paper_literal [default:
     /// that of --step-size]
-    #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
+    #[arg(long, value_name = "B", value_parser = positive, allow_hyphen_values = true, help_heading = "Advanced: steps")]
     pub(crate) mixing_step_size: Option<f64>,
     /// Bound on the KL divergence of a step, or none [default: learned, 1 at first; none for printed]
-    #[arg(long, value_name = "NATS", value_parser = max_kl, allow_hyphen_values = true, help_heading = "Run")]
+    #[arg(long, value_name = "NATS", value_parser = max_kl, allow_hyphen_values = true, help_heading = "Advanced: steps")]
     pub(crate) max_kl: Option<Bound>,
     /// The last state, not the average of the last steps
-    #[arg(long, help_heading = "Run")]
+    #[arg(long, help_heading = "Advanced: steps")]
     pub(crate) no_average: bool,
     /// Where second derivatives come from: hessian, gauss_newton, item_gradients, squared_mean, gradient_outer_product,
     /// least_change, stein or stein_plain [default: the best that the model has]
-    #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Run")]
+    #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Advanced: steps")]
     pub(crate) curvature: Option<Curvature>,
     /// What weighs the gradient of a draw: sampled (option I), marginal (II) or conditional (III) [default:
     /// conditional; sampled for printed]
-    #[arg(long, value_name = "WORD", value_parser = weights, help_heading = "Run")]
+    #[arg(long, value_name = "WORD", value_parser = weights, help_heading = "Advanced: steps")]
     pub(crate) weights: Option<MixingWeights>,
     /// How the draws of a step depend on each other: independent, antithetic or quasi_monte_carlo [default:
     /// quasi_monte_carlo; independent for printed]
-    #[arg(long, value_name = "WORD", value_parser = noise, help_heading = "Run")]
+    #[arg(long, value_name = "WORD", value_parser = noise, help_heading = "Advanced: steps")]
     pub(crate) noise: Option<Noise>,
     /// Where the draws of a mixture come from: mixture, whole (the mixture, so many in all), stratified or own_draws
     /// [default: own_draws; whole for printed]
-    #[arg(long, value_name = "WORD", value_parser = sampling, help_heading = "Run")]
+    #[arg(long, value_name = "WORD", value_parser = sampling, help_heading = "Advanced: steps")]
     pub(crate) sampling: Option<Sampling>,
     /// How the slope in a learned shape is estimated: exact, ratio or paper_literal [default: exact; paper_literal for
     /// printed]
-    #[arg(long, value_name = "WORD", value_parser = shape_estimator, help_heading = "Run")]
+    #[arg(long, value_name = "WORD", value_parser = shape_estimator, help_heading = "Advanced: steps")]
     pub(crate) shape_estimator: Option<ShapeEstimator>,
     /// Start where this says, without a search: normal(m, s) for locations drawn from N(m, s²), a number for all of
     /// them, or a run folder, fit file or file with a state
-    #[arg(long, value_name = "WHERE", value_parser = start_at, allow_hyphen_values = true, help_heading = "Run")]
+    #[arg(long, value_name = "WHERE", value_parser = start_at, allow_hyphen_values = true, help_heading = "Advanced: steps")]
     pub(crate) start: Option<StartAt>,
     /// Start with this variance in every direction, without a search [default: 1]
-    #[arg(long, value_name = "V", value_parser = scale, allow_hyphen_values = true, help_heading = "Run")]
+    #[arg(long, value_name = "V", value_parser = scale, allow_hyphen_values = true, help_heading = "Advanced: steps")]
     pub(crate) start_covariance: Option<f64>,
     /// Start at N(0, I), or at the guess of a network, without a search
-    #[arg(long, help_heading = "Run")]
+    #[arg(long, help_heading = "Advanced: steps")]
     pub(crate) no_search: bool,
     /// Fresh draws for the table, the ELBO, k̂ and the verdict; up to 16 times as many where noise would decide
     /// [default: 10000]
@@ -302,6 +306,18 @@ pub(crate) struct FitArgs {
     /// Keep the fit in this new folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
+    /// Replace an earlier fit in that folder
+    #[arg(long, help_heading = "Output")]
+    pub(crate) overwrite: bool,
+    /// Quantiles of the parameters to show, in percent [default: 2.5,50,97.5]
+    #[arg(
+        long, value_name = "P,P,…", value_delimiter = ',', value_parser = percent, allow_hyphen_values = true,
+        help_heading = "Output"
+    )]
+    pub(crate) quantiles: Option<Vec<f64>>,
+    /// Show odds ratios (logistic) or rate ratios (poisson), with the outermost of the quantiles
+    #[arg(long, help_heading = "Output")]
+    pub(crate) ratios: bool,
     /// Print one JSON object and nothing else
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

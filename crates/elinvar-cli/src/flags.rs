@@ -4,6 +4,7 @@ use crate::error::Failure;
 use elinvar::Plan;
 use elinvar::rule::{Printed, PrintedStep, Rule, StepSize};
 use elinvar::run::Correct;
+use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{PriorFlag, with_option};
 use elinvar_analysis::settings::{DataSettings, FamilySettings, ModelSettings, Settings, StartSettings, read};
 use elinvar_data::Scaling;
@@ -33,6 +34,9 @@ pub(crate) fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     set(&mut settings.output.out, &out);
     settings.output.json |= args.json;
     settings.output.quiet |= args.quiet;
+    set(&mut settings.output.quantiles, &args.quantiles);
+    settings.output.ratios |= args.ratios;
+    settings.output.overwrite |= args.overwrite;
     Ok(settings)
 }
 
@@ -177,6 +181,9 @@ fn over_family(family: &mut FamilySettings, args: &FitArgs) {
         *family = FamilySettings { name: args.family, ..FamilySettings::default() };
     }
     set(&mut family.covariance, &args.covariance);
+    if args.mean_field {
+        family.covariance = Some(Covariance::Diagonal);
+    }
     set(&mut family.components, &args.components);
     set(&mut family.rank, &args.rank);
     set(&mut family.shape, &args.shape);
@@ -248,6 +255,7 @@ mod tests {
             ("dims", "2x3"),
             ("update", "paper_literal"),
             ("covariance", "diagonal"),
+            ("mean-field", ""),
             ("seed", "5"),
             ("draws-per-step", "7"),
             ("max-steps", "9"),
@@ -274,6 +282,9 @@ mod tests {
             ("correct", ""),
             ("uncorrected", ""),
             ("out", "d"),
+            ("overwrite", ""),
+            ("quantiles", "5,50,95"),
+            ("ratios", ""),
             ("json", ""),
             ("quiet", ""),
         ];

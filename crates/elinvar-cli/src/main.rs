@@ -18,6 +18,7 @@ mod inits;
 mod loo;
 mod man;
 mod note;
+mod predict;
 mod print;
 mod progress;
 mod report;
@@ -25,7 +26,9 @@ mod reproduce;
 mod resume;
 mod run_args;
 mod sample;
+mod screen;
 mod signal;
+mod tip;
 
 use std::io::Write as _;
 use std::panic::{self, PanicHookInfo};
@@ -82,6 +85,7 @@ fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            let error = tip::mended(error);
             // Nothing can be said if the terminal is gone.
             let _ = error.print();
             return if error.use_stderr() { ExitCode::from(code::USAGE) } else { ExitCode::SUCCESS };
@@ -90,16 +94,17 @@ fn run() -> ExitCode {
     let outcome = match &cli.command {
         Command::Fit(args) => fit::run(args),
         Command::Data(args) => data::run(args),
-        Command::Reproduce(args) => reproduce::run(args),
         Command::Resume(args) => resume::run(args),
         Command::Sample(args) => sample::run(args),
         Command::Report(args) => report::run(args),
         Command::Diagnose(args) => diagnose::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Predict(args) => predict::run(args),
         Command::Loo(args) => loo::run(args),
         Command::Inits(args) => inits::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
+        Command::Reproduce(args) => reproduce::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

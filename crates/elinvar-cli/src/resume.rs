@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ResumeArgs) -> Result<Outcome, Failure> {
     let before = settings.plan.stop;
     settings.plan.stop = limits(before, args);
     let job = Job::new(&settings)?;
-    let output = OutputSettings { out: None, json: args.json, quiet: args.quiet };
+    let output = OutputSettings { json: args.json, quiet: args.quiet, ..OutputSettings::default() };
     if run_folder.is_finished() && settings.plan.stop == before {
         return show_again(args, &job, &output);
     }

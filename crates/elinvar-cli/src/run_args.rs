@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_complete::Shell;
-use elinvar_analysis::settings::value::{at_least_one, diagnostic_draws, seed};
+use elinvar_analysis::settings::value::{at_least_one, diagnostic_draws, percent, seed};
 
 use crate::choice::Words;
 
@@ -29,6 +29,18 @@ Examples:
 
 A shift is what importance weights do to a parameter: how far its mean moves, in standard deviations, and by which factor its
 standard deviation changes, when the draws are weighted towards the posterior. The exit code is that of the fit.";
+
+pub(crate) const PREDICT_EXAMPLES: &str = "\
+Examples:
+  elinvar predict run1 new.csv                             mean, sd and a 95 % interval of each row, as CSV on the screen
+  elinvar predict run1 new.csv -o predicted.csv            into a file
+  elinvar predict run1 new.csv --expectation               of the mean response, without the scatter of single rows
+  elinvar predict run1 new.csv --quantiles 5,25,50,75,95   other quantiles, in percent
+  grep Oslo all.csv | elinvar predict run1 -               a table from another program
+
+The new table needs the columns of the fit, under the same names and in any order; a level that the fit has not seen is refused
+with its line. Two classes have p_0, p_1, and sd and quantiles of p_1. A response is drawn for every draw of the answer, so that
+intervals hold new responses as often as they say, if the model is right. The data of the fit must be where they were.";
 
 pub(crate) const LOO_EXAMPLES: &str = "\
 Examples:
@@ -156,6 +168,37 @@ pub(crate) struct DiagnoseArgs {
     /// Print one JSON object and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArgs {
+    /// Folder written by `elinvar fit --out`
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// The new table, of any kind that elinvar reads; - for the standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Quantiles to write, in percent
+    #[arg(
+        long, value_name = "P,P,…", value_delimiter = ',', default_value = "2.5,50,97.5", value_parser = percent,
+        allow_hyphen_values = true
+    )]
+    pub(crate) quantiles: Vec<f64>,
+    /// Predict the linear predictor
+    #[arg(long, conflicts_with = "expectation")]
+    pub(crate) link: bool,
+    /// Predict the expectation of a response, not a single one
+    #[arg(long)]
+    pub(crate) expectation: bool,
+    /// Draws of the answer [default: 4000, or as many states as chains have kept]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub(crate) draws: Option<usize>,
+    /// Seed of the draws
+    #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Write to this new file instead of the screen
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

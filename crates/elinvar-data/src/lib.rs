@@ -1,7 +1,8 @@
 //! Tables from files as design matrices, with errors that say where and what to do.
 //!
 //! [`Table`] reads a file into row-major `f64`: CSV (comma, semicolon or tab, found by itself; a header is required),
-//! LIBSVM, npy, npz and, with the feature `parquet`, parquet. The content tells which; [`Reading`] says what becomes of
+//! LIBSVM, npy, npz and, with the feature `parquet`, parquet; text and npy also packed by gzip or, with that feature,
+//! zstd, and `-` is the standard input. The content tells which; [`Reading`] says what becomes of
 //! missing cells and of texts. [`RegressionData`] takes the target and the features out of it and checks what a
 //! regression model needs. [`split()`], [`split_fraction`] and [`read_row_numbers`] make training and test rows,
 //! [`Scaling`] brings columns to one scale, [`log_loss`] and its like score predictions, and [`describe()`] says what
@@ -52,6 +53,7 @@ mod nearest;
 mod npy;
 mod npz;
 mod open;
+mod packed;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod partition;

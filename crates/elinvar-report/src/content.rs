@@ -37,6 +37,8 @@ pub struct Content {
     pub tail: Option<Tail>,
     /// The families that were tried.
     pub rungs: Vec<Rung>,
+    /// Whether the model could have made its responses.
+    pub model_check: Option<ModelCheck>,
     /// What rows that were held out say.
     pub test: Option<Test>,
     /// The resolved configuration, as a file that makes the same run.
@@ -119,8 +121,12 @@ pub struct Headline {
     pub few_draws_dominate: bool,
     /// Above this k̂, importance weights are not to be trusted.
     pub pareto_k_threshold: f64,
-    /// Effective number of draws after weighting.
+    /// Independent draws that the answer is worth.
     pub effective_draws: Option<f64>,
+    /// Draws, or states of chains, that it rests on.
+    pub effective_of: u64,
+    /// Whether weights are nearly equal, so that k̂ means nothing.
+    pub nearly_equal: bool,
     /// Number of draws behind the diagnostics.
     pub n_draws: u64,
     /// Whether the run converged.
@@ -269,6 +275,51 @@ pub struct Rung {
     pub seconds: f64,
     /// Whether it is the one that was kept.
     pub kept: bool,
+}
+
+/// Whether a model could have made its responses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelCheck {
+    /// Whether nothing speaks against it.
+    pub fits: bool,
+    /// What was found, in a sentence.
+    pub reason: String,
+    /// Tables that were drawn from the fit.
+    pub n_draws: u64,
+    /// What was compared.
+    pub statistics: Vec<Statistic>,
+    /// The share of the variance that is explained: median, 5 % and 95 % quantile.
+    pub r_squared: Option<[f64; 3]>,
+    /// Rows of numbers or counts.
+    pub residuals: Vec<Residual>,
+    /// Rows of two classes, in bins.
+    pub calibration: Vec<CalibrationBin>,
+}
+
+/// A statistic of responses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Statistic {
+    /// Its name.
+    pub name: String,
+    /// Of the responses.
+    pub observed: f64,
+    /// The average over tables drawn from the fit.
+    pub expected: f64,
+    /// The share of drawn tables that are as extreme.
+    pub p: f64,
+    /// Whether it speaks against the model.
+    pub fails: bool,
+}
+
+/// A row beside what was predicted of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Residual {
+    /// The predicted mean.
+    pub predicted: f64,
+    /// The response minus that, in units of its predicted sd.
+    pub residual: f64,
 }
 
 /// What rows that were held out say.

@@ -49,9 +49,8 @@
 //! # Features
 //!
 //! `parallel` (default) spreads work over threads; the bits do not depend on their number. `dual` derives gradients and
-//! Hessians of generic code by dual numbers. `ndarray` shows draws as its arrays. `theory` shows natural and expectation
-//! parameters, statistics and Fisher
-//! matrices.
+//! Hessians of generic code by dual numbers. `ndarray` shows draws as its arrays. `theory` shows natural and
+//! expectation parameters, statistics and Fisher matrices.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 // What only `internals` shows; with it, as in the lints of `cargo xtask`, every public item must be reachable and used.

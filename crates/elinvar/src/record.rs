@@ -275,7 +275,7 @@ impl Agreement {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Scan {
-    /// Places at which log p was asked.
+    /// Places at which log p was asked; none where it is known to be concave, so that there is no other mode.
     pub places: usize,
     /// How far away the farthest of them is, in standard deviations.
     pub reach: f64,

@@ -61,7 +61,9 @@ pub(super) fn learn(
             }
             for parts in combinations(&lists) {
                 let name = parts.iter().map(|part| learning.parts[*part].0.as_str()).collect::<Vec<_>>().join(":");
-                check_name(&name).map_err(|mistake| mistake.or_at(text, span))?;
+                if let Some(by) = owner_of(&name) {
+                    return Err(Mistake::at(text, span.clone(), Problem::NameTaken { name, by }));
+                }
                 columns.push(Column { name, parts, centre: 0.0 });
             }
         }
@@ -88,14 +90,12 @@ pub(super) fn learn(
     Ok(recipe)
 }
 
-fn check_name(name: &str) -> Result<(), Mistake> {
+/// What else has this name.
+fn owner_of(name: &str) -> Option<&'static str> {
     if name == "intercept" {
-        return Err(Problem::NameTaken { name: name.into(), by: "the model's own intercept" }.into());
+        return Some("the model's own intercept");
     }
-    if DRAWS_COLUMNS.contains(&name) {
-        return Err(Problem::NameTaken { name: name.into(), by: "a column of the draws" }.into());
-    }
-    Ok(())
+    DRAWS_COLUMNS.contains(&name).then_some("a column of the draws")
 }
 
 /// The left side of the formula.

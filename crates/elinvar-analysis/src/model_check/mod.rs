@@ -4,6 +4,7 @@
 //! responses (posterior predictive checks; Gelman, Meng and Stern, Statistica Sinica 6, 1996). The verdict on the
 //! approximation says nothing about this: a posterior may be computed exactly under a model that is plainly wrong.
 
+mod predicted;
 mod r_squared;
 mod sentence;
 mod statistics;
@@ -14,6 +15,7 @@ use elinvar::target::DrawBuffer;
 use serde::Serialize;
 
 use crate::response::Regression;
+pub(crate) use predicted::PredictedRows;
 pub use r_squared::RSquared;
 use statistics::Statistics;
 
@@ -41,6 +43,9 @@ pub struct ModelCheck {
     pub checks: Vec<Check>,
     /// The share of the variance that the model explains.
     pub r_squared: Option<RSquared>,
+    /// The rows beside what is predicted of them.
+    #[serde(skip)]
+    pub(crate) rows: PredictedRows,
 }
 
 /// A statistic of the responses beside what the model expects of it.
@@ -82,7 +87,8 @@ pub(crate) fn check(
     let (fits, n_draws) = (!checks.iter().any(Check::fails), draws.len());
     let reason = sentence::of(&checks, regression.response, n_draws);
     let r_squared = r_squared::of(regression, posterior.transforms(), draws, seed);
-    Some(ModelCheck { fits, reason, n_draws, n_rows: rows.len(), checks, r_squared })
+    let predicted = PredictedRows::of(regression, posterior.transforms(), draws, &rows);
+    Some(ModelCheck { fits, reason, n_draws, n_rows: rows.len(), checks, r_squared, rows: predicted })
 }
 
 /// All rows, or one at random of each of `most` equal parts of the table.

@@ -12,7 +12,7 @@ use crate::prior::Prior;
 use crate::response::{Regression as Rows, Response};
 use crate::settings::ModelSettings;
 
-/// A target over a design matrix and a response, with a precision of the prior.
+/// Makes the target over a design matrix and a response, with a precision of the prior.
 type MakeTarget<L> = fn(DesignMatrix, Vec<f64>, f64) -> Result<Glm<L>, elinvar::Error>;
 
 /// What one regression differs by.

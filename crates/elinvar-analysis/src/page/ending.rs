@@ -10,6 +10,8 @@ pub(crate) struct Ending {
     reason: StopReason,
     n_steps: usize,
     n_rungs: usize,
+    /// Whether the last step that was allowed was taken.
+    at_limit: bool,
     remaining: Option<(f64, f64)>,
 }
 
@@ -19,6 +21,7 @@ impl Ending {
             reason: posterior.stop_reason(),
             n_steps: posterior.trace().len(),
             n_rungs: posterior.rungs().len(),
+            at_limit: posterior.trace().last().is_some_and(|step| step.index + 1 >= posterior.plan().stop.max_steps),
             remaining: remaining(posterior),
         }
     }
@@ -31,6 +34,12 @@ impl Ending {
             (n, rungs) => format!("{} steps of {rungs} families", grouped(n as u64)),
         };
         match self.reason {
+            StopReason::Converged if self.at_limit => {
+                format!(
+                    "at the limit of steps, after {steps}, with less than {} nats left to gain",
+                    significant(tolerance)
+                )
+            }
             StopReason::Converged => {
                 format!("converged after {steps}: less than {} nats are left to gain", significant(tolerance))
             }
@@ -77,9 +86,12 @@ mod tests {
 
     #[test]
     fn every_ending_has_a_sentence() {
-        let ending = |reason, n_rungs| Ending { reason, n_steps: 1200, n_rungs, remaining: Some((0.3, 0.01)) };
+        let ending =
+            |reason, n_rungs| Ending { reason, n_steps: 1200, n_rungs, at_limit: false, remaining: Some((0.3, 0.01)) };
         let said = |reason| ending(reason, 0).sentence(0.01);
         assert_eq!(said(StopReason::Converged), "converged after 1,200 steps: less than 0.01 nats are left to gain");
+        let at_limit = Ending { at_limit: true, ..ending(StopReason::Converged, 0) }.sentence(0.01);
+        assert_eq!(at_limit, "at the limit of steps, after 1,200 steps, with less than 0.01 nats left to gain");
         assert_eq!(
             said(StopReason::Stagnated),
             "not converged after 1,200 steps: the bound was no longer rising, and more draws did not help, with \

@@ -11,20 +11,25 @@ mod parameters;
 use crate::analysis::Analysis;
 use crate::job::Job;
 use crate::number::{duration, fixed, grouped, significant, with_error};
+use crate::table::shown_len;
 use crate::words::{self, FileName};
 
 /// The whole page.
-pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
+pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> String {
     let Analysis { posterior, judgement, diagnostics, few_draws_dominate, answer, seconds, run_folder, .. } = analysis;
     let (test, model_check) = (&analysis.test, &analysis.model_check);
     let counts = posterior.counts();
+    // What is folded to a screen later is not folded twice.
+    let prose = |text: String| if width.is_some() { text + "\n" } else { evidence::folded(&text) };
     let mut page = words::title(job, posterior, FileName::Given)
         + "\n\n"
-        + &evidence::verdict(judgement)
+        + &prose(evidence::verdict(judgement))
         + "\n"
-        + &model_check.as_ref().map_or(String::new(), |check| evidence::model(check, judgement.verdict) + "\n")
-        + &analysis.warnings.iter().map(|warning| evidence::folded(warning) + "\n").collect::<String>()
-        + &parameters::table(answer)
+        + &model_check.as_ref().map_or(String::new(), |check| prose(evidence::model(check, judgement.verdict)) + "\n")
+        + &analysis.warnings.iter().map(|warning| prose(warning.clone()) + "\n").collect::<String>()
+        + &parameters(job, analysis, width)
+        + "\n"
+        + &evidence::table(posterior, diagnostics, width)
         + "\n";
     if let Some(test) = test {
         page += &(held_out::table(test) + "\n");
@@ -90,9 +95,52 @@ pub(crate) fn text(job: &Job, analysis: &Analysis) -> String {
     page + "\nNext: " + &next::next(job, analysis) + "\n"
 }
 
+/// The table of parameters, with the quantiles that were asked for.
+fn parameters(job: &Job, analysis: &Analysis, width: Option<usize>) -> String {
+    let Some(quantiles) = &analysis.quantiles else { return String::new() };
+    let n_coefficients = job.model.regression().map_or(0, |rows| rows.design.n_cols() * rows.response.n_predictors());
+    let ratio = job.ratio().filter(|_| job.shows_ratios);
+    let worth = analysis.answer.effective_draws.unwrap_or(analysis.n_draws as f64);
+    parameters::table(&analysis.answer, &parameters::Beside { quantiles, n_coefficients, ratio, worth }, width)
+}
+
+/// A page in lines of so many places: those of prose are folded, those of tables stay.
+pub(crate) fn folded_to(page: &str, width: usize) -> String {
+    /// A screen that is narrower is not written for.
+    const NARROWEST: usize = 40;
+    let width = width.max(NARROWEST);
+    let mut text = String::new();
+    for line in page.lines() {
+        let is_table = line.trim_start().matches("   ").count() > 1;
+        if shown_len(line) <= width || is_table {
+            text += line;
+            text.push('\n');
+            continue;
+        }
+        // A name and what is said about it, or prose.
+        let starts_late = line.starts_with(&" ".repeat(NAME)) || line.chars().nth(NAME - 1) == Some(' ');
+        let indent = if starts_late && line.find("  ").is_some_and(|at| at < NAME) { NAME } else { 0 };
+        let mut now = String::new();
+        for word in line.split_inclusive(' ') {
+            if shown_len(&now) + shown_len(word.trim_end()) > width && !now.trim().is_empty() {
+                text += now.trim_end();
+                text.push('\n');
+                now = " ".repeat(indent);
+            }
+            now += word;
+        }
+        text += now.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// Places of a name before what is said about it.
+const NAME: usize = 13;
+
 /// A name and what there is to say about it.
 pub(crate) fn line(name: &str, value: &str) -> String {
     // A combining accent takes a character and no room.
-    let width = 13 + name.matches('\u{302}').count();
+    let width = NAME + name.matches('\u{302}').count();
     format!("{name:<width$}{value}\n")
 }

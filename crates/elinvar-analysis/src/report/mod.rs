@@ -8,14 +8,14 @@ mod trace;
 use elinvar::Family;
 use elinvar::family::Kind;
 use elinvar::posterior::{GivenBy, Verdict, WeightedDraws};
-use elinvar_report::{CalibrationBin, Content, Correction, Estimate, Headline, Metric, Rung, Test};
+use elinvar_report::{CalibrationBin, Content, Correction, Estimate, Headline, Metric, Rung, Statistic, Test};
 
 use crate::analysis::{Analysis, is_endless, unbounded};
 use crate::error::Error;
 use crate::family::family_in_words;
 use crate::held_out;
 use crate::job::Job;
-use crate::page::{ending::Ending, next::next};
+use crate::page::{ending::Ending, evidence, next::next};
 use crate::words::{self, FileName};
 
 /// What a report says besides the fit itself.
@@ -71,6 +71,7 @@ pub(crate) fn content(frame: Frame, analysis: &Analysis, weighted: &WeightedDraw
         stages: trace::stages(posterior.trace(), posterior.rungs()),
         tail: tail::of(weighted),
         rungs: posterior.rungs().iter().map(rung).collect(),
+        model_check: analysis.model_check.as_ref().map(model_check),
         test: analysis.test.as_ref().map(test),
         config: frame.config,
         command: frame.command,
@@ -90,7 +91,13 @@ fn headline(analysis: &Analysis) -> Headline {
         pareto_k: diagnostics.pareto_k,
         pareto_k_threshold: diagnostics.pareto_k_threshold,
         few_draws_dominate: analysis.few_draws_dominate,
-        effective_draws: Some(diagnostics.effective_sample_size),
+        effective_draws: Some(analysis.answer.effective_draws.unwrap_or(diagnostics.effective_sample_size)),
+        effective_of: match (posterior.corrected(), analysis.answer.given_by) {
+            (Some(corrected), _) => corrected.n_states() as u64,
+            (None, GivenBy::Weights) => (diagnostics.n_draws + diagnostics.wide.map_or(0, |wide| wide.n_draws)) as u64,
+            _ => diagnostics.n_draws as u64,
+        },
+        nearly_equal: evidence::are_nearly_equal(diagnostics),
         n_draws: diagnostics.n_draws as u64,
         converged: posterior.converged(),
         stopped: Ending::of(posterior).sentence(posterior.plan().stop.remaining_nats),
@@ -129,6 +136,30 @@ fn short(family: &Family) -> String {
     }
 }
 
+/// What checks of the model say, as reports have it.
+fn model_check(check: &crate::model_check::ModelCheck) -> elinvar_report::ModelCheck {
+    let statistic = |check: &crate::model_check::Check| Statistic {
+        name: check.name.into(),
+        observed: check.observed,
+        expected: check.expected,
+        p: check.p,
+        fails: check.fails(),
+    };
+    elinvar_report::ModelCheck {
+        fits: check.fits,
+        reason: check.reason.clone(),
+        n_draws: check.n_draws as u64,
+        statistics: check.checks.iter().map(statistic).collect(),
+        r_squared: check.r_squared.map(|share| [share.median, share.q5, share.q95]),
+        residuals: check.rows.residuals(),
+        calibration: check.rows.calibration().iter().map(bin).collect(),
+    }
+}
+
+fn bin(bin: &elinvar_data::CalibrationBin) -> CalibrationBin {
+    CalibrationBin { predicted: bin.predicted, observed: bin.observed, n: bin.n_rows as u64 }
+}
+
 fn test(test: &held_out::Test) -> Test {
     let metric = |metric: &held_out::Metric| {
         let (name, note) = match metric.name {
@@ -141,11 +172,6 @@ fn test(test: &held_out::Test) -> Test {
             other => (other, metric.unit),
         };
         Metric { name: name.into(), value: metric.value, se: metric.se, note: note.into() }
-    };
-    let bin = |bin: &elinvar_data::CalibrationBin| CalibrationBin {
-        predicted: bin.predicted,
-        observed: bin.observed,
-        n: bin.n_rows as u64,
     };
     Test {
         n_rows: test.n_rows as u64,

@@ -88,7 +88,6 @@ pub(crate) trait Response: Sync {
         }
     }
 
-    #[allow(dead_code, reason = "tables with ratios read it")]
     /// What to call e^β of a coefficient, if it has a name: an odds ratio, a rate ratio.
     fn ratio(&self) -> Option<&'static str> {
         None

@@ -68,3 +68,13 @@ keys! {
     start_at: StartAt;
     standard_deviation: f64;
 }
+
+/// A list of percentages.
+pub(super) fn percents<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<f64>>, D::Error> {
+    let typed = Vec::<Typed>::deserialize(deserializer).map_err(|_| D::Error::custom("give a list of percentages"))?;
+    let read = |typed: Typed| {
+        let text = typed.to_string();
+        value::percent(&text).map_err(|advice| D::Error::custom(format!("{text:?} will not do: {advice}")))
+    };
+    typed.into_iter().map(read).collect::<Result<Vec<f64>, _>>().map(Some)
+}

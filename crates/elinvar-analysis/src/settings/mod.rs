@@ -268,6 +268,13 @@ pub struct OutputSettings {
     pub json: bool,
     /// Whether nothing is said while it runs.
     pub quiet: bool,
+    /// Quantiles that are shown, in percent.
+    #[serde(deserialize_with = "key::percents")]
+    pub quantiles: Option<Vec<f64>>,
+    /// Whether the page shows odds ratios or rate ratios.
+    pub ratios: bool,
+    /// Whether an earlier fit in the folder is replaced.
+    pub overwrite: bool,
 }
 
 impl OutputSettings {

@@ -55,6 +55,13 @@ pub fn example(text: &str) -> Result<&'static str, String> {
     one_of(text, "embedded tables", &[EXAMPLE])
 }
 
+/// The probability of a quantile, in percent.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let within = |p: &f64| 0.0 < *p && *p < 100.0;
+    let advice = "a quantile is a percentage between 0 and 100, such as 2.5";
+    text.trim().parse().ok().filter(within).ok_or_else(|| advice.into())
+}
+
 /// What becomes of rows with missing cells.
 pub fn missing(text: &str) -> Result<Missing, String> {
     meaning(text, "choices", &[("refuse", Missing::Refuse), ("drop", Missing::Drop)])

@@ -360,9 +360,20 @@ fn a_kept_fit_is_never_overwritten() {
     story.ok(&["fit", "--out", "run"]);
     let (before, fit) = (story.files(), story.read("run/fit.json"));
     let ended = story.run(&["fit", "--out", "run", "--seed", "2"]);
-    let sentence = "error: run: the folder is not empty; name a new folder with --out\n";
+    let sentence =
+        "error: run: the folder has a fit already; name a new folder with --out, or replace it by --overwrite\n";
     assert_eq!((ended.code, ended.stderr.as_str(), ended.stdout.as_str()), (Some(2), sentence, ""));
-    assert_eq!((story.files(), story.read("run/fit.json")), (before, fit));
+    assert_eq!((story.files(), story.read("run/fit.json")), (before.clone(), fit.clone()));
+
+    // Unless somebody says so; what is not elinvar's stays.
+    story.write("run/notes.txt", "mine");
+    story.ok(&["fit", "--out", "run", "--seed", "2", "--overwrite"]);
+    assert!(story.read("run/fit.json") != fit && story.read("run/notes.txt") == "mine");
+    assert_eq!(story.files().len(), before.len() + 1);
+    story.write("run/trace.csv", "mine,too\n");
+    let ended = story.run(&["fit", "--out", "run", "--overwrite"]);
+    assert!(ended.code == Some(2) && ended.stderr.contains("this is not what a fit has left here"), "{}", ended.stderr);
+    assert_eq!(story.read("run/trace.csv"), "mine,too\n");
 }
 
 #[test]
@@ -422,7 +433,8 @@ fn draws_replace_no_file_and_no_link() {
 #[test]
 fn unknown_flags_and_commands_are_refused() {
     let story = Story::new();
-    for arguments in [&["fit", "--bogus"][..], &["fti"], &[], &["fit", "logistic", "a.csv", "y ~ b", "c"], &["sample"]]
+    for arguments in
+        [&["fit", "--bogus"][..], &["fti"], &[], &["fit", "logistic", "a.csv", "y ~ x", "b.csv"], &["sample"]]
     {
         let ended = story.run(arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments:?}");

@@ -159,7 +159,7 @@ fn a_second_verdict_comes_from_fresh_draws() {
         "mean, sd",
         "sd, factor",
         "\nELBO ",
-        "\nlog Z ",
+        "\nlog evidence ",
     ] {
         assert!(page.contains(part), "{part}\n{page}");
     }

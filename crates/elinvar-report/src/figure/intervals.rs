@@ -54,6 +54,20 @@ pub(crate) fn range(parameters: &[Parameter]) -> (f64, f64) {
     extent(all, 0.04)
 }
 
+/// Whether intervals of all can be seen on one scale: their widths are within a factor of 20 of each other.
+pub(crate) fn have_one_scale(parameters: &[Parameter]) -> bool {
+    const FACTOR: f64 = 20.0;
+    let sds = || parameters.iter().map(|p| p.summary.sd).filter(|sd| *sd > 0.0);
+    sds().fold(0.0, f64::max) <= FACTOR * sds().fold(f64::INFINITY, f64::min)
+}
+
+/// The range that holds the intervals of one, and zero.
+pub(crate) fn range_with_zero(parameter: &Parameter) -> (f64, f64) {
+    let ends = |s: &Summary| [s.q5, s.q95, s.mean];
+    let own = parameter.corrected.iter().chain([&parameter.summary]).flat_map(ends).collect::<Vec<_>>();
+    extent(own.into_iter().chain([0.0]), 0.04)
+}
+
 /// The interval of q as a broad bar with a dot, that of the corrected draws as a thin one below it.
 pub(crate) fn row(parameter: &Parameter, x: &Scale, y: f64, marks: &mut Marks) {
     let q = parameter.summary;

@@ -41,6 +41,10 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
         Frame::inside(size, margins, Scale::linear(range, (0.0, 1.0)), Scale::linear((0.0, 1.06 * peak), (0.0, 1.0)));
     let mut marks = Marks::default();
     marks.text("name", (frame.left, 14.0), Anchor::Start, &shortened(&parameter.name, NAME_CHARS));
+    if range.0 < 0.0 && range.1 > 0.0 {
+        let zero = frame.x.at(0.0);
+        marks.line("reference", (zero, frame.top), (zero, frame.bottom()));
+    }
     let curve = |d: &Density| d.points().map(|(x, y)| frame.at(x, y)).collect::<Vec<_>>();
     let line = curve(&of_q);
     let ends = [(frame.right(), frame.bottom()), (frame.left, frame.bottom())];
@@ -48,6 +52,13 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
     marks.path("q-line", &svg::path(line.into_iter(), false));
     if let Some(of_p) = &of_p {
         marks.path("p-line", &svg::path(curve(of_p).into_iter(), false));
+    }
+    // The 90 % interval of the answer, on the axis.
+    let of = parameter.corrected.unwrap_or(parameter.summary);
+    let within = |x: f64| frame.x.at(x.max(range.0).min(range.1));
+    let class = if parameter.corrected.is_some() { "p-thick" } else { "thick" };
+    if of.q5 < of.q95 {
+        marks.line(class, (within(of.q5), frame.bottom()), (within(of.q95), frame.bottom()));
     }
     axis(&frame, size.0, &mut marks);
     Some(Drawing {

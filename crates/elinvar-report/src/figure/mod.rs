@@ -7,6 +7,7 @@ pub(crate) mod legend;
 pub(crate) mod marginal;
 mod name;
 pub(crate) mod pair;
+pub(crate) mod residuals;
 pub(crate) mod tail;
 pub(crate) mod trace;
 
@@ -65,6 +66,7 @@ pub(crate) fn drawing(content: &Content, name: &FigureName) -> Option<Drawing> {
         FigureName::Tail => tail::draw(content.tail.as_ref()?, content.headline.pareto_k_threshold),
         FigureName::Ladder => ladder::draw(&content.rungs),
         FigureName::Calibration => calibration::draw(&content.test.as_ref()?.calibration),
+        FigureName::Residuals => residuals::draw(&content.model_check.as_ref()?.residuals),
         FigureName::Intervals => intervals::draw(&content.parameters, content.correction),
     }
 }

@@ -32,13 +32,15 @@ pub enum FigureName {
     Ladder,
     /// `calibration`: observed against predicted.
     Calibration,
+    /// `residuals`: rows against what was predicted of them.
+    Residuals,
     /// `intervals`: means and 90 % intervals of all parameters.
     Intervals,
 }
 
 impl FigureName {
     /// Every figure that needs no name of a parameter.
-    pub const PLAIN: [FigureName; 12] = [
+    pub const PLAIN: [FigureName; 13] = [
         FigureName::Marginals,
         FigureName::Pairs,
         FigureName::Elbo,
@@ -50,6 +52,7 @@ impl FigureName {
         FigureName::Tail,
         FigureName::Ladder,
         FigureName::Calibration,
+        FigureName::Residuals,
         FigureName::Intervals,
     ];
 }
@@ -70,6 +73,7 @@ impl fmt::Display for FigureName {
             FigureName::Tail => "tail",
             FigureName::Ladder => "ladder",
             FigureName::Calibration => "calibration",
+            FigureName::Residuals => "residuals",
             FigureName::Intervals => "intervals",
         };
         f.write_str(word)

@@ -54,6 +54,7 @@ pub(super) fn marginals(content: &Content) -> Option<Section> {
         ),
         false => format!("Densities of draws of the approximation.{which}"),
     };
+    let lead = lead + " The bar on the axis is the interval from the 5 % to the 95 % quantile; zero is dotted.";
     Some(Section {
         id: "marginals",
         title: "Marginals",

@@ -4,6 +4,7 @@ mod configuration;
 mod draws;
 mod head;
 mod held_out;
+mod model_check;
 mod run;
 mod script;
 mod script_json;
@@ -23,14 +24,15 @@ use section::Section;
 /// the table sorted and searched.
 pub fn html(content: &Content) -> String {
     let sections: Vec<Section> = [
+        table::section(content),
+        model_check::section(content),
+        held_out::section(content),
         draws::marginals(content),
         draws::pairs(content),
-        run::bound(content),
         run::ladder(content),
-        run::steps(content),
         weights::section(content),
-        table::section(content),
-        held_out::section(content),
+        run::bound(content),
+        run::steps(content),
         configuration::section(content),
     ]
     .into_iter()

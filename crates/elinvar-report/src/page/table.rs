@@ -28,11 +28,15 @@ pub(super) fn section(content: &Content) -> Option<Section> {
         by: content.correction.words(),
     };
     let most = shown.iter().map(|p| number::decimals(p.summary.sd)).max().unwrap_or(0);
-    let scale = Scale::linear(intervals::range(shown), (4.0, PICTURE.0 - 4.0));
+    let places = (4.0, PICTURE.0 - 4.0);
+    let common = Scale::linear(intervals::range(shown), places);
+    let is_common = intervals::have_one_scale(shown);
     let mut rows = String::new();
     for (i, parameter) in shown.iter().enumerate() {
         let decimals = if most <= UNIFORM_DECIMALS { most } else { number::decimals(parameter.summary.sd) };
-        rows.push_str(&columns.row(i, parameter, decimals, &scale, has_panel(content, i)));
+        let own = Scale::linear(intervals::range_with_zero(parameter), places);
+        let scale = if is_common { &common } else { &own };
+        rows.push_str(&columns.row(i, parameter, decimals, scale, has_panel(content, i)));
     }
     let left_out = match n - shown.len() {
         0 => String::new(),
@@ -50,9 +54,10 @@ pub(super) fn section(content: &Content) -> Option<Section> {
         id: "parameters",
         title: "Parameters",
         short: "Parameters",
-        lead: "On the scale of the model. The picture shows the mean and the range from the 5 % to the 95 % quantile, \
-               all rows on one scale."
-            .into(),
+        lead: format!(
+            "On the scale of the model. The picture shows the mean and the range from the 5 % to the 95 % quantile, {}.",
+            if is_common { "all rows on one scale" } else { "each row on a scale of its own that holds zero, dotted" }
+        ),
         body,
     })
 }
@@ -93,16 +98,16 @@ impl Columns {
         let of_p = if self.is_answer {
             let numbers =
                 [("mean", "mean"), ("sd", "standard deviation"), ("q5", "5 % quantile"), ("q95", "95 % quantile")];
-            let both =
-                numbers.map(|(name, title)| column(name, title) + &column("±", &format!("standard error: {title}")));
-            (group("p", 9, &format!("answer by {}", self.by)), both.concat() + &shift)
+            let both = numbers.map(|(name, title)| column(name, &format!("{title} ± standard error")));
+            (group("p", 5, &format!("answer by {}", self.by)), both.concat() + &shift)
         } else {
             let mean = column("mean", &format!("mean after {}", self.by));
             let sd = column("sd", &format!("standard deviation after {}", self.by));
             (group("p", 3, &format!("corrected by {}", self.by)), mean + &sd + &shift)
         };
         let (groups, names) = match (self.corrected, self.is_answer) {
-            (true, true) => (of_p.0 + &of_q.0, of_p.1 + &of_q.1),
+            // What the approximation says by itself is in the marginals: both would not fit a screen.
+            (true, true) => of_p,
             (true, false) => (of_q.0 + &of_p.0, of_q.1 + &of_p.1),
             (false, _) => of_q,
         };
@@ -117,7 +122,7 @@ impl Columns {
         let name = escape::text(&parameter.name);
         let label = if has_panel { format!("<a href=\"#m{index}\">{name}</a>") } else { name };
         let (of_q, of_p) = (self.of_q(parameter, decimals), self.of_p(parameter, decimals));
-        let cells = if self.is_answer { of_p + &of_q } else { of_q + &of_p };
+        let cells = if self.corrected && self.is_answer { of_p } else { of_q + &of_p };
         format!(
             "<tr><th scope=\"row\">{label}</th>{cells}<td class=\"picture\">{}</td></tr>\n",
             picture(parameter, scale)
@@ -144,9 +149,20 @@ impl Columns {
             return plain(p.map(|p| p.mean)) + &plain(p.map(|p| p.sd)) + &shift;
         }
         let errors = parameter.errors;
-        let both = |of: fn(Summary) -> f64| plain(p.map(of)) + &cell(errors.map(of), decimals, errors.map(of));
+        let both = |of: fn(Summary) -> f64| with_error(p.map(of), errors.map(of), decimals);
         both(|s| s.mean) + &both(|s| s.sd) + &both(|s| s.q5) + &both(|s| s.q95) + &shift
     }
+}
+
+/// A number with its error, and what it is sorted by.
+fn with_error(value: Option<f64>, error: Option<f64>, decimals: usize) -> String {
+    let (Some(value), Some(error)) = (value, error.filter(|error| error.is_finite())) else {
+        return cell(value, decimals, value);
+    };
+    // One digit of the error, and of the number as many decimals.
+    let decimals = if error > 0.0 { ((-error.log10()).ceil().max(0.0) as usize).min(decimals + 1) } else { decimals };
+    let [text, error] = [value, error].map(|x| number::fixed(x, decimals));
+    format!("<td class=\"n\" data-v=\"{value}\">{text} <span class=\"error\">± {error}</span></td>")
 }
 
 /// A number, or a dash, and what it is sorted by.

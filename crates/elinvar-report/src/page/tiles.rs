@@ -1,6 +1,6 @@
 //! The numbers that stand at the top.
 
-use crate::content::{Content, Estimate, Headline};
+use crate::content::{Content, Correction, Estimate, Headline};
 use elinvar_figure::{escape, number};
 
 pub(super) fn html(content: &Content) -> String {
@@ -8,7 +8,7 @@ pub(super) fn html(content: &Content) -> String {
         family(&content.headline),
         content.headline.elbo.map(|elbo| bound(elbo, content.headline.log_normaliser)),
         Some(pareto(&content.headline)),
-        effective(&content.headline),
+        effective(content),
         shift(content),
         cost(&content.headline),
     ];
@@ -35,7 +35,7 @@ fn family(headline: &Headline) -> Option<String> {
 fn bound(elbo: Estimate, log_normaliser: Option<Estimate>) -> String {
     let (value, error) = number::with_error(elbo.value, elbo.mcse);
     let gap = log_normaliser.map_or(String::new(), |z| {
-        format!("; {} below the estimated log normaliser", number::significant((z.value - elbo.value).max(0.0), 2))
+        format!("; {} below the log evidence", number::significant((z.value - elbo.value).max(0.0), 2))
     });
     tile("ELBO", &value, &format!("± {error} nats{gap}"), "")
 }
@@ -49,6 +49,9 @@ fn pareto(headline: &Headline) -> String {
         };
         return tile("Pareto k̂", "not known", note, "");
     };
+    if headline.nearly_equal && k > threshold {
+        return tile("Pareto k̂", "no meaning", "the weights are nearly equal", "");
+    }
     let side = if k <= threshold { "below" } else { "above" };
     let limit = number::fixed(threshold, 2);
     let draws = number::grouped(headline.n_draws);
@@ -73,10 +76,17 @@ fn gauge(k: f64, threshold: f64) -> String {
     )
 }
 
-fn effective(headline: &Headline) -> Option<String> {
+fn effective(content: &Content) -> Option<String> {
+    let headline = &content.headline;
     let effective = headline.effective_draws.filter(|n| n.is_finite())?;
-    let share = 100.0 * effective / headline.n_draws.max(1) as f64;
-    let note = format!("{} % of {}, after weighting", number::significant(share, 2), number::grouped(headline.n_draws));
+    let all = if headline.effective_of > 0 { headline.effective_of } else { headline.n_draws };
+    let note = match content.correction {
+        Correction::Chains => format!("that {} states of chains are worth", number::grouped(all)),
+        _ => {
+            let share = number::significant(100.0 * effective / all.max(1) as f64, 2);
+            format!("{share} % of {}, after weighting", number::grouped(all))
+        }
+    };
     Some(tile("Effective draws", &number::grouped(effective.max(0.0) as u64), &note, ""))
 }
 

@@ -19,13 +19,18 @@ pub(super) fn html(content: &Content) -> String {
     let reason = with_true_minus(&content.reason);
     let (first, rest) = first_sentence(&reason);
     let rest = if rest.is_empty() { String::new() } else { format!("<p class=\"numbers\">{}</p>", escape::text(rest)) };
+    let model = content.model_check.as_ref().map_or(String::new(), |check| {
+        let class = if check.fits { "reason model" } else { "reason model misfit" };
+        let said = escape::text(&sentence_case(&check.reason));
+        format!("<p class=\"{class}\"><span class=\"of\">Model</span> {said} <a href=\"#model\">More</a></p>")
+    });
     let next = content
         .next
         .as_ref()
         .map_or(String::new(), |next| format!("<p class=\"next\"><span>Next</span> {}</p>", escape::text(next)));
     format!(
         "<section class=\"verdict {class}\" aria-labelledby=\"verdict\">{icon}<div><h2 id=\"verdict\">{words}</h2>\
-         <p class=\"reason\">{}</p>{rest}{next}</div></section>",
+         <p class=\"reason\"><span class=\"of\">Approximation</span> {}</p>{rest}{model}{next}</div></section>",
         escape::text(first)
     )
 }
@@ -40,6 +45,12 @@ fn first_sentence(reason: &str) -> (&str, &str) {
         Some(end) => (&reason[..=end], reason[end + 2..].trim()),
         None => (reason, ""),
     }
+}
+
+/// With a capital letter.
+fn sentence_case(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or(String::new(), |first| first.to_uppercase().to_string() + rest.as_str())
 }
 
 /// A hyphen before a digit and after a space is a minus sign.

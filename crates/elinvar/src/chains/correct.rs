@@ -233,8 +233,8 @@ impl Work<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Bent coordinates in which the law is about N(0, I), also at places that they were not fitted to, with chains that
-    /// start there.
+    /// Bent coordinates in which the law is about N(0, I), also at places that they were not fitted to, with chains
+    /// that start there.
     fn unbent(
         &mut self,
         chains: &Ensemble,

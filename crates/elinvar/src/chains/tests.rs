@@ -133,8 +133,8 @@ fn steps_leave_a_banana_as_it_is() {
 
 #[test]
 fn a_banana_is_a_gaussian_in_bent_coordinates() {
-    // z₁ ~ N(0, 4), z₂ | z₁ ~ N(0.3 z₁², 1): standard deviations 2 and √(1 + 2 · 1.2²). Straight chains took thirty times
-    // the gradients, or were not trusted.
+    // z₁ ~ N(0, 4), z₂ | z₁ ~ N(0.3 z₁², 1): standard deviations 2 and √(1 + 2 · 1.2²). Straight chains took thirty
+    // times the gradients, or were not trusted.
     let target = from_fn(2, |z, grad| {
         let r = z[1] - 0.3 * z[0] * z[0];
         (grad[0], grad[1]) = (-z[0] / 4.0 + 0.6 * z[0] * r, -r);

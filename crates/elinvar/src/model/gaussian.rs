@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::linalg::{cholesky, dot, products};
-use crate::target::{About, Answer, Ask, Derivatives, Draws, Offers, Parts, Room, Target, TargetError};
+use crate::target::{About, Answer, Ask, Concavity, Derivatives, Draws, Offers, Parts, Room, Target, TargetError};
 
 /// N(m, P⁻¹), times a constant: log p(z) = log Z + ½ log|P| − (d/2) log 2π − ½ (z−m)ᵀP(z−m).
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +86,7 @@ impl Target for Gaussian {
         let d = self.mean.len();
         let offers = Offers { values: true, hessian: true, ..Offers::GRADIENT };
         let room = Room { per_draw: d, ..Room::default() };
-        About { offers, derivatives: Derivatives::Known, room, ..About::new(d) }
+        About { offers, derivatives: Derivatives::Known, concavity: Concavity::Concave, room, ..About::new(d) }
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {

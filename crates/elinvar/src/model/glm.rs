@@ -17,8 +17,8 @@ use super::kernels;
 use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
-    About, Answer, Ask, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows, Scratch, Target,
-    TargetError, Transforms, Want,
+    About, Answer, Ask, Concavity, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows,
+    Scratch, Target, TargetError, Transforms, Want,
 };
 use block::BESIDE;
 pub(super) use block::check_of_rows;
@@ -116,6 +116,7 @@ impl<L: Likelihood> Target for Glm<L> {
                 ..Offers::GRADIENT
             },
             derivatives: Derivatives::Known,
+            concavity: Concavity::Concave,
             room: room(self.x.n_cols()),
             ..About::new(self.x.n_cols())
         }

@@ -80,6 +80,9 @@ fn decision(evidence: &Evidence<'_>, cause: Cause) -> String {
 
 /// Where modes were looked for, and which of them nobody would have seen.
 pub(super) fn looked_around(scan: &Scan) -> String {
+    if scan.places == 0 {
+        return "; its log density is concave, so that there is no other mode".into();
+    }
     let (places, reach) = (grouped(scan.places), scan.reach);
     let unseen = match scan.finest {
         Some(finest) => format!("narrower than {} of its distance", shown(finest)),

@@ -18,7 +18,7 @@ const FEW_STATES: usize = 64;
 
 impl Posterior {
     /// Looks all around an answer, and remembers what was seen. Nothing where nobody can look: there is no gradient to
-    /// climb by, or the density has an edge, or the covariance is none.
+    /// climb by, or the density has an edge, or the covariance is none; and nothing where there is one mode for sure.
     fn look_around(
         &mut self,
         evaluator: &mut Evaluator<'_>,
@@ -28,6 +28,10 @@ impl Posterior {
     ) -> Result<Option<Scanned>, Error> {
         let about = evaluator.about();
         let can_look = about.offers.gradient && about.support == Support::Real;
+        if about.is_log_concave() {
+            self.record.scan = Some(Scan { places: 0, reach: 0.0, climbs: 0, finest: None });
+            return Ok(None);
+        }
         if !can_look || !centre.iter().chain(covariance).all(|v| v.is_finite()) {
             return Ok(None);
         }

@@ -41,8 +41,21 @@ pub struct About {
     pub guess: Option<Guess>,
     /// Whether fits hold the derivatives against differences.
     pub derivatives: Derivatives,
+    /// Whether what is evaluated, log p without the declared prior, is known to be concave: then no fit looks for
+    /// further modes, unless the prior may make some.
+    pub concavity: Concavity,
     /// Working memory, which a run reserves before its first step.
     pub room: Room,
+}
+
+/// Whether a log density is concave in the coordinates z, that is, on the unconstrained scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Concavity {
+    /// Nobody knows: a verdict of trust looks for further modes, which takes 256 to 16 384 evaluations.
+    #[default]
+    Unknown,
+    /// It is, so that there is one mode at most. Nothing checks this.
+    Concave,
 }
 
 /// Where the derivatives of a target come from, and so whether they can be wrong.
@@ -139,8 +152,15 @@ impl About {
             offers: Offers::GRADIENT,
             guess: None,
             derivatives: Derivatives::Written,
+            concavity: Concavity::Unknown,
             room: Room::default(),
         }
+    }
+
+    /// Whether log p as a whole is known to be concave.
+    pub(crate) fn is_log_concave(&self) -> bool {
+        let may_add_modes = matches!(self.prior, Prior::StudentT { .. });
+        self.concavity == Concavity::Concave && !may_add_modes
     }
 }
 
@@ -187,4 +207,18 @@ impl Offers {
     };
     /// Values alone.
     pub const VALUES: Offers = Offers { gradient: false, values: true, ..Offers::GRADIENT };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prior_with_long_tails_may_add_modes_to_a_concave_likelihood() {
+        let about = About { concavity: Concavity::Concave, ..About::new(2) };
+        let under = |prior: Prior| About { prior, ..about.clone() }.is_log_concave();
+        assert!(under(Prior::None) && under(Prior::Gaussian { precision: 1.0, leading: 2 }));
+        assert!(!under(Prior::StudentT { mean: vec![0.0; 2], precision: vec![1.0; 2], a: 2.0 }));
+        assert!(!About::new(2).is_log_concave());
+    }
 }

@@ -18,7 +18,7 @@ mod support;
 mod transform;
 mod transforms;
 
-pub use about::{About, Derivatives, Guess, Offers, Room};
+pub use about::{About, Concavity, Derivatives, Guess, Offers, Room};
 pub use answer::{Answer, Parts, Scratch};
 pub use around::{Borrowed, Constrained, OnSupport, WithPrior};
 pub(crate) use around::{ByDifferences, FreeScale};

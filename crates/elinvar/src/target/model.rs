@@ -1,7 +1,7 @@
 //! A model as most people write it: parameters on their natural scale, one point at a time.
 
 use super::by_point::{self, PointwiseHessian, PointwiseTarget, PointwiseValue};
-use super::{About, Answer, Ask, Constrained, Offers, Parameters, Target, TargetError, Want};
+use super::{About, Answer, Ask, Concavity, Constrained, Offers, Parameters, Target, TargetError, Want};
 
 /// A log density of parameters that say themselves what they are called and where they may lie.
 ///
@@ -59,6 +59,11 @@ pub trait Model: Sync {
     /// there is [`Model::hessian`].
     fn offers(&self) -> Offers {
         Offers::GRADIENT
+    }
+
+    /// Whether log p is known to be concave on the unconstrained scale, Jacobians of constraints included.
+    fn concavity(&self) -> Concavity {
+        Concavity::Unknown
     }
 
     /// log p(x) alone.
@@ -126,7 +131,8 @@ impl<M: Model> Target for M {
         }
         let inner = unconstrained(self);
         let about = if offers.hessian { by_point::about_second_order(&inner) } else { by_point::about(&inner) };
-        About { offers: Offers { gradient: offers.gradient, ..about.offers }, ..about }
+        let offers = Offers { gradient: offers.gradient, ..about.offers };
+        About { offers, concavity: self.concavity(), ..about }
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {

@@ -70,8 +70,8 @@ pub(crate) const STUCK: f64 = 0.05;
 /// How often bent coordinates may be looked for. Not tuned.
 pub(crate) const SHAPES: usize = 4;
 /// How far the gradients of any component may be from those of N(0, I) in coordinates with bends, for an answer in them
-/// to be believed. Traced on few runs: 0.00 to 0.02 for bananas, up to 0.05 for a beta-binomial posterior; the mean over
-/// 27 components, which was looked at before, was below 0.04 in a wrong trust of a hierarchy.
+/// to be believed. Traced on few runs: 0.00 to 0.02 for bananas, up to 0.05 for a beta-binomial posterior; the mean
+/// over 27 components, which was looked at before, was below 0.04 in a wrong trust of a hierarchy.
 pub(crate) const ROUGH: f64 = 0.06;
 /// Nats below the median of log p(u), and so many times √d more, from which a state says nothing of the covariance.
 /// Not tuned.

@@ -3,6 +3,7 @@
 use elinvar::chains::{Correction, Doubt};
 use elinvar::model::GaussianMixture;
 use elinvar::posterior::Verdict;
+use elinvar::prelude::log_density;
 use elinvar::target::{About, Answer, Ask, Offers, Target, TargetError};
 use elinvar::{Family, Plan};
 
@@ -87,7 +88,25 @@ fn trust_says_where_nobody_looked() {
     let posterior = elinvar::run::fit(&target, Family::auto(), &Plan::default()).unwrap();
     let judgement = posterior.judgement().unwrap();
     assert_eq!(judgement.verdict, Verdict::Trust);
-    let said = "no other mode was seen from 2,048 places up to 20 sds away, but one that is narrower than 0.06 of its";
+    let said = "no other mode was seen from 1,536 places up to 20 sds away, but one that is narrower than 0.07 of its";
     assert!(judgement.reason.contains(said), "{}", judgement.reason);
-    assert_eq!(posterior.scan().map(|scan| scan.places), Some(2_048));
+    assert_eq!(posterior.scan().map(|scan| scan.places), Some(1_536));
+}
+
+/// A log-concave density has no other mode, and nobody looks for one.
+#[test]
+fn where_there_is_one_mode_nobody_looks_for_another() {
+    let normal = |z: &[f64], gradient: &mut [f64]| {
+        gradient.iter_mut().zip(z).for_each(|(g, z)| *g = -z);
+        -0.5 * z.iter().map(|z| z * z).sum::<f64>()
+    };
+    let fit = |target: &dyn Target| elinvar::run::fit(target, Family::auto(), &Plan::default()).unwrap();
+    let concave = fit(&log_density(5, normal).log_concave());
+    let judgement = concave.judgement().unwrap();
+    assert_eq!(judgement.verdict, Verdict::Trust);
+    assert!(judgement.reason.contains("its log density is concave, so that there is no other mode"), "{judgement:?}");
+    let unknown = fit(&log_density(5, normal));
+    assert_eq!(concave.scan().map(|scan| scan.places), Some(0));
+    assert_eq!(unknown.scan().map(|scan| scan.places), Some(1_024));
+    assert!(concave.counts().log_density + 1_024 <= unknown.counts().log_density);
 }

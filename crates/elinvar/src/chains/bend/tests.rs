@@ -79,8 +79,8 @@ fn a_bent_gaussian_is_found_from_states_and_gradients() {
 
 #[test]
 fn a_driver_that_is_no_axis_is_found() {
-    // t = wᵀx ~ N(0, 1), vᵀx | t ~ N(t² − 1, 1/4), all else standard normal, in the coordinates of a matched Gaussian: no
-    // candidate is w.
+    // t = wᵀx ~ N(0, 1), vᵀx | t ~ N(t² − 1, 1/4), all else standard normal, in the coordinates of a matched Gaussian:
+    // no candidate is w.
     let d = 5;
     let (w, v) = ([0.5, -0.5, 0.1, 0.7, 0.0], [0.7, 0.1, 0.5, -0.5, 0.0]);
     let mut x = vec![0.0; d * 300];

@@ -1,6 +1,6 @@
 //! A log density as a closure, with all that a [`Model`] can say.
 
-use crate::target::{Model, Offers, Parameters, Transform};
+use crate::target::{Concavity, Model, Offers, Parameters, Transform};
 
 type Values<'f> = Box<dyn Fn(&[f64]) -> f64 + Sync + 'f>;
 type Hessians<'f> = Box<dyn Fn(&[f64], &mut [f64]) + Sync + 'f>;
@@ -12,6 +12,7 @@ pub struct Density<'f, F> {
     offers: Offers,
     value: Option<Values<'f>>,
     hessian: Option<Hessians<'f>>,
+    concavity: Concavity,
 }
 
 /// The stand-in for a gradient that does not exist.
@@ -41,7 +42,8 @@ pub fn log_density<'f, F>(parameters: impl Into<Parameters>, f: F) -> Density<'f
 where
     F: Fn(&[f64], &mut [f64]) -> f64 + Sync,
 {
-    Density { parameters: parameters.into(), gradient: f, offers: Offers::GRADIENT, value: None, hessian: None }
+    let (parameters, offers) = (parameters.into(), Offers::GRADIENT);
+    Density { parameters, gradient: f, offers, value: None, hessian: None, concavity: Concavity::Unknown }
 }
 
 /// The model whose log density is `f`, of which nothing but values is known. A fit takes many more of them than it
@@ -69,6 +71,7 @@ where
         offers: Offers::VALUES,
         value: Some(Box::new(f)),
         hessian: None,
+        concavity: Concavity::Unknown,
     }
 }
 
@@ -77,6 +80,11 @@ impl<'f, F> Density<'f, F> {
     pub fn named<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.parameters = self.parameters.renamed(names.into_iter().map(Into::into).collect());
         self
+    }
+
+    /// The same, known to be log-concave on the unconstrained scale: there is no other mode to look for.
+    pub fn log_concave(self) -> Self {
+        Self { concavity: Concavity::Concave, ..self }
     }
 
     /// The same with a parameter that is positive.
@@ -121,6 +129,10 @@ impl<F: Fn(&[f64], &mut [f64]) -> f64 + Sync> Model for Density<'_, F> {
 
     fn offers(&self) -> Offers {
         self.offers
+    }
+
+    fn concavity(&self) -> Concavity {
+        self.concavity
     }
 
     fn value(&self, x: &[f64]) -> f64 {
