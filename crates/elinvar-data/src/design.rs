@@ -233,8 +233,8 @@ fn design(table: &Table, kept: &[usize], intercept: Intercept) -> Result<Design,
     Ok(design)
 }
 
-/// Control characters are escaped: names go into tables and files of lines.
-fn on_one_line(level: &str) -> String {
+/// A text whose control characters are escaped: names go into tables and files of lines.
+pub fn on_one_line(level: &str) -> String {
     let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     level.chars().map(escaped).collect()
 }

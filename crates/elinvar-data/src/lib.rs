@@ -70,7 +70,7 @@ mod zip;
 pub use beside::Beside;
 pub use columns::Columns;
 pub use describe::{ColumnDescription, ColumnKind, Description, Level, Problem, Range, describe};
-pub use design::{DesignColumn, RegressionData};
+pub use design::{DesignColumn, RegressionData, on_one_line};
 pub use embedded::breast_cancer;
 pub use error::{Error, Place, Unit};
 pub use format::Format;

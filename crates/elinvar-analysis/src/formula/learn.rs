@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use elinvar_data::{DRAWS_COLUMNS, Table, nearest};
+use elinvar_data::{DRAWS_COLUMNS, Table, nearest, on_one_line};
 
 use super::arithmetic::{Arithmetic, index};
 use super::coding::{Coding, code};
@@ -15,6 +15,10 @@ use super::tree::{Factor, Tree};
 
 /// A column with more different numbers than this and more than half as many as there are rows is no category.
 const MANY_LEVELS: usize = 50;
+
+/// Columns of a design, at most, and numbers in it: 2 GiB.
+const MOST_COLUMNS: usize = 1 << 16;
+const MOST_NUMBERS: usize = 1 << 28;
 
 /// What a formula makes of a table; constants are learned from `rows`, or from all.
 pub(super) fn learn(
@@ -49,6 +53,12 @@ pub(super) fn learn(
         for product in products {
             let lists: Vec<Vec<usize>> =
                 product.iter().map(|(factor, coding)| choices[*factor].parts(*coding, &learning)).collect();
+            let n_new = lists.iter().fold(1_usize, |n, list| n.saturating_mul(list.len()));
+            let n_columns = n_new.saturating_add(columns.len());
+            if n_columns > MOST_COLUMNS || n_columns.saturating_mul(table.n_rows()) > MOST_NUMBERS {
+                let most = MOST_COLUMNS.min(MOST_NUMBERS / table.n_rows().max(1));
+                return Err(Mistake::at(text, span.clone(), Problem::TooManyColumns { n_columns, most }));
+            }
             for parts in combinations(&lists) {
                 let name = parts.iter().map(|part| learning.parts[*part].0.as_str()).collect::<Vec<_>>().join(":");
                 if let Some(by) = owner_of(&name) {
@@ -246,12 +256,6 @@ fn combinations(lists: &[Vec<usize>]) -> Vec<Vec<usize>> {
             .collect();
     }
     all
-}
-
-/// Control characters are escaped: names go into tables and files of lines.
-fn on_one_line(level: &str) -> String {
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    level.chars().map(escaped).collect()
 }
 
 /// Factors that some term has, in order; the others were taken out.

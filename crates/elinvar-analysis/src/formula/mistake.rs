@@ -47,6 +47,9 @@ pub enum Problem {
     /// An expansion that has no end in sight.
     #[error("this makes more than {most} terms; leave interactions out")]
     TooManyTerms { most: usize },
+    /// More columns than there is room for.
+    #[error("this makes {n_columns} columns, and at most {most} fit into memory; leave interactions of categories out")]
+    TooManyColumns { n_columns: usize, most: usize },
     /// An interaction of too many columns.
     #[error("an interaction has at most {most} columns; leave some out")]
     TooManyFactors { most: usize },

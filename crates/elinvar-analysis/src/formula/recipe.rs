@@ -112,7 +112,6 @@ pub(super) struct Column {
     pub(super) centre: f64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }

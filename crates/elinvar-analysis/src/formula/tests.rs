@@ -148,6 +148,9 @@ fn mistakes_are_marked_and_say_what_to_do() {
     assert!(said("y ~ b").contains("b is 3 in every row, which duplicates the intercept"), "{}", said("y ~ b"));
     assert!(said("y ~ scale(b)").contains("every row"));
     assert!(read("y ~ 0 + b", one).is_ok());
+    let many: String = (0..800).map(|i| format!("{i},u{},v{},w{}\n", i % 299, i % 301, i % 300)).collect();
+    let said = read("y ~ a:b:c", &format!("y,a,b,c\n{many}")).unwrap_err().to_string();
+    assert!(said.contains("columns, and at most 65536 fit into memory"), "{said}");
     let taken = "y,intercept,lp__\n1,2,3\n2,5,7\n";
     assert!(read("y ~ intercept", taken).unwrap_err().to_string().contains("taken by the model's own intercept"));
     assert!(read("y ~ lp__", taken).unwrap_err().to_string().contains("taken by a column of the draws"));

@@ -1,8 +1,8 @@
 //! Laws of rows against 50 digits, which row_laws.py has written.
 
 use elinvar::model::{
-    BetaRegression, BinomialRegression, DesignMatrix, GammaRegression, NegativeBinomialRegression, NoisePrior,
-    Regression, RowLaw, StudentTRegression,
+    BetaRegression, BinomialRegression, DesignMatrix, GammaRegression, LinearRegression, NegativeBinomialRegression,
+    NoisePrior, OrdinalRegression, PoissonRegression, Regression, RowLaw, StudentTRegression,
 };
 use elinvar::target::{Answer, Ask, Contraction, Covariance, Draws, Prior, Target, Want};
 use serde::Deserialize;
@@ -101,4 +101,49 @@ fn responses_that_no_row_has_are_named() {
     assert!(GammaRegression::new(design(), vec![0.0], 1.0).is_err());
     assert!(BetaRegression::new(design(), vec![1.0], 1.0).is_err());
     assert!(BinomialRegression::of_trials(design(), vec![3.0], vec![2.0], 1.0).is_err());
+}
+
+/// The log density of a point.
+fn log_p(target: &dyn Target, z: &[f64]) -> f64 {
+    let mut out = Answer::new(z.len(), 1);
+    target.evaluate(&Ask::all(Draws::new(z.len(), z), Want::Values), &mut out).unwrap();
+    out.log_p()[0]
+}
+
+#[test]
+fn an_offset_is_a_column_of_coefficient_one_and_a_weight_of_two_a_row_twice() {
+    let (x, offset) = ([0.3, -1.2, 0.8, 2.0], [0.5, -0.7, 1.1, 0.2]);
+    let y = [2.0, 0.0, 1.0, 2.0];
+    let plain = || DesignMatrix::new(x.to_vec(), 1, vec!["x".into()]).unwrap();
+    let wide = || {
+        let rows = x.iter().zip(offset).flat_map(|(x, o)| [*x, o]).collect();
+        DesignMatrix::new(rows, 2, vec!["x".into(), "o".into()]).unwrap()
+    };
+    let twice = || {
+        let rows = x.iter().flat_map(|x| [*x, *x]).collect();
+        DesignMatrix::new(rows, 1, vec!["x".into()]).unwrap()
+    };
+    let (y, yy) = (y.to_vec(), y.iter().flat_map(|y| [*y, *y]).collect::<Vec<f64>>());
+    let shifted = |target: &dyn Target, wider: &dyn Target, rest: &[f64]| {
+        let (a, b) = ([&[0.4][..], rest].concat(), [&[0.4, 1.0][..], rest].concat());
+        let (found, truth) = (log_p(target, &a), log_p(wider, &b));
+        assert!((found - truth).abs() < 1e-12, "{found} {truth}");
+    };
+    let doubled = |weighed: &dyn Target, repeated: &dyn Target, rest: &[f64]| {
+        let z = [&[0.4][..], rest].concat();
+        let (found, truth) = (log_p(weighed, &z), log_p(repeated, &z));
+        assert!((found - truth).abs() < 1e-12, "{found} {truth}");
+    };
+    let (o, w) = (|| offset.to_vec(), || vec![2.0; 4]);
+    let poisson = |x, y| PoissonRegression::new(x, y, 1.0).unwrap();
+    shifted(&poisson(plain(), y.clone()).with_offset(o()).unwrap(), &poisson(wide(), y.clone()), &[]);
+    doubled(&poisson(plain(), y.clone()).with_weights(w()).unwrap(), &poisson(twice(), yy.clone()), &[]);
+    let counts = |x, y| NegativeBinomialRegression::new(x, y, 1.0).unwrap();
+    shifted(&counts(plain(), y.clone()).with_offset(o()).unwrap(), &counts(wide(), y.clone()), &[0.3]);
+    doubled(&counts(plain(), y.clone()).with_weights(w()).unwrap(), &counts(twice(), yy.clone()), &[0.3]);
+    let ordered = |x, y| OrdinalRegression::new(x, y, 3, 1.0).unwrap();
+    shifted(&ordered(plain(), y.clone()).with_offset(o()).unwrap(), &ordered(wide(), y.clone()), &[0.1, -0.4]);
+    doubled(&ordered(plain(), y.clone()).with_weights(w()).unwrap(), &ordered(twice(), yy.clone()), &[0.1, -0.4]);
+    let linear = |x, y| LinearRegression::new(x, y, 1.0).unwrap();
+    doubled(&linear(plain(), y).with_weights(w()).unwrap(), &linear(twice(), yy), &[0.2]);
 }
