@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use elinvar::Posterior;
 use elinvar::file::{fingerprint, is_left_over, replace};
 use elinvar::posterior::{Agreement, Diagnostics, Estimate, Judgement, Rung};
 use elinvar::run::journal::Folder;
@@ -243,10 +244,17 @@ impl RunFolder {
         }
         posterior.save(self.path.join(FIT)).map_err(|e| self.unkept(&e))?;
         fail_point::pass(FIT).map_err(|e| self.unkept(&e.kind()))?;
-        // The results stand; what is left over is no reason to complain.
-        let checkpoint = self.own_checkpoint()?;
+        self.own_checkpoint()?;
         let _ = fs::remove_file(self.pending());
         fail_point::pass("settings moved").map_err(|e| self.unkept(&e.kind()))?;
+        self.tidy(posterior);
+        Ok(())
+    }
+
+    /// Removes what a finished fit has no use for, its own files alone: the results stand, and what cannot be removed is
+    /// no reason to complain.
+    pub fn tidy(&self, posterior: &Posterior) {
+        let Ok(checkpoint) = self.own_checkpoint() else { return };
         remove_parts(&self.path);
         // A fit that has converged has nowhere to go; what somebody else has put there stays, and the folder with it.
         let has_ended = posterior.converged() || posterior.stop_reason() == StopReason::LeftToChains;
@@ -254,7 +262,6 @@ impl RunFolder {
         let _ = Folder::new(&checkpoint).and_then(tidy);
         remove_parts(&checkpoint);
         let _ = fs::remove_dir(checkpoint);
-        Ok(())
     }
 }
 

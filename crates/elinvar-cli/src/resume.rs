@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ResumeArgs) -> Result<Outcome, Failure> {
     let job = Job::new(&settings)?;
     let output = OutputSettings { json: args.json, quiet: args.quiet, ..OutputSettings::default() };
     if run_folder.is_finished() && settings.plan.stop == before {
-        return show_again(args, &job, &output);
+        return show_again(args, &run_folder, &job, &output);
     }
     run_folder.begin(&job)?;
     let command = by_config(&args.run);
@@ -42,8 +42,10 @@ fn limits(before: Stop, args: &ResumeArgs) -> Stop {
 }
 
 /// Says that there is nothing to be done, and prints the fit again.
-fn show_again(args: &ResumeArgs, job: &Job, output: &OutputSettings) -> Result<Outcome, Failure> {
+fn show_again(args: &ResumeArgs, folder: &RunFolder, job: &Job, output: &OutputSettings) -> Result<Outcome, Failure> {
     let posterior = Kept::open(&args.run)?.posterior;
+    // The fit may have been killed after its results were written, and before it had cleared up.
+    folder.tidy(&posterior);
     let fitted = Analysis::of_kept(job, posterior)?.in_folder(&args.run);
     if !output.quiet && !output.json {
         let shown = args.run.display();

@@ -23,8 +23,8 @@ use statistics::Statistics;
 pub(crate) const DRAWS: usize = 512;
 /// Rows that they have; of larger tables so many are chosen at random.
 const MOST_ROWS: usize = 1_024;
-/// A statistic with a smaller p-value speaks against the model. Of tables that their own model has made, some 0.7 %
-/// are accused by the checks together (a test counts them).
+/// A statistic with a smaller p-value speaks against the model. Of 1 200 tables that their own model had made, four
+/// were accused by the checks together, when light tails still counted; a test allows three of 120.
 const LEVEL: f64 = 0.005;
 
 /// What responses drawn from a fit say about the model.

@@ -28,13 +28,14 @@ fn ended(mut command: Command) -> (Option<i32>, String, String) {
 }
 
 /// Every named point in the life of a run folder, and whether a full disk is tried there.
-const POINTS: [(&str, bool); 10] = [
+const POINTS: [(&str, bool); 11] = [
     ("folder made", true),
     ("checkpoint made", true),
     ("settings kept", true),
     ("trace.csv", true),
     ("diagnostics.json", true),
     ("config.toml", true),
+    ("recipe.json", true),
     ("report.html", true),
     ("checksums.txt", true),
     ("fit.json", false),
@@ -73,6 +74,21 @@ fn there_is_a_way_on_from_every_point_of_a_folder() {
             fs::remove_dir_all(story.path("run")).unwrap();
         }
     }
+}
+
+/// A fit that was killed when its results stood, and before it had cleared up, is cleared up by whoever looks next.
+#[test]
+fn what_a_kill_has_left_beside_results_is_cleared_up() {
+    let story = Story::new();
+    assert_eq!(story.run(&words(&format!("{SHORT} --out run"))).code, Some(3));
+    let expected = results(&story, "run");
+    for left in ["run/checkpoint/.restart-0-part-0.json.0123456789abcdef.part", "run/.fit.json.0123456789abcdef.part"] {
+        fs::create_dir_all(story.path("run/checkpoint")).unwrap();
+        story.write(left, "half a file");
+        assert_eq!(story.run(&words("resume run")).code, Some(3));
+        check_tidy(&story, "run");
+    }
+    assert_eq!(results(&story, "run"), expected);
 }
 
 /// The results of a fit that goes on after its end stay until there are new ones.
