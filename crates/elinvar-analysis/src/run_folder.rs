@@ -251,8 +251,8 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Removes what a finished fit has no use for, its own files alone: the results stand, and what cannot be removed is
-    /// no reason to complain.
+    /// Removes what a finished fit has no use for, its own files alone: the results stand, and what cannot be removed
+    /// is no reason to complain.
     pub fn tidy(&self, posterior: &Posterior) {
         let Ok(checkpoint) = self.own_checkpoint() else { return };
         remove_parts(&self.path);
