@@ -42,7 +42,7 @@ pub trait Likelihood: Send + Sync {
 
     /// Writes E ℓ, replaces the means of η ~ N(m, s²) by E ∂ℓ/∂η and writes E ∂²ℓ/∂η²; the variances may be
     /// overwritten. Returns how many evaluations of ℓ a row was worth. `node` holds four numbers per row, of which
-    /// there are at most [`EXPECTATION_BLOCK`].
+    /// there are at most 256.
     fn expectation_block(
         y: &[f64],
         eta: &mut [f64],
