@@ -5,6 +5,8 @@
 //! difference of Stirling series in which the large terms have been cancelled on paper (mathematics §9.1, mathematics
 //! §2).
 
+use crate::special::gamma::ln_gamma_ratio;
+
 /// Up to this many factors are summed one by one.
 const FEW: u64 = 48;
 /// From here on the series below are exact to rounding.
@@ -30,6 +32,29 @@ pub(super) fn log_ratio(a: f64, b: f64, difference: f64, n: u64) -> f64 {
     sum + (a * ln_1p_minus(s) - b * ln_1p_minus(t)) - 0.5 * (s.ln_1p() - t.ln_1p())
         + n * log_ratio
         + ((correction(a + n) - correction(a)) - (correction(b + n) - correction(b)))
+}
+
+/// log (a)_n − n log a = Σ log(1 + i/a) over i < n, for a > 0.
+///
+/// Of few factors the product is taken, up to [`FACTORS`] for each logarithm: what a logarithm of each would take is
+/// most of the time of a regression on counts.
+pub(super) fn log_rise(a: f64, n: u64) -> f64 {
+    /// (1 + FEW/a)^FACTORS is finite for every a that is not below [`SMALLEST`].
+    const FACTORS: u64 = 16;
+    const SMALLEST: f64 = 1e-15;
+    if n > FEW || a < SMALLEST {
+        return ln_gamma_ratio(a, n as f64);
+    }
+    let mut sum = 0.0;
+    let mut next = 1;
+    while next < n {
+        let end = n.min(next + FACTORS);
+        // The product minus one, which keeps its digits where all factors are near one.
+        let rise = (next..end).fold(0.0, |rise, i| rise + (1.0 + rise) * (i as f64 / a));
+        sum += f64::ln_1p(rise);
+        next = end;
+    }
+    sum
 }
 
 /// ψ(a + n) − ψ(a) and ψ′(a + n) − ψ′(a), that is Σ 1/(a+i) and −Σ 1/(a+i)².
@@ -120,6 +145,17 @@ mod tests {
                 for ((found, expected), size) in found.iter().zip(&sums).zip(&size) {
                     assert!((found - expected).abs() <= 1e-13 * size, "a={a} b={b} n={n}: {found} and {expected}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_few_factors_agree_with_sums() {
+        for a in [1e-15, 1e-3, 0.5, 3.3, 25.0, 1e6, 1e12] {
+            for n in [0, 1, 2, 16, 17, 18, 33, 48, 49, 500] {
+                let expected: f64 = (1..n).rev().map(|i| (i as f64 / a).ln_1p()).sum();
+                let found = log_rise(a, n);
+                assert!((found - expected).abs() <= 1e-13 * expected.abs(), "a={a} n={n}: {found} and {expected}");
             }
         }
     }

@@ -2,8 +2,7 @@
 
 use super::{RowLaw, Slopes};
 use crate::model::NoisePrior;
-use crate::model::rising_factorial::polygamma_rises;
-use crate::special::gamma::ln_gamma_ratio;
+use crate::model::rising_factorial::{log_rise, polygamma_rises};
 use crate::special::logistic::softplus_and_shares;
 
 /// y ~ NB with mean μ = e^η and variance μ + μ²/φ, where φ = e^a is the shape.
@@ -24,7 +23,7 @@ impl RowLaw for NegativeBinomial {
 
     fn value([a, shape]: &[f64; 2], y: f64, _: f64, eta: f64) -> f64 {
         let [softplus, ..] = softplus_and_shares(eta - a);
-        ln_gamma_ratio(*shape, y) + y * eta - (y + shape) * softplus
+        log_rise(*shape, y as u64) + y * eta - (y + shape) * softplus
     }
 
     fn slopes(shared: &[f64; 2], y: f64, trials: f64, eta: f64) -> Slopes {
