@@ -11,6 +11,7 @@ mod parameters;
 use crate::analysis::Analysis;
 use crate::job::Job;
 use crate::number::{duration, fixed, grouped, significant, with_error};
+use crate::settings::PriorLaw;
 use crate::table::shown_len;
 use crate::words::{self, FileName};
 
@@ -46,7 +47,10 @@ pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> Stri
     }
     line("given by", given::by(posterior, answer, diagnostics));
     if let Some(evidence) = answer.log_evidence {
-        line("log evidence", ladder::estimate(evidence) + " nats");
+        let stated = job.settings().model.priors.iter().flatten();
+        let is_proper = stated.filter(|prior| prior.law == PriorLaw::Flat).count() == 0;
+        let constant = if is_proper { "" } else { ", up to a constant: a flat prior has no integral" };
+        line("log evidence", format!("{} nats{constant}", ladder::estimate(evidence)));
     }
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
     line("Pareto k\u{302}", evidence::pareto(diagnostics, *few_draws_dominate));

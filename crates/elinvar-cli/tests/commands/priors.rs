@@ -144,6 +144,9 @@ fn statements_about_priors_are_followed_and_printed_in_units_of_the_file() {
         let (mean, sd) = mean_and_sd(&flat, name);
         assert!((mean - truth).abs() < 0.02 * sd, "{name}: {mean} {truth}");
     }
+    let constant = "up to a constant: a flat prior has no integral";
+    assert!(story.ok(&with(&["flat"])).contains(constant));
+    assert!(!story.ok(&with(&["b ~ normal(0, 500)"])).contains(constant));
     // A t prior of many degrees of freedom is a normal one.
     let normal = story.json(&with(&["b ~ normal(0, 500)", "sigma ~ half_normal(1e5)"]));
     let tail = story.json(&with(&["b ~ student_t(1e6, 0, 500)", "sigma ~ half_normal(1e5)"]));
