@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use elinvar::Posterior;
-use elinvar::posterior::{Agreement, Diagnostics, Estimate, Judgement, Rung, Shift, WideDraws};
+use elinvar::posterior::{Agreement, Diagnostics, Estimate, GivenBy, Judgement, Rung, Shift, WideDraws};
 use serde::Serialize;
 
 use crate::analysis::without_stand_ins;
@@ -134,7 +134,7 @@ impl SecondOpinion {
                 ladder::estimate(gap)
             ),
         );
-        line("Pareto k\u{302}", evidence::pareto(diagnostics, self.few_draws_dominate));
+        line("Pareto k\u{302}", evidence::pareto(diagnostics, self.few_draws_dominate, GivenBy::Approximation));
         let (effective, _) = diagnostics.effective_draws();
         let all = diagnostics.n_draws + diagnostics.wide.map_or(0, |wide| wide.n_draws);
         line(

@@ -134,8 +134,8 @@ pub(crate) fn are_nearly_equal(diagnostics: &Diagnostics) -> bool {
     diagnostics.effective_sample_size > NEARLY_ALL * diagnostics.n_draws as f64
 }
 
-/// k̂ with its threshold and what follows from it.
-pub(crate) fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> String {
+/// k̂ with its threshold and what follows from it, for what is given.
+pub(crate) fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool, given_by: GivenBy) -> String {
     let threshold = diagnostics.pareto_k_threshold;
     let draws = grouped(diagnostics.n_draws as u64);
     match diagnostics.pareto_k {
@@ -151,6 +151,10 @@ pub(crate) fn pareto(diagnostics: &Diagnostics, few_draws_dominate: bool) -> Str
         Some(_) if are_nearly_equal(diagnostics) => format!(
             "without meaning here: the weights of {draws} draws are nearly equal, worth {}",
             grouped(diagnostics.effective_sample_size.round() as u64)
+        ),
+        // k̂ is that of draws of the fit, and not all that was weighed.
+        Some(k) if given_by == GivenBy::Weights && diagnostics.wide.is_some() => format!(
+            "{k:.2}, above {threshold:.2} for {draws} draws of the fit alone; the answer weighs wider ones with them"
         ),
         Some(k) => {
             format!("{k:.2}, above {threshold:.2} for {draws} draws: importance sampling from this fit is not reliable")
@@ -236,12 +240,21 @@ mod tests {
             counts: Default::default(),
         };
         let plain = "0.80, above 0.67 for 1,000 draws: importance sampling from this fit is not reliable";
-        assert_eq!(pareto(&diagnostics, false), plain);
+        assert_eq!(pareto(&diagnostics, false, GivenBy::Approximation), plain);
+        // Without wider draws nothing else was weighed.
+        assert_eq!(pareto(&diagnostics, false, GivenBy::Weights), plain);
+        diagnostics.wide = serde_json::from_str(r#"{"n_draws": 1000, "effective_sample_size": 1200.0}"#).unwrap();
+        let widened = "0.80, above 0.67 for 1,000 draws of the fit alone; the answer weighs wider ones with them";
+        assert_eq!(pareto(&diagnostics, false, GivenBy::Weights), widened);
+        assert_eq!(pareto(&diagnostics, false, GivenBy::Approximation), plain);
         diagnostics.effective_sample_size = 950.0;
         let equal = "without meaning here: the weights of 1,000 draws are nearly equal, worth 950";
-        assert_eq!(pareto(&diagnostics, false), equal);
+        assert_eq!(pareto(&diagnostics, false, GivenBy::Approximation), equal);
         diagnostics.pareto_k = None;
-        assert!(pareto(&diagnostics, false).starts_with("not known: 1,000 draws are too few"));
-        assert!(pareto(&diagnostics, true).starts_with("not known: very few draws outweigh all others;"));
+        assert!(pareto(&diagnostics, false, GivenBy::Approximation).starts_with("not known: 1,000 draws are too few"));
+        assert!(
+            pareto(&diagnostics, true, GivenBy::Approximation)
+                .starts_with("not known: very few draws outweigh all others;")
+        );
     }
 }

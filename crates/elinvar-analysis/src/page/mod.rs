@@ -53,7 +53,7 @@ pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> Stri
         line("log evidence", format!("{} nats{constant}", ladder::estimate(evidence)));
     }
     line("ELBO", with_error(diagnostics.elbo.value, diagnostics.elbo.mcse) + " nats");
-    line("Pareto k\u{302}", evidence::pareto(diagnostics, *few_draws_dominate));
+    line("Pareto k\u{302}", evidence::pareto(diagnostics, *few_draws_dominate, answer.given_by));
     if let Some(r_squared) = model_check.as_ref().and_then(|check| check.r_squared) {
         let [median, q5, q95] = [r_squared.median, r_squared.q5, r_squared.q95].map(|share| fixed(share, 2));
         line("R²", format!("{median}, 90 % interval {q5} to {q95}"));
