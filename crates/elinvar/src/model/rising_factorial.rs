@@ -36,10 +36,10 @@ pub(super) fn log_ratio(a: f64, b: f64, difference: f64, n: u64) -> f64 {
 
 /// log (a)_n − n log a = Σ log(1 + i/a) over i < n, for a > 0.
 ///
-/// Of few factors the product is taken, up to [`FACTORS`] for each logarithm: what a logarithm of each would take is
+/// Of few factors the product is taken, up to sixteen for each logarithm: what a logarithm of each would take is
 /// most of the time of a regression on counts.
 pub(super) fn log_rise(a: f64, n: u64) -> f64 {
-    /// (1 + FEW/a)^FACTORS is finite for every a that is not below [`SMALLEST`].
+    /// (1 + FEW/a)^FACTORS is finite for every a that is not below `SMALLEST`.
     const FACTORS: u64 = 16;
     const SMALLEST: f64 = 1e-15;
     if n > FEW || a < SMALLEST {
