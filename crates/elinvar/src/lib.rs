@@ -76,6 +76,7 @@ pub mod posterior;
 pub mod prelude;
 pub mod random;
 mod record;
+mod registry;
 pub mod rule;
 pub mod run;
 mod search;

@@ -236,9 +236,10 @@ impl Family {
         Self::full(Kind::Mog { components })
     }
 
-    /// Mixture of `components` products over the coordinates of members of one exponential family.
-    pub fn ef_mixture(component: ComponentKind, components: usize) -> Self {
-        Self { kind: Kind::EfMixture { component, components }, covariance: Covariance::Diagonal }
+    /// Mixture of `components` products over the coordinates of members of one exponential family: one of
+    /// [`ComponentKind::new`], or [your own](crate::component::OwnComponent).
+    pub fn ef_mixture(component: impl Into<ComponentKind>, components: usize) -> Self {
+        Self { kind: Kind::EfMixture { component: component.into(), components }, covariance: Covariance::Diagonal }
     }
 
     /// Mixture of `components` products of Birnbaum–Saunders laws (fatigue lives) with equal halves; other weights of

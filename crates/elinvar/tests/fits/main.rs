@@ -20,6 +20,7 @@ mod files;
 mod growth;
 mod journal;
 mod ladder;
+mod own_component;
 mod own_law;
 mod pathological;
 mod recovery;
