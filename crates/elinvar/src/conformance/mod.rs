@@ -27,11 +27,13 @@
 //! # Ok::<(), conformance::Broken>(())
 //! ```
 mod component;
+mod family;
 mod law;
 
 use std::fmt;
 
 pub use component::component;
+pub use family::family;
 pub use law::law;
 
 /// A rule that is not kept, and where.

@@ -59,6 +59,11 @@ pub enum Kind {
         /// The law of w.
         law: Own,
     },
+    /// A family that somebody has registered.
+    OwnFamily {
+        /// Which one.
+        family: super::Own,
+    },
     /// Gaussian with covariance Σ + AAᵀ.
     RankK {
         /// Number of columns of A.
@@ -176,9 +181,10 @@ impl Family {
         Self::full(Kind::ScaleMixture { law, product: false })
     }
 
-    /// Gaussian mixed over a law of your own ([`OwnLaw`](crate::law::OwnLaw)), as a scale, a shift or both.
-    pub fn own(law: Own) -> Self {
-        Self::full(Kind::Own { law })
+    /// What you have registered: a Gaussian mixed over a [law of your own](crate::law::OwnLaw), as a scale, a shift or
+    /// both, or a [family of your own](crate::family::OwnFamily).
+    pub fn own(brought: impl Into<Kind>) -> Self {
+        Self::full(brought.into())
     }
 
     /// The same scale mixture with independent coordinates, each with a scale of its own; other families stay as they
@@ -280,6 +286,7 @@ impl Family {
             Kind::Snig { .. } => "snig",
             Kind::ScaleMixture { .. } => "scale_mixture",
             Kind::Own { law } => law.name(),
+            Kind::OwnFamily { family } => family.name(),
             Kind::RankK { .. } => "rank_k",
             Kind::Matrix { .. } => "matrix",
             Kind::Mog { .. } | Kind::MogAuto => "mog",
@@ -390,6 +397,18 @@ impl Family {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl From<Own> for Kind {
+    fn from(law: Own) -> Self {
+        Self::Own { law }
+    }
+}
+
+impl From<super::Own> for Kind {
+    fn from(family: super::Own) -> Self {
+        Self::OwnFamily { family }
     }
 }
 

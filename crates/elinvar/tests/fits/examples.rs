@@ -15,6 +15,8 @@ mod mini_batches;
 mod mixture_posterior;
 #[path = "../../examples/own_component.rs"]
 mod own_component;
+#[path = "../../examples/own_family.rs"]
+mod own_family;
 #[path = "../../examples/own_law.rs"]
 mod own_law;
 #[path = "../../examples/researchers_loop.rs"]
@@ -34,6 +36,7 @@ fn all_of_them_run() -> elinvar::Result {
     mini_batches::main()?;
     mixture_posterior::main()?;
     own_component::main()?;
+    own_family::main()?;
     own_law::main()?;
     researchers_loop::main()?;
     save_and_load::main()?;

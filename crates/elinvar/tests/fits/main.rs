@@ -21,6 +21,7 @@ mod growth;
 mod journal;
 mod ladder;
 mod own_component;
+mod own_family;
 mod own_law;
 mod pathological;
 mod recovery;

@@ -72,6 +72,11 @@ pub fn start_around(family: Family, dim: usize, at: Placement, seed: u64) -> Res
         let blocks = by_factors(&mean, &vec![1.0 / at.variance; dim], layout, family.covariance);
         return Approximation::from_parts(family, dim, blocks, vec![0.0]);
     }
+    if let Kind::OwnFamily { family: own } = family.kind {
+        let mean = location(&mut Stream::open(seed, Purpose::Start, 0, 0));
+        let covariance = Shape::Full(dim).with_diagonal(vec![at.variance; dim]);
+        return Approximation::from_parts(family, dim, own.near_gaussian(&mean, &covariance), vec![0.0]);
+    }
     let by_locations = matches!(family.kind, Kind::RankK { .. } | Kind::Mog { .. }) || family.is_mean_variance();
     if !by_locations {
         return Err(Error::Unsupported {
