@@ -2,11 +2,11 @@
 //!
 //! `cargo run --release -p elinvar --example own_component`
 
-use elinvar::component::{Derivatives, Own, OwnComponent, Range};
 use elinvar::conformance;
 use elinvar::prelude::*;
-use elinvar::random::MixingNoise;
-use elinvar::target::Support;
+use elinvar::research::component::{Derivatives, Own, OwnComponent, Range};
+use elinvar::research::random::MixingNoise;
+use elinvar::research::target::Support;
 
 /// The law of z between 0 and 1 with log{z/(1 − z)} ~ N(μ, σ²); t = (l, l²) of l = log{z/(1 − z)}, η = (μ/σ², −1/2σ²).
 #[derive(Debug)]

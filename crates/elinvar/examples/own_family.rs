@@ -3,8 +3,8 @@
 //! `cargo run --release -p elinvar --example own_family`
 
 use elinvar::conformance;
-use elinvar::family::{Own, OwnFamily};
 use elinvar::prelude::*;
+use elinvar::research::family::{Own, OwnFamily};
 
 /// z_i = μ_i + σ_i sinh{(asinh ε_i + s_i)/t_i}: s bends a normal number ε to one side, t < 1 makes its tails heavier.
 ///

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use elinvar::conformance;
-//! use elinvar::law::OwnLaw;
+//! use elinvar::research::law::OwnLaw;
 //!
 //! /// w has the law of Weibull with the shape 3.
 //! #[derive(Debug)]

@@ -53,8 +53,8 @@ impl Clone for Blocks {
 ///
 /// ```
 /// use elinvar::Family;
-/// use elinvar::family::Approximation;
-/// use elinvar::target::Covariance;
+/// use elinvar::research::family::Approximation;
+/// use elinvar::research::target::Covariance;
 ///
 /// let q = Approximation::gaussian(vec![1.0, 2.0], Covariance::Diagonal, vec![4.0, 0.25])?;
 /// assert_eq!(q.mean(), [1.0, 2.0]);

@@ -95,6 +95,18 @@ pub enum Kind {
 }
 
 /// What to fit: a kind of distribution and the shape of its scale matrix.
+///
+/// ```
+/// use elinvar::model::Banana;
+/// use elinvar::prelude::*;
+///
+/// let model = Banana::default();
+/// for family in [Family::gaussian().diagonal(), Family::skew(), Family::mog(3)] {
+///     let posterior = Fit::new(&model).family(family).run()?;
+///     println!("{family:10} {}", posterior.diagnostics().expect("a fit is judged").elbo.value);
+/// }
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Family {
     /// Which distribution.

@@ -27,7 +27,7 @@ pub enum Role {
 /// each draw. The density of log w has to have one peak. `elinvar::conformance::law` tries the two against each other.
 ///
 /// ```
-/// use elinvar::law::{Own, OwnLaw};
+/// use elinvar::research::law::{Own, OwnLaw};
 /// use elinvar::{Family, Plan};
 ///
 /// /// w has the law of Rayleigh, with the density w exp(−w²/2).
@@ -50,7 +50,7 @@ pub enum Role {
 ///
 /// let law = Own::register(Rayleigh)?;
 /// let target = elinvar::model::Banana::default();
-/// let posterior = elinvar::run::fit(&target, Family::own(law), &Plan::default())?;
+/// let posterior = elinvar::Fit::new(&target).family(Family::own(law)).run()?;
 /// assert_eq!(posterior.family(), Family::own(law));
 /// # Ok::<(), elinvar::Error>(())
 /// ```

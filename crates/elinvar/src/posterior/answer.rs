@@ -37,6 +37,8 @@ impl GivenBy {
 ///
 /// Errors are one standard error. That of a bare approximation is as large as importance weights would move its
 /// numbers, and the largest number where nobody has looked.
+///
+/// [`Posterior::summary`] makes it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
@@ -50,6 +52,13 @@ pub struct Answer {
     pub effective_draws: Option<f64>,
     /// The log evidence, log ∫ p; the approximation has a lower bound only, its ELBO.
     pub log_evidence: Option<Estimate>,
+}
+
+impl Answer {
+    /// The numbers of the parameter of this name, on the natural scale.
+    pub fn parameter(&self, name: &str) -> Option<&CorrectedNumber> {
+        self.parameters.iter().find(|number| number.name == name)
+    }
 }
 
 /// What importance weights have given, as files hold it.
@@ -79,10 +88,10 @@ impl Posterior {
     ///
     /// ```
     /// use elinvar::model::Banana;
-    /// use elinvar::posterior::GivenBy;
+    /// use elinvar::GivenBy;
     /// use elinvar::{Family, Plan};
     ///
-    /// let posterior = elinvar::run::fit(&Banana::default(), Family::auto(), &Plan::default())?;
+    /// let posterior = elinvar::Fit::new(&Banana::default()).family(Family::auto()).run()?;
     /// let answer = posterior.summary(10_000, 1);
     /// assert_eq!(answer.given_by, GivenBy::Chains);
     /// for row in &answer.parameters {

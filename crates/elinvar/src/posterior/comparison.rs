@@ -17,6 +17,8 @@ use crate::target::Target;
 /// The weights are the balance heuristic of E. Veach and L. J. Guibas, Optimally combining sampling techniques for
 /// Monte Carlo rendering, SIGGRAPH (1995); the term with c_k is the control variate of A. Owen and Y. Zhou, Safe and
 /// effective importance sampling, JASA 95 (2000).
+///
+/// [`compare`] makes it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -34,11 +36,11 @@ pub struct Comparison {
 ///
 /// ```
 /// use elinvar::model::Banana;
-/// use elinvar::posterior::compare;
+/// use elinvar::compare;
 /// use elinvar::{Family, Plan};
 ///
 /// let target = Banana::default();
-/// let fits = [Family::gaussian(), Family::mog(3)].map(|family| elinvar::run::fit(&target, family, &Plan::default()));
+/// let fits = [Family::gaussian(), Family::mog(3)].map(|family| elinvar::Fit::new(&target).family(family).run());
 /// let [gaussian, mixture] = fits;
 /// let comparison = compare(&target, &[&gaussian?, &mixture?], 2_000, 1)?;
 /// assert_eq!(comparison.best, 1);

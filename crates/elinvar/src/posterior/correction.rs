@@ -20,12 +20,12 @@ impl Posterior {
     /// a mixture take its mean and covariance.
     ///
     /// ```
-    /// use elinvar::chains::Correction;
+    /// use elinvar::research::chains::Correction;
     /// use elinvar::model::Banana;
     /// use elinvar::{Family, Plan};
     ///
     /// let target = Banana::default();
-    /// let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let mut posterior = elinvar::Fit::new(&target).family(Family::gaussian()).run()?;
     /// let corrected = posterior.correct(&target, &Correction::default())?;
     /// let sd = corrected.parameters[1].sd;
     /// println!("{} ± {}, {:?}", sd.value, sd.mcse, corrected.doubts);
@@ -43,6 +43,7 @@ impl Posterior {
     ///
     /// # Errors
     /// As [`Posterior::correct`]; [`Error::Interrupted`].
+    #[doc(hidden)]
     pub fn correct_watched(
         &mut self,
         target: &dyn Target,
@@ -133,6 +134,7 @@ impl Posterior {
     }
 
     /// Forgets what chains found, and the verdict on it.
+    #[doc(hidden)]
     pub fn forget_correction(&mut self) {
         if self.record.corrected.take().is_some() {
             (self.record.judgement, self.record.log_evidence) = (None, None);

@@ -54,6 +54,25 @@ use crate::search::Mode;
 use crate::target::{About, DrawBuffer, Fault, Transforms};
 
 /// A fitted approximation with the record of how it came about.
+///
+/// ```
+/// use elinvar::prelude::*;
+///
+/// let model = log_density(Parameters::new().real("mu", 1).positive("sigma", 1), |x, gradient| {
+///     let (mu, sigma) = (x[0], x[1]);
+///     gradient[0] = -mu / (sigma * sigma);
+///     gradient[1] = mu * mu / sigma.powi(3) - 1.0 / sigma - sigma;
+///     -0.5 * mu * mu / (sigma * sigma) - sigma.ln() - 0.5 * sigma * sigma
+/// });
+/// let posterior = elinvar::fit(&model)?;
+/// println!("{posterior}"); // the verdict and a table, on the natural scale
+/// let draws = posterior.sample(1_000, 1);
+/// assert!(draws.column("sigma").all(|sigma| sigma > 0.0));
+/// let answer = posterior.summary(4_000, 1);
+/// let sigma = answer.parameter("sigma").expect("it is declared");
+/// println!("sigma: {}, 5 % quantile {}", sigma.mean, sigma.q5); // with their errors: 1.253 ± 0.010
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Posterior {
     record: Record,
@@ -207,6 +226,7 @@ impl Posterior {
     }
 
     /// The largest number of draws that a step of the fit took, those of all components together.
+    #[doc(hidden)]
     pub fn peak_draws(&self) -> usize {
         self.record.trace.iter().map(|step| step.n_draws * step.components).max().unwrap_or(0)
     }

@@ -22,7 +22,7 @@ use crate::registry::{Named, Registry};
 /// coordinates d is known from the number of parameters. `examples/own_family.rs` is a whole family; here is N(μ, I):
 ///
 /// ```
-/// use elinvar::family::{Own, OwnFamily};
+/// use elinvar::research::family::{Own, OwnFamily};
 ///
 /// #[derive(Debug)]
 /// struct UnitGaussian;

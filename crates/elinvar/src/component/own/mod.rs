@@ -46,9 +46,9 @@ pub type Derivatives = [f64; 3];
 /// tries the functions against each other; `examples/own_component.rs` is a whole one.
 ///
 /// ```
-/// use elinvar::component::{Derivatives, Own, OwnComponent, Range};
-/// use elinvar::random::MixingNoise;
-/// use elinvar::target::Support;
+/// use elinvar::research::component::{Derivatives, Own, OwnComponent, Range};
+/// use elinvar::research::random::MixingNoise;
+/// use elinvar::research::target::Support;
 ///
 /// /// Rayleigh's law, z exp(−z²/2σ²)/σ²; t = z², η = −1/2σ².
 /// #[derive(Debug)]

@@ -38,7 +38,7 @@ const SHIFT: f64 = 0.1;
 ///
 /// ```
 /// use elinvar::Family;
-/// use elinvar::run::{Placement, start_around};
+/// use elinvar::research::run::{Placement, start_around};
 ///
 /// let start = start_around(Family::mog(20), 20, Placement { mean: 0.0, sd: 10.0, variance: 100.0 }, 1)?;
 /// assert_eq!((start.n_components(), start.dim()), (20, 20));
