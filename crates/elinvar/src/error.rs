@@ -134,7 +134,8 @@ pub enum Error {
     },
 }
 
-/// What most functions of the library return; of `main`, too: a program that ends with an [`Error`] prints its sentence.
+/// What most functions of the library return; of `main`, too: a program that ends with an [`Error`] prints its
+/// sentence.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 impl std::fmt::Debug for Error {

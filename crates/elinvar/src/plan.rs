@@ -157,9 +157,9 @@ impl Plan {
     /// many steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II),
     /// that in a learned shape of the Student-t the factor of eq. (21).
     ///
-    /// The boxes say nothing about where to start: a fit starts at N(0, I) without a search, the components of a mixture
-    /// around points drawn from it, unless it is given a place ([`Fit::start_around`](crate::Fit::start_around),
-    /// [`Fit::start_from`](crate::Fit::start_from)).
+    /// The boxes say nothing about where to start: a fit starts at N(0, I) without a search, the components of a
+    /// mixture around points drawn from it, unless it is given a place
+    /// ([`Fit::start_around`](crate::Fit::start_around), [`Fit::start_from`](crate::Fit::start_from)).
     ///
     /// ```
     /// use elinvar::model::Banana;

@@ -1,10 +1,10 @@
-//! For those who build on the parts: targets that answer whole batches, families, laws and components of your own, rules
-//! and estimators, steps one by one.
+//! For those who build on the parts: targets that answer whole batches, families, laws and components of your own,
+//! rules and estimators, steps one by one.
 //!
 //! | to | take |
 //! |---|---|
 //! | evaluate whole batches, or mini-batches of data | [`target::Target`], [`target::sum_over_rows`] |
-//! | take the steps yourself, keep and resume them | [`Fit::begin`](crate::Fit::begin), [`run::Run`], [`run::Checkpoint`] |
+//! | take the steps yourself, keep and resume them | [`run::Run`] of `Fit::begin`, [`run::Checkpoint`] |
 //! | choose the parts of a step | [`rule`], [`estimate`], [`random::Noise`] in a [`Plan`](crate::Plan) |
 //! | read and make members of families | [`family::Approximation`], [`block`], [`law`], [`component`] |
 //! | bring a law, a component, a family | [`law::OwnLaw`], [`component::OwnComponent`], [`family::OwnFamily`] |

@@ -61,6 +61,21 @@ impl Answer {
     }
 }
 
+impl std::ops::Index<&str> for Answer {
+    type Output = CorrectedNumber;
+
+    /// The numbers of the parameter of this name, on the natural scale.
+    ///
+    /// # Panics
+    /// If no parameter has this name.
+    fn index(&self, name: &str) -> &CorrectedNumber {
+        self.parameter(name).unwrap_or_else(|| {
+            let names: Vec<&str> = self.parameters.iter().map(|number| number.name.as_str()).collect();
+            panic!("no parameter is called {name}; there are {}", names.join(", "))
+        })
+    }
+}
+
 /// What importance weights have given, as files hold it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Weighed {

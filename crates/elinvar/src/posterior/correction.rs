@@ -124,7 +124,7 @@ impl Posterior {
         let states = corrected.draws(kept);
         let of_q: Vec<f64> = looked.log_p.iter().zip(&log_q).map(|(p, q)| p - q).collect();
         let log_p = corrected.chosen(kept).map(|s| at_states[s]);
-        let of_p: Vec<f64> = log_p.zip(states.view().iter()).map(|(p, z)| p - self.log_density(z)).collect();
+        let of_p: Vec<f64> = log_p.zip(states.view().iter()).map(|(p, z)| p - self.log_density_z(z)).collect();
         Ok(bridge::log_evidence(&of_q, &of_p, corrected.effective_states))
     }
 

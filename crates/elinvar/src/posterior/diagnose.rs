@@ -342,7 +342,7 @@ impl Posterior {
     }
 
     fn log_density_at_modes(&self) -> Vec<f64> {
-        self.agreement().modes.iter().map(|mode| self.log_density(&mode.centre)).collect()
+        self.agreement().modes.iter().map(|mode| self.log_density_z(&mode.centre)).collect()
     }
 
     /// A verdict on `n` draws, those that were looked at among them, and on up to `growth` times as many while noise

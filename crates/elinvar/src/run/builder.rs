@@ -155,8 +155,8 @@ impl<'f> Fit<'f> {
         self
     }
 
-    /// At most about so many gradients, of the fit and of the chains that correct it; the verdict, which takes values of
-    /// log p alone, comes on top. A fit that ends here is judged by what it has reached.
+    /// At most about so many gradients, of the fit and of the chains that correct it; the verdict, which takes values
+    /// of log p alone, comes on top. A fit that ends here is judged by what it has reached.
     ///
     /// ```
     /// use elinvar::model::Banana;
@@ -213,7 +213,7 @@ impl<'f> Fit<'f> {
     /// let model = Funnel::new(2)?;
     /// Fit::new(&model)
     ///     .observe_chains(|round| {
-    ///         println!("{} of {} gradients, means to {:.2} sd", round.gradients, round.max_gradients, round.mean_error);
+    ///         println!("{} of {} gradients", round.gradients, round.max_gradients);
     ///         rounds.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     ///         ControlFlow::Continue(())
     ///     })
