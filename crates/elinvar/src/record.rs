@@ -30,10 +30,10 @@ impl Estimate {
 }
 
 impl std::fmt::Display for Estimate {
-    /// `1.523 ± 0.012`: two digits of the error, or as many decimals as are asked for (`{:.1}`); the value alone where
-    /// there is no error.
+    /// `1.523 ± 0.012`: two digits of the error and at most six decimals, or as many as are asked for (`{:.1}`); the
+    /// value alone where there is no error.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let own = if self.mcse > 0.0 { (1.0 - self.mcse.log10().floor()).clamp(0.0, 12.0) as usize } else { 6 };
+        let own = if self.mcse > 0.0 { (1.0 - self.mcse.log10().floor()).clamp(0.0, 6.0) as usize } else { 6 };
         let decimals = f.precision().unwrap_or(own);
         if self.is_known() {
             write!(f, "{:.decimals$} ± {:.decimals$}", self.value, self.mcse)

@@ -20,6 +20,7 @@ mod files;
 mod growth;
 mod journal;
 mod ladder;
+mod modes;
 mod own_component;
 mod own_family;
 mod own_law;
