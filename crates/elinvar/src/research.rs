@@ -76,7 +76,7 @@ pub mod run {
 
 /// Chains that correct a fit.
 pub mod chains {
-    pub use crate::chains::{Corrected, CorrectedNumber, Correction, Doubt, Round};
+    pub use crate::chains::{Corrected, CorrectedMode, CorrectedNumber, Correction, Doubt, Round};
 }
 
 /// Importance weights, and what a verdict has looked at.
