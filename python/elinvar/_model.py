@@ -12,6 +12,9 @@ from . import _elinvar
 
 Arrays = dict[str, np.ndarray]
 
+# Up to so many coordinates ``hessian="auto"`` is yes; docs/hessians.md has what was measured.
+MOST_FOR_HESSIANS = 0
+
 
 @dataclass(frozen=True)
 class Model:
@@ -19,7 +22,8 @@ class Model:
 
     ``core`` is asked for log densities and gradients at points z of R^d, ``expand`` turns points of shape (n, d) into a
     dictionary of the user's variables, each of shape (n, ...), with ``dims`` and ``coords`` as ArviZ has them. Entries
-    of arrays are named from ``first_index`` on.
+    of arrays are named from ``first_index`` on. ``log_likelihood``, where there is one, gives that of every observation
+    at such points, by observed variable.
     """
 
     core: Any
@@ -29,6 +33,7 @@ class Model:
     coords: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "function"
     first_index: int = 0
+    log_likelihood: Callable[[np.ndarray], Mapping[str, Any]] | None = None
 
     @property
     def dim(self) -> int:
@@ -70,20 +75,33 @@ def indexed(name: str, shape: tuple[int, ...], first: int = 0) -> list[str]:
     return [f"{name}[{','.join(str(i + first) for i in index)}]" for index in np.ndindex(*shape)]
 
 
+def with_hessian(asked: bool | str, dim: int) -> bool:
+    """Whether second derivatives are offered: as asked, or up to as many coordinates as they were measured to pay."""
+    if asked == "auto":
+        return dim <= MOST_FOR_HESSIANS
+    if not isinstance(asked, bool):
+        raise ValueError(f"hessian is True, False or 'auto', not {asked!r}")
+    return asked
+
+
 def from_batch(
     log_density_and_gradient: Callable[[np.ndarray], tuple[Any, Any]],
     dim: int | None = None,
     *,
     log_density: Callable[[np.ndarray], Any] | None = None,
+    hessian: Callable[[np.ndarray], Any] | None = None,
     names: Sequence[str] | None = None,
     expand: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     coords: Mapping[str, Any] | None = None,
+    log_likelihood: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     kind: str = "a batch function",
 ) -> Model:
     """A model of a function on batches: z of shape (n, d) gives log densities (n,) and gradients (n, d).
 
-    ``log_density``, if it is given, is called where gradients are not needed.
+    ``log_density``, if it is given, is called where gradients are not needed; ``hessian``, if it is given, turns points
+    into second derivatives (n, d, d). ``log_likelihood`` turns points into a dictionary of arrays (n, ...), the log
+    likelihoods of observations, for ``to_arviz``.
     """
     names = coordinate_names(names, dim)
 
@@ -94,8 +112,13 @@ def from_batch(
     def value(z):
         return np.asarray(log_density(z), dtype=np.float64)
 
-    core = _elinvar.Model.batch(names, both, None if log_density is None else value)
-    return Model(core, names, expand, dims or {}, coords or {}, kind)
+    def second(z):
+        return np.asarray(hessian(z), dtype=np.float64)
+
+    core = _elinvar.Model.batch(
+        names, both, None if log_density is None else value, None if hessian is None else second
+    )
+    return Model(core, names, expand, dims or {}, coords or {}, kind, log_likelihood=log_likelihood)
 
 
 def from_function(
@@ -129,6 +152,7 @@ def from_address(
     expand: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     coords: Mapping[str, Any] | None = None,
+    log_likelihood: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     kind: str = "a C function",
 ) -> Model:
     """A model of a C function, such as a numba ``cfunc``, called without Python.
@@ -139,4 +163,4 @@ def from_address(
     """
     names = coordinate_names(names, dim)
     core = _elinvar.Model.address(names, address, user_data, keep_alive)
-    return Model(core, names, expand, dims or {}, coords or {}, kind)
+    return Model(core, names, expand, dims or {}, coords or {}, kind, log_likelihood=log_likelihood)

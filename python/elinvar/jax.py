@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._missing import needs
-from ._model import Model, from_batch, indexed
+from ._model import Model, from_batch, indexed, with_hessian
 
 
 def from_jax(
@@ -18,10 +18,12 @@ def from_jax(
     expand: Callable[[Any], Mapping[str, Any]] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     coords: Mapping[str, Any] | None = None,
+    hessian: bool | str = "auto",
 ) -> Model:
     """A model of ``log_density(tree)``, where ``start`` shows the shape of the tree; its values do not matter.
 
     ``expand(tree)`` adds quantities that are computed from a tree, such as ``{"tau": exp(tree["log_tau"])}``.
+    ``hessian=True`` lets a fit ask for second derivatives, too; ``"auto"`` does where that was measured to pay.
     """
     jax = needs("jax", "jax")
     from jax.flatten_util import ravel_pytree
@@ -36,7 +38,13 @@ def from_jax(
         return known if expand is None else {**known, **expand(tree)}
 
     return from_flat(
-        lambda z: log_density(unravel(z)), names, jax.jit(jax.vmap(variables)), dims or {}, coords or {}, "JAX"
+        lambda z: log_density(unravel(z)),
+        names,
+        jax.jit(jax.vmap(variables)),
+        dims or {},
+        coords or {},
+        "JAX",
+        hessian=with_hessian(hessian, len(names)),
     )
 
 
@@ -56,32 +64,70 @@ def from_flat(
     dims: Mapping[str, Sequence[str]],
     coords: Mapping[str, Any],
     kind: str,
+    *,
+    hessian: bool = False,
+    log_likelihood: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
 ) -> Model:
     """A model of a function of one flat vector; one compiled call per batch."""
     import jax
 
-    both = jax.jit(jax.vmap(jax.value_and_grad(log_density)))
-    value = jax.jit(jax.vmap(log_density))
+    def second(z):
+        return (jax.hessian(log_density)(z),)
+
+    curvature = in_batches(second) if hessian else None
     return from_batch(
-        lambda z: _unpadded(both(_padded(z)), len(z)),
+        in_batches(jax.value_and_grad(log_density)),
         names=names,
-        log_density=lambda z: value(_padded(z))[: len(z)],
-        expand=lambda z: {key: np.asarray(array)[: len(z)] for key, array in expand(_padded(z)).items()},
+        log_density=first_of(in_batches(lambda z: (log_density(z),))),
+        hessian=None if curvature is None else first_of(curvature),
+        expand=lambda z: _expanded(expand, z),
         dims=dims,
         coords=coords,
+        log_likelihood=None if log_likelihood is None else lambda z: _expanded(log_likelihood, z),
         kind=kind,
     )
 
 
-def _padded(z: np.ndarray) -> np.ndarray:
-    """The points and copies of the last one, a power of two of them: every other number would be compiled anew."""
+def first_of(function: Callable[[np.ndarray], tuple]) -> Callable[[np.ndarray], Any]:
+    """The first of the arrays that a function gives."""
+    return lambda z: function(z)[0]
+
+
+def in_batches(function: Callable[[Any], tuple]) -> Callable[[np.ndarray], tuple[np.ndarray, ...]]:
+    """A function of points from one of a point, compiled for four numbers of points and no others."""
+    import jax
+
+    compiled = jax.jit(jax.vmap(function))
+
+    def call(z: np.ndarray) -> tuple[np.ndarray, ...]:
+        parts = []
+        for start, end, size in _pieces(len(z)):
+            piece = z[start:end]
+            if end - start < size:
+                piece = np.concatenate([piece, np.repeat(piece[-1:], size - (end - start), axis=0)])
+            parts.append([np.asarray(array)[: end - start] for array in compiled(piece)])
+        return tuple(parts[0]) if len(parts) == 1 else tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+
+    return call
+
+
+def _pieces(n: int) -> list[tuple[int, int, int]]:
+    """Where n points are cut, and the size that each piece is filled up to; every other size would be compiled anew."""
+    pieces, start = [], 0
+    while start < n:
+        left = n - start
+        size = 256 if left >= 128 else 32 if left > 8 else 8 if left > 1 else 1
+        end = min(n, start + size)
+        pieces.append((start, end, size))
+        start = end
+    return pieces
+
+
+def _expanded(expand: Callable[[np.ndarray], Mapping[str, Any]], z: np.ndarray) -> dict[str, np.ndarray]:
+    """The variables at points: draws come in few numbers, which are filled up to powers of two."""
     n = 1 << max(len(z) - 1, 0).bit_length()
-    return z if n == len(z) else np.concatenate([z, np.repeat(z[-1:], n - len(z), axis=0)])
-
-
-def _unpadded(arrays: tuple[Any, Any], n: int) -> tuple[np.ndarray, np.ndarray]:
-    value, gradient = arrays
-    return np.asarray(value)[:n], np.asarray(gradient)[:n]
+    filled = z if n == len(z) else np.concatenate([z, np.repeat(z[-1:], n - len(z), axis=0)])
+    return {key: np.asarray(array)[: len(z)] for key, array in expand(filled).items()}
 
 
 def _names(jax: Any, tree: Any) -> list[str]:

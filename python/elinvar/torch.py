@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._missing import needs
-from ._model import Model, from_batch
+from ._model import Model, coordinate_names, from_batch, with_hessian
 
 
 def from_torch(
@@ -19,8 +19,12 @@ def from_torch(
     expand: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     coords: Mapping[str, Any] | None = None,
+    hessian: bool | str = "auto",
 ) -> Model:
-    """A model of ``log_density(z)`` for a tensor z of shape (d,) and dtype float64, evaluated by ``torch.func.vmap``."""
+    """A model of ``log_density(z)`` for a tensor z of shape (d,) and dtype float64, evaluated by ``torch.func.vmap``.
+
+    ``hessian=True`` lets a fit ask for second derivatives, too; ``"auto"`` does where that was measured to pay.
+    """
     torch = needs("torch", "torch")
     both = torch.func.vmap(torch.func.grad_and_value(log_density))
     value = torch.func.vmap(log_density)
@@ -33,10 +37,15 @@ def from_torch(
         with torch.no_grad():
             return value(torch.from_numpy(z)).numpy()
 
+    def curvature(z):
+        return second(torch.from_numpy(z)).detach().numpy()
+
+    names = coordinate_names(names, dim)
+    second = torch.func.vmap(torch.func.hessian(log_density))
     return from_batch(
         gradient_and_value,
-        dim,
         log_density=value_alone,
+        hessian=curvature if with_hessian(hessian, len(names)) else None,
         names=names,
         expand=expand,
         dims=dims,

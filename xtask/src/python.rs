@@ -43,7 +43,13 @@ pub(crate) enum Tested {
 /// Makes an environment with the package in it and runs its tests; with `all`, those of every front end.
 pub(crate) fn test(all: bool) -> Result<Tested, String> {
     let Some(python) = installed(all)? else { return Ok(Tested::NoPython) };
-    call(Command::new(&python).args(["-m", "pytest", "--import-mode=append"]).current_dir(root()))?;
+    // The numbers of the package are compared with those of the program.
+    let target = root().join("target");
+    call(cargo().args(["build", "--all-features", "--bin", "elinvar", "--target-dir"]).arg(&target).current_dir(root()))?;
+    let program = target.join("debug").join("elinvar");
+    let mut tests = Command::new(&python);
+    tests.args(["-m", "pytest", "--import-mode=append"]).current_dir(root()).env("ELINVAR_PROGRAM", program);
+    call(&mut tests)?;
     Ok(Tested::Passed)
 }
 
