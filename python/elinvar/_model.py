@@ -12,9 +12,6 @@ from . import _elinvar
 
 Arrays = dict[str, np.ndarray]
 
-# Up to so many coordinates ``hessian="auto"`` is yes; docs/hessians.md has what was measured.
-MOST_FOR_HESSIANS = 0
-
 
 @dataclass(frozen=True)
 class Model:
@@ -73,15 +70,6 @@ def indexed(name: str, shape: tuple[int, ...], first: int = 0) -> list[str]:
     if shape == ():
         return [name]
     return [f"{name}[{','.join(str(i + first) for i in index)}]" for index in np.ndindex(*shape)]
-
-
-def with_hessian(asked: bool | str, dim: int) -> bool:
-    """Whether second derivatives are offered: as asked, or up to as many coordinates as they were measured to pay."""
-    if asked == "auto":
-        return dim <= MOST_FOR_HESSIANS
-    if not isinstance(asked, bool):
-        raise ValueError(f"hessian is True, False or 'auto', not {asked!r}")
-    return asked
 
 
 def from_batch(

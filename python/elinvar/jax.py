@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._missing import needs
-from ._model import Model, from_batch, indexed, with_hessian
+from ._model import Model, from_batch, indexed
 
 
 def from_jax(
@@ -18,23 +18,24 @@ def from_jax(
     expand: Callable[[Any], Mapping[str, Any]] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     coords: Mapping[str, Any] | None = None,
-    hessian: bool | str = "auto",
+    hessian: bool = False,
 ) -> Model:
     """A model of ``log_density(tree)``, where ``start`` shows the shape of the tree; its values do not matter.
 
     ``expand(tree)`` adds quantities that are computed from a tree, such as ``{"tau": exp(tree["log_tau"])}``.
-    ``hessian=True`` lets a fit ask for second derivatives, too; ``"auto"`` does where that was measured to pay.
+    ``hessian=True`` lets a fit ask for second derivatives, too, which was not seen to pay.
     """
     jax = needs("jax", "jax")
     from jax.flatten_util import ravel_pytree
 
     require_double_precision(jax)
     flat, unravel = ravel_pytree(jax.tree_util.tree_map(lambda leaf: jax.numpy.asarray(leaf, dtype="float64"), start))
-    names = _names(jax, start)
+    leaves = _leaves(jax, start)
+    names = [name for leaf, shape in leaves.items() for name in indexed(leaf, shape)]
 
     def variables(z):
         tree = unravel(z)
-        known = dict(tree) if isinstance(tree, Mapping) else {"z": tree}
+        known = dict(zip(leaves, jax.tree_util.tree_leaves(tree), strict=True))
         return known if expand is None else {**known, **expand(tree)}
 
     return from_flat(
@@ -44,7 +45,7 @@ def from_jax(
         dims or {},
         coords or {},
         "JAX",
-        hessian=with_hessian(hessian, len(names)),
+        hessian=hessian,
     )
 
 
@@ -71,15 +72,14 @@ def from_flat(
     """A model of a function of one flat vector; one compiled call per batch."""
     import jax
 
-    def second(z):
-        return (jax.hessian(log_density)(z),)
+    def batches(function: Callable[[Any], tuple]) -> Callable[[np.ndarray], tuple[np.ndarray, ...]]:
+        return in_batches(function, len(names))
 
-    curvature = in_batches(second) if hessian else None
     return from_batch(
-        in_batches(jax.value_and_grad(log_density)),
+        batches(jax.value_and_grad(log_density)),
         names=names,
-        log_density=first_of(in_batches(lambda z: (log_density(z),))),
-        hessian=None if curvature is None else first_of(curvature),
+        log_density=_first_of(batches(lambda z: (log_density(z),))),
+        hessian=_first_of(batches(lambda z: (jax.hessian(log_density)(z),))) if hessian else None,
         expand=lambda z: _expanded(expand, z),
         dims=dims,
         coords=coords,
@@ -88,16 +88,18 @@ def from_flat(
     )
 
 
-def first_of(function: Callable[[np.ndarray], tuple]) -> Callable[[np.ndarray], Any]:
+def _first_of(function: Callable[[np.ndarray], tuple]) -> Callable[[np.ndarray], Any]:
     """The first of the arrays that a function gives."""
     return lambda z: function(z)[0]
 
 
-def in_batches(function: Callable[[Any], tuple]) -> Callable[[np.ndarray], tuple[np.ndarray, ...]]:
-    """A function of points from one of a point, compiled for four numbers of points and no others."""
+def in_batches(function: Callable[[Any], tuple], dim: int) -> Callable[[np.ndarray], tuple[np.ndarray, ...]]:
+    """A function of points from one of a point of ``dim``, compiled for four numbers of points and no others."""
     import jax
 
-    compiled = jax.jit(jax.vmap(function))
+    # Two factorisations of batches that XLA runs at once may wait for each other for ever where there are two threads.
+    one_by_one = _factorises(jax.make_jaxpr(function)(np.zeros(dim)).jaxpr)
+    compiled = jax.jit((lambda z: jax.lax.map(function, z)) if one_by_one else jax.vmap(function))
 
     def call(z: np.ndarray) -> tuple[np.ndarray, ...]:
         parts = []
@@ -109,6 +111,22 @@ def in_batches(function: Callable[[Any], tuple]) -> Callable[[np.ndarray], tuple
         return tuple(parts[0]) if len(parts) == 1 else tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
     return call
+
+
+_FACTORISATIONS = {"cholesky", "eig", "eigh", "geqrf", "householder_product", "lu", "qr", "schur", "svd", "triangular_solve"}
+
+
+def _factorises(jaxpr: Any) -> bool:
+    """Whether a program calls the linear algebra library, at any depth."""
+    for equation in jaxpr.eqns:
+        if equation.primitive.name in _FACTORISATIONS:
+            return True
+        for parameter in equation.params.values():
+            for part in parameter if isinstance(parameter, (list, tuple)) else (parameter,):
+                inner = getattr(part, "jaxpr", part)
+                if hasattr(inner, "eqns") and _factorises(inner):
+                    return True
+    return False
 
 
 def _pieces(n: int) -> list[tuple[int, int, int]]:
@@ -130,9 +148,10 @@ def _expanded(expand: Callable[[np.ndarray], Mapping[str, Any]], z: np.ndarray) 
     return {key: np.asarray(array)[: len(z)] for key, array in expand(filled).items()}
 
 
-def _names(jax: Any, tree: Any) -> list[str]:
-    names = []
+def _leaves(jax: Any, tree: Any) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays of a tree, named by the way to them: groups.scale."""
+    leaves = {}
     for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
         keys = [str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))) for key in path]
-        names += indexed(".".join(keys) or "z", np.shape(leaf))
-    return names
+        leaves[".".join(keys) or "z"] = np.shape(leaf)
+    return leaves

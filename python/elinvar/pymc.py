@@ -181,7 +181,7 @@ def _by_jax(model: Any, z: Any, graph: list[Any]) -> Callable[[np.ndarray], tupl
     import jax
 
     require_double_precision(jax)
-    both = in_batches(lambda point: tuple(compiled.vm.jit_fn(point)))
+    both = in_batches(lambda point: tuple(compiled.vm.jit_fn(point)), z.type.shape[0])
     both(np.zeros((1, z.type.shape[0])))
     return both
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._missing import needs
-from ._model import Model, coordinate_names, from_batch, with_hessian
+from ._model import Model, from_batch
 
 
 def from_torch(
@@ -19,11 +19,11 @@ def from_torch(
     expand: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     coords: Mapping[str, Any] | None = None,
-    hessian: bool | str = "auto",
+    hessian: bool = False,
 ) -> Model:
     """A model of ``log_density(z)`` for a tensor z of shape (d,) and dtype float64, evaluated by ``torch.func.vmap``.
 
-    ``hessian=True`` lets a fit ask for second derivatives, too; ``"auto"`` does where that was measured to pay.
+    ``hessian=True`` lets a fit ask for second derivatives, too, which was not seen to pay.
     """
     torch = needs("torch", "torch")
     both = torch.func.vmap(torch.func.grad_and_value(log_density))
@@ -40,12 +40,12 @@ def from_torch(
     def curvature(z):
         return second(torch.from_numpy(z)).detach().numpy()
 
-    names = coordinate_names(names, dim)
     second = torch.func.vmap(torch.func.hessian(log_density))
     return from_batch(
         gradient_and_value,
+        dim,
         log_density=value_alone,
-        hessian=curvature if with_hessian(hessian, len(names)) else None,
+        hessian=curvature if hessian else None,
         names=names,
         expand=expand,
         dims=dims,

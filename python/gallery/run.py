@@ -1,6 +1,6 @@
 """Every model of the gallery, each in a process of its own, against a sampler: writes docs/gallery.md.
 
-``run.py`` runs all of them, ``run.py NAME...`` those that begin with one of the names and writes nothing.
+``--out FILE`` runs all of them, and ``NAME...`` those that begin with one of the names and writes no page.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ MODULES = {
     "torch": ("torch_models",),
     "stan": ("stan_models",),
 }
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "gallery.md"
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "benches"))
+HEAD = ("| model | what it is | d | verdict | gradients | mean | sd |", "|---|---|---|---|---|---|---|")
 SECONDS = 60.0
 PATIENCE = 900.0
 # What a sampler is asked for; more than enough for errors of a few hundredths of an sd.
-CHAINS, TUNE, DRAWS = 2, 1000, 2000
+CHAINS, TUNE, DRAWS = 2, 700, 1500
 
 
 def entries(libraries: set[str]):
@@ -130,25 +131,32 @@ def main() -> int:
     ask = argparse.ArgumentParser(description=__doc__)
     ask.add_argument("names", nargs="*")
     ask.add_argument("--without-sampler", action="store_true")
-    ask.add_argument("--out", default=None, help="lines of JSON go here")
+    ask.add_argument("--out", type=pathlib.Path, required=True, help="lines of JSON; models that are there are not run")
     asked = ask.parse_args()
     libraries = {name.split("/")[0] for name in asked.names} or set(MODULES)
     known = entries(libraries)
     chosen = [name for name in known if not asked.names or any(name.startswith(part) for part in asked.names)]
-    lines, bad = [], 0
+    results = read(asked.out)
+    bad = 0
     for name in chosen:
-        found = in_process(name, not asked.without_sampler)
-        entry = known[name]
-        bad += not as_expected(entry, found)
-        lines.append(row(entry, found))
-        print(json.dumps({"name": name, **found}) if asked.out is None else lines[-1], flush=True)
-        if asked.out is not None:
+        if name not in results:
+            results[name] = in_process(name, not asked.without_sampler)
             with open(asked.out, "a", encoding="utf-8") as file:
-                file.write(json.dumps({"name": name, **found}) + "\n")
-    if not asked.names and not asked.without_sampler:
-        write(lines)
+                file.write(json.dumps({"name": name, **results[name]}) + "\n")
+        bad += not as_expected(known[name], results[name])
+        print(row(known[name], results[name]), flush=True)
+    if not asked.names:
+        from page import put
+
+        put("gallery.md", "table", [*HEAD, *(row(known[name], results[name]) for name in chosen)])
     print(f"{len(chosen)} models, {bad} not as expected", file=sys.stderr)
     return int(bad > 0)
+
+
+def read(path: pathlib.Path) -> dict[str, dict]:
+    """What a run that was cut short has found; the last word about a model counts."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {found.pop("name"): found for found in map(json.loads, lines)}
 
 
 def in_process(name: str, sampled: bool) -> dict:
@@ -186,14 +194,6 @@ def as_expected(entry, found: dict) -> bool:
     if entry.refused is not None:
         return entry.refused in found["refused"]
     return found["verdict"] != "trust" or found.get("mean_error", 0.0) < 0.15
-
-
-def write(lines: list[str]) -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split("<!-- table -->\n", 1)
-    _, after = rest.split("<!-- end -->", 1)
-    table = "\n".join(lines)
-    PAGE.write_text(f"{before}<!-- table -->\n{table}\n<!-- end -->{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
