@@ -33,6 +33,12 @@ def from_pymc(model: Any, *, backend: str = "auto") -> Model:
     if model.discrete_value_vars:
         discrete = ", ".join(variable.name for variable in model.discrete_value_vars)
         raise ValueError(f"discrete variables cannot be fitted: {discrete}; sum them out")
+    for variable in model.free_RVs:
+        if "wishart" in type(variable.owner.op).__name__.lower():
+            raise ValueError(
+                f"the variable {variable.name} has a Wishart law, which PyMC does not bring to the whole space: "
+                "use pm.LKJCholeskyCov"
+            )
     free = sorted(model.free_RVs, key=lambda variable: order[variable.name])
     if not free:
         raise ValueError("the model has no free variable")
@@ -91,9 +97,9 @@ def _log_density(model: Any, parts: Mapping[Any, Any]) -> Any:
     (log_density,) = clone_replace([model.logp()], parts)
     for variable in _ancestors([log_density]):
         operation = getattr(variable.owner, "op", None)
+        if "minibatch" in type(operation).__name__.lower():
+            raise ValueError("pm.Minibatch makes the log density random: give the model all rows")
         if isinstance(operation, RandomVariable):
-            if "minibatch" in type(operation).__name__.lower():
-                raise ValueError("pm.Minibatch makes the log density random: give the model all rows")
             raise ValueError(f"the log density depends on random draws of {operation}, and is another at every call")
     return log_density
 

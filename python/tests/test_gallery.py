@@ -84,7 +84,7 @@ def test_variables_are_in_the_order_of_the_model():
     assert model.dims["alpha"] == ["county"] and model.coords["county"][3] == "county 3"
 
 
-@pytest.mark.parametrize("name", ["pymc/radon_centred", "pymc/censored", "pymc/garch"])
+@pytest.mark.parametrize("name", ["pymc/radon_centred", "pymc/zero_inflated"])
 def test_both_compilers_give_the_density_of_pymc(name):
     pytest.importorskip("jax")
     _, found = made(name)
@@ -102,6 +102,17 @@ def test_both_compilers_give_the_density_of_pymc(name):
             point[value.name] = z[k, start : start + size].reshape(shape)
             start += size
         assert values[0][k] == pytest.approx(float(own(point)), rel=1e-10)
+
+
+def test_what_jax_does_not_know_is_compiled_by_numba():
+    pytest.importorskip("jax")
+    _, found = made("pymc/black_box")
+    model = elinvar.from_pymc(found.model)
+    assert elinvar.fit(model, "gaussian", correct=False, progress=False).trusted
+    with pytest.raises(NotImplementedError):
+        elinvar.from_pymc(found.model, backend="jax")
+    with pytest.raises(ValueError, match="backend is one of"):
+        elinvar.from_pymc(found.model, backend="c")
 
 
 @pytest.mark.parametrize("name", ["pymc/rugby", "pymc/censored", "numpyro/baseball", "numpyro/two_plates"])
