@@ -15,7 +15,7 @@ import numpy as np
 
 from page import put
 
-REPEATS = 5
+REPEATS = 3
 MODEL = """
 import pymc as pm
 import numpy as np
