@@ -14,6 +14,7 @@ mod blame;
 mod compare;
 mod diagnose;
 mod draws;
+pub mod effects;
 mod error;
 mod fail_point;
 mod family;

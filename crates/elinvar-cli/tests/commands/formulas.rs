@@ -67,7 +67,7 @@ fn every_command_of_the_page_runs() {
             ended.stdout
         );
     }
-    let said = story.run(&["fit", "logistic", "trial.csv", "cured ~ agee + dose"]);
+    let said = story.run(&["fit", "logistic", "trial.csv", "cured ~ log(agee) + dose"]);
     let shown: String = page
         .lines()
         .skip_while(|line| !line.starts_with("    error:"))

@@ -12,6 +12,7 @@ mod cli;
 mod config;
 mod correction;
 mod data_in;
+mod effects;
 mod families;
 mod folders;
 mod formulas;
