@@ -112,9 +112,12 @@ pub(crate) fn far_from_data(
             significant(highest)
         ));
     }
-    (sd > widest).then(|| {
+    // The spread of two classes follows from their mean, and that of few rows is known to 1/√(2n).
+    let is_of_classes = matches!(regression.response.values(), Values::Classes(_));
+    let widest = widest * (1.0 + 3.0 / (2.0 * n).sqrt());
+    (!is_of_classes && sd > widest).then(|| {
         format!(
-            "Prior against data: the standard deviation of the responses, {}, is larger than {}, the largest {prior}; \
+            "Prior against data: the standard deviation of the responses, {}, is larger than {}, the most that it is {prior}; \
              {remedy}.",
             significant(sd),
             significant(widest)
