@@ -286,6 +286,11 @@ impl Approximation {
         GaussianMixture::of(self).log_joint(z)
     }
 
+    /// [`Approximation::log_joint`] with memory for two points.
+    pub(crate) fn log_joint_into(&self, z: &[f64], memory: &mut [f64], logs: &mut [f64]) {
+        GaussianMixture::of(self).log_joint_into(z, memory, logs);
+    }
+
     /// Whether it has as many numbers of each kind as another: what memory for the one can hold of the other.
     pub(crate) fn is_shaped_as(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.blocks) == std::mem::discriminant(&other.blocks)

@@ -2,7 +2,7 @@
 
 use super::answer::unsharp_quantile;
 use super::reason::{beginning, grouped, looked_around};
-use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, limits};
+use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, by_modes, limits};
 use crate::Error;
 use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round};
 use crate::evaluate::{Evaluator, Interrupt};
@@ -16,8 +16,9 @@ impl Posterior {
     /// means and standard deviations suffice or the budget ends, and keeps what they found with the fit; the verdict is
     /// then that on them.
     ///
-    /// Gradients are all they need, and the number of coordinates matters little. Chains that take their Gaussian from
-    /// a mixture take its mean and covariance.
+    /// Gradients are all they need, and the number of coordinates matters little. Where a mixture has modes apart from
+    /// each other they run on each of these, which are then weighed by their evidence; otherwise they start from its mean
+    /// and covariance.
     ///
     /// ```
     /// use elinvar::chains::Correction;
@@ -84,8 +85,16 @@ impl Posterior {
             quantile: limits::QUANTILE,
             largest: limits::LARGEST_DRAW,
         };
-        let chains::Answered { mut corrected, log_p } = chains::correct(evaluator, &question, settings, claims)?;
-        let log_evidence = self.bridge(evaluator, (&corrected, &log_p), settings.seed)?;
+        let by_modes = by_modes::correct(evaluator, self.approximation(), &question, settings, claims)?;
+        let (mut corrected, log_evidence) = match by_modes {
+            Some((answered, log_evidence)) => (answered.corrected, Some(log_evidence)),
+            None => {
+                let answered = chains::correct(evaluator, &question, settings, claims)?;
+                let found = (&answered.corrected, &answered.log_p[..]);
+                let log_evidence = self.bridge(evaluator, found, settings.seed)?;
+                (answered.corrected, log_evidence)
+            }
+        };
         corrected.counts = evaluator.counts().since(before);
         self.record.log_evidence = log_evidence;
         if let Some(fault) = self.fault() {
@@ -190,6 +199,14 @@ pub(super) fn judge(corrected: &Corrected, scan: Option<&Scan>) -> Judgement {
         worst(|number| number.mean.mcse / number.sd.value),
         100.0 * worst(|number| number.sd.mcse / number.sd.value),
     );
+    let modes = match &corrected.modes[..] {
+        [] => String::new(),
+        modes => {
+            let shares =
+                modes.iter().map(|mode| format!("{:.1} ± {:.1} %", 100.0 * mode.share.value, 100.0 * mode.share.mcse));
+            format!("; {} modes, with {} of the mass", modes.len(), shares.collect::<Vec<_>>().join(", "))
+        }
+    };
     let looked = scan.filter(|_| doubts.is_empty()).map_or_else(String::new, looked_around);
-    Judgement { verdict, reason: format!("{}. {numbers}{looked}.", beginning(&decided)) }
+    Judgement { verdict, reason: format!("{}. {numbers}{modes}{looked}.", beginning(&decided)) }
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod bridge;
+mod by_modes;
 mod comparison;
 mod correction;
 mod diagnose;

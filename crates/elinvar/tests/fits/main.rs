@@ -20,6 +20,7 @@ mod files;
 mod growth;
 mod journal;
 mod ladder;
+mod modes;
 mod own_law;
 mod pathological;
 mod recovery;
