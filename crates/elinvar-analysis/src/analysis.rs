@@ -18,7 +18,7 @@ use crate::parameter_quantiles::ParameterQuantiles;
 use crate::prior::far_from_data;
 use crate::report::Frame;
 use crate::settings::Settings;
-use crate::{json, page, report};
+use crate::{json, left_to_prior, page, report};
 
 /// A finished fit, judged.
 #[non_exhaustive]
@@ -118,6 +118,10 @@ impl Analysis {
             let (dim, remedy) = (posterior.dim(), job.model.remedy());
             let draw = |stream: &mut _, z: &mut [f64]| job.model.draw_prior(stream, z);
             conflicts.extend(far_from_data(rows, posterior.transforms(), seed, remedy, draw, dim));
+        }
+        if let Some(rows) = &regression {
+            let mean = posterior.approximation().mean();
+            conflicts.extend(left_to_prior::sentences(rows, posterior.transforms(), &mean, seed));
         }
         let warnings = job.notes.iter().cloned().chain(conflicts).collect();
         Ok(Self {

@@ -23,6 +23,7 @@ mod held_out;
 mod job;
 mod json;
 mod kept;
+mod left_to_prior;
 mod loo;
 mod model_check;
 mod models;

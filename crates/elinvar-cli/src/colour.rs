@@ -16,6 +16,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("Model: ", "no misfit seen", GREEN),
     ("Model: ", "does not fit", YELLOW),
     ("", "Prior against data", YELLOW),
+    ("", "Left to the prior", YELLOW),
 ];
 
 /// Whether stdout is a screen that shows colours, and nobody has asked for none (<https://no-color.org>).

@@ -23,6 +23,7 @@ mod model_checks;
 mod predict;
 mod printed;
 mod priors;
+mod references;
 mod report;
 mod reproduce;
 mod resume;
