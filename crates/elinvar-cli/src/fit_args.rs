@@ -169,7 +169,6 @@ pub(crate) struct FitArgs {
         help_heading = "Advanced: families"
     )]
     pub(crate) directions: Option<usize>,
-    /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: learn]
     /// Degrees of freedom, from 2.2 to 2e6, or learn, for student_t [default: learn]
     #[arg(
         long, value_name = "NU", value_parser = df, allow_hyphen_values = true, help_heading = "Advanced: families",

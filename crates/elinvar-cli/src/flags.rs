@@ -187,7 +187,6 @@ fn over_family(family: &mut FamilySettings, args: &FitArgs) {
     set(&mut family.components, &args.components);
     set(&mut family.rank, &args.rank);
     set(&mut family.directions, &args.directions);
-    set(&mut family.shape, &args.shape);
     set(&mut family.shape, &args.shape.or(args.df));
     set(&mut family.lambda, &args.lambda);
     set(&mut family.component, &args.component);
