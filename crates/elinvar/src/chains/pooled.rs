@@ -64,9 +64,12 @@ pub(crate) fn pool(places: &[Place], transforms: &Transforms, limits: Limits) ->
         }
     }
     let (mut states, mut log_p) = (Vec::new(), Vec::new());
+    let held = all().zip(&shares).map(|(corrected, share)| corrected.n_states() as f64 / share);
+    // As many as leave none of them twice.
+    let kept = held.fold(MOST_STATES as f64, f64::min);
     for (place, share) in places.iter().zip(&shares) {
         let corrected = &place.answered.corrected;
-        for s in corrected.chosen((share * MOST_STATES as f64).round() as usize) {
+        for s in corrected.chosen((share * kept).round() as usize) {
             states.extend_from_slice(&corrected.states[s * dim..(s + 1) * dim]);
             log_p.push(place.answered.log_p[s]);
         }
@@ -74,7 +77,7 @@ pub(crate) fn pool(places: &[Place], transforms: &Transforms, limits: Limits) ->
     let mut counts = Counts::default();
     all().for_each(|corrected| counts += corrected.counts);
     let modes = places.iter().zip(&shares).map(|(place, share)| CorrectedMode {
-        share: Estimate::new(*share, share * (1.0 - share) * place.log_mass.mcse.hypot(log_evidence.mcse)),
+        share: Estimate::new(*share, error_of_share(places, &shares, *share, place)),
         mean: place.answered.corrected.coordinates.iter().map(|number| number.mean.value).collect(),
     });
     let corrected = Corrected {
@@ -94,6 +97,13 @@ pub(crate) fn pool(places: &[Place], transforms: &Transforms, limits: Limits) ->
     };
     let frame = places[heaviest(&shares)].answered.frame.clone();
     (Answered { corrected, log_p, frame }, log_evidence)
+}
+
+/// By the delta method: ∂w/∂log Z is w(1 − w) for a place's own mass and −w wⱼ for those of others.
+fn error_of_share(places: &[Place], shares: &[f64], share: f64, own: &Place) -> f64 {
+    let all: f64 = places.iter().zip(shares).map(|(place, w)| (w * place.log_mass.mcse).powi(2)).sum();
+    let others = all - (share * own.log_mass.mcse).powi(2);
+    share * (others + ((1.0 - share) * own.log_mass.mcse).powi(2)).sqrt()
 }
 
 fn heaviest(shares: &[f64]) -> usize {
@@ -213,5 +223,117 @@ impl<'p> Quantiles<'p> {
         }
         let error = variance.sqrt();
         Estimate::new(value, 0.5 * (self.value((p + error).min(1.0)) - self.value((p - error).max(0.0))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chains::Frame;
+
+    /// A place whose states are the quantiles of N(mean, sd²) at the middles of `n` cells.
+    fn place(mean: f64, sd: f64, n: usize, mass: f64, error: f64) -> Place {
+        let at = |k: usize| crate::special::normal_quantile::normal_quantile((k as f64 + 0.5) / n as f64);
+        let states: Vec<f64> = (0..n).map(|k| mean + sd * at(k)).collect();
+        let quantile =
+            |p: f64| Estimate::new(mean + sd * crate::special::normal_quantile::normal_quantile(p), 0.05 * sd);
+        let number = CorrectedNumber {
+            name: "z1".into(),
+            mean: Estimate::new(mean, 0.02 * sd),
+            sd: Estimate::new(sd, 0.03 * sd),
+            q5: quantile(0.05),
+            q50: quantile(0.5),
+            q95: quantile(0.95),
+            judged: true,
+        };
+        let corrected = Corrected {
+            coordinates: vec![number.clone()],
+            parameters: vec![number],
+            doubts: Vec::new(),
+            chains: 32,
+            steps: n / 32,
+            effective_states: n as f64 / 2.0,
+            acceptance: 0.9,
+            adapting_gradients: 1,
+            counts: Counts::default(),
+            seconds: 0.0,
+            centre: vec![mean],
+            modes: Vec::new(),
+            states,
+        };
+        let frame = Frame::new(vec![mean], &[sd * sd]).unwrap();
+        let log_p = vec![0.0; n];
+        Place { answered: Answered { corrected, log_p, frame }, log_mass: Estimate::new(mass.ln(), error) }
+    }
+
+    const LIMITS: Limits = Limits { mean: 0.1, log_sd: 0.14, quantile: 0.35, largest: 0.1 };
+
+    fn pooled(places: &[Place]) -> (Corrected, Estimate) {
+        let (answered, log_evidence) = pool(places, &Transforms::identity(1), LIMITS);
+        (answered.corrected, log_evidence)
+    }
+
+    /// 0.75 N(0, 1) + 0.25 N(8, 2²), with masses 6 and 2: the moments of the mixture, and errors by differences.
+    #[test]
+    fn moments_errors_and_quantiles_are_those_of_the_mixture() {
+        let places = |mass: f64, mean: f64, sd: f64| {
+            let mut places = [place(0.0, 1.0, 1_024, mass, 0.03), place(8.0, 2.0, 512, 2.0, 0.04)];
+            let number = &mut places[0].answered.corrected.coordinates[0];
+            (number.mean.value, number.sd.value) = (mean, sd);
+            places
+        };
+        let (found, log_evidence) = pooled(&places(6.0, 0.0, 1.0));
+        let number = &found.coordinates[0];
+        assert!((number.mean.value - 2.0).abs() < 1e-12);
+        let variance: f64 = 0.75 * (1.0 + 4.0) + 0.25 * (4.0 + 36.0);
+        assert!((number.sd.value - variance.sqrt()).abs() < 1e-12);
+        assert!((log_evidence.value - 8.0_f64.ln()).abs() < 1e-12);
+        assert!((log_evidence.mcse - (0.75 * 0.03_f64).hypot(0.25 * 0.04)).abs() < 1e-12);
+        let share = found.modes[1].share;
+        assert!((share.value - 0.25).abs() < 1e-12);
+        assert!((share.mcse - 0.25 * 0.75 * 0.03_f64.hypot(0.04)).abs() < 1e-12, "{share:?}");
+        // The part of the first place in the errors, by differences of what the errors are of.
+        let with = |mass: f64, mean: f64, sd: f64| {
+            let found = pooled(&places(mass, mean, sd)).0;
+            let number = &found.coordinates[0];
+            [number.mean.value, number.sd.value]
+        };
+        let h = 1e-5;
+        for (k, error) in [number.mean.mcse, number.sd.mcse].into_iter().enumerate() {
+            let by = |up: [f64; 2], down: [f64; 2], size: f64| (up[k] - down[k]) / (2.0 * h) * size;
+            let by_mass = by(with(6.0 * h.exp(), 0.0, 1.0), with(6.0 * (-h).exp(), 0.0, 1.0), 0.03);
+            let by_mean = by(with(6.0, h, 1.0), with(6.0, -h, 1.0), 0.02);
+            let by_sd = by(with(6.0, 0.0, 1.0 + h), with(6.0, 0.0, 1.0 - h), 0.03);
+            // The other place: by its mass, which has the opposite slope, and by its own errors.
+            let other_mass = by_mass / 0.03 * 0.04;
+            let (w, away, own) = (0.25, 6.0, 2.0);
+            let other: f64 = match k {
+                0 => w * 0.04,
+                _ => (w * away * 0.04 / number.sd.value).hypot(w * own * 0.06 / number.sd.value),
+            };
+            let expected = [by_mass, by_mean, by_sd, other_mass, other].iter().map(|e| e * e).sum::<f64>().sqrt();
+            assert!((error / expected - 1.0).abs() < 1e-6, "{k}: {error} and {expected}");
+        }
+        // P(z < q) = 0.5 lies at Φ(q) = 2/3 of the first; the second has nothing there.
+        assert!((number.q50.value - 0.4307).abs() < 0.01, "{:?}", number.q50);
+        assert!((number.q95.value - (8.0 + 2.0 * 0.8416)).abs() < 0.02, "{:?}", number.q95);
+        assert!(number.q50.mcse > 0.01 && number.q50.mcse < 0.2, "{:?}", number.q50);
+        let first = found.states.iter().filter(|z| **z < 4.0).count() as f64 / found.states.len() as f64;
+        assert!((first - 0.75).abs() < 0.02 && found.states.len() == 1_365, "{first} of {}", found.states.len());
+        assert!(found.doubts.is_empty());
+    }
+
+    #[test]
+    fn masses_that_are_not_known_are_a_doubt_and_so_is_that_of_a_place() {
+        let unsure = [place(0.0, 1.0, 512, 1.0, 0.2), place(8.0, 1.0, 512, 1.0, 0.2)];
+        assert!(matches!(pooled(&unsure).0.doubts[..], [Doubt::Mean { .. }, ..]));
+        let mut doubted = [place(0.0, 1.0, 512, 1.0, 0.02), place(8.0, 1.0, 512, 1.0, 0.02)];
+        let doubts = &mut doubted[1].answered.corrected.doubts;
+        doubts.extend([Doubt::NotSettled, Doubt::Mean { name: "z1".into(), within: 0.2 }]);
+        assert_eq!(pooled(&doubted).0.doubts, [Doubt::NotSettled]);
+        // Nobody asks about a place with next to no mass.
+        let mut light = doubted;
+        light[1].log_mass = Estimate::new(-6.0, 0.02);
+        assert!(pooled(&light).0.doubts.is_empty());
     }
 }

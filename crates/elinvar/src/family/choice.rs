@@ -59,6 +59,11 @@ pub enum Kind {
         /// The law of w.
         law: Own,
     },
+    /// A family that somebody has registered.
+    OwnFamily {
+        /// Which one.
+        family: super::Own,
+    },
     /// Gaussian with covariance Σ + AAᵀ.
     RankK {
         /// Number of columns of A.
@@ -102,6 +107,18 @@ pub enum Kind {
 }
 
 /// What to fit: a kind of distribution and the shape of its scale matrix.
+///
+/// ```
+/// use elinvar::model::Banana;
+/// use elinvar::prelude::*;
+///
+/// let model = Banana::default();
+/// for family in [Family::gaussian().diagonal(), Family::skew(), Family::mog(3)] {
+///     let posterior = Fit::new(&model).family(family).run()?;
+///     println!("{family:10} {}", posterior.diagnostics().expect("a fit is judged").elbo.value);
+/// }
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Family {
     /// Which distribution.
@@ -190,9 +207,10 @@ impl Family {
         Self::full(Kind::ScaleMixture { law, product: false })
     }
 
-    /// Gaussian mixed over a law of your own ([`OwnLaw`](crate::law::OwnLaw)), as a scale, a shift or both.
-    pub fn own(law: Own) -> Self {
-        Self::full(Kind::Own { law })
+    /// What you have registered: a Gaussian mixed over a [law of your own](crate::law::OwnLaw), as a scale, a shift or
+    /// both, or a [family of your own](crate::family::OwnFamily).
+    pub fn own(brought: impl Into<Kind>) -> Self {
+        Self::full(brought.into())
     }
 
     /// The same scale mixture with independent coordinates, each with a scale of its own; other families stay as they
@@ -260,15 +278,22 @@ impl Family {
         Self::full(Kind::Mog { components })
     }
 
-    /// Mixture of `components` products over the coordinates of members of one exponential family.
-    pub fn ef_mixture(component: ComponentKind, components: usize) -> Self {
-        Self { kind: Kind::EfMixture { component, other: None, components }, covariance: Covariance::Diagonal }
+    /// Mixture of `components` products over the coordinates of members of one exponential family: one of
+    /// [`ComponentKind::new`], or [your own](crate::component::OwnComponent).
+    pub fn ef_mixture(component: impl Into<ComponentKind>, components: usize) -> Self {
+        let kind = Kind::EfMixture { component: component.into(), other: None, components };
+        Self { kind, covariance: Covariance::Diagonal }
     }
 
     /// The same with components of two exponential families in turn: the first, third, … of the one and the second,
     /// fourth, … of the other.
-    pub fn ef_mixture_of_two(component: ComponentKind, other: ComponentKind, components: usize) -> Self {
-        let other = Some(other).filter(|other| *other != component);
+    pub fn ef_mixture_of_two(
+        component: impl Into<ComponentKind>,
+        other: impl Into<ComponentKind>,
+        components: usize,
+    ) -> Self {
+        let component = component.into();
+        let other = Some(other.into()).filter(|other| *other != component);
         Self { kind: Kind::EfMixture { component, other, components }, covariance: Covariance::Diagonal }
     }
 
@@ -310,6 +335,7 @@ impl Family {
             Kind::Snig { .. } => "snig",
             Kind::ScaleMixture { .. } => "scale_mixture",
             Kind::Own { law } => law.name(),
+            Kind::OwnFamily { family } => family.name(),
             Kind::RankK { .. } => "rank_k",
             Kind::SkewK { .. } => "skew_k",
             Kind::EmgK { .. } => "emg_k",
@@ -416,6 +442,18 @@ impl Family {
             Kind::EfMixture { component, .. } => component.standard().support(),
             _ => Support::Real,
         }
+    }
+}
+
+impl From<Own> for Kind {
+    fn from(law: Own) -> Self {
+        Self::Own { law }
+    }
+}
+
+impl From<super::Own> for Kind {
+    fn from(family: super::Own) -> Self {
+        Self::OwnFamily { family }
     }
 }
 

@@ -21,12 +21,12 @@ impl Posterior {
     /// and covariance.
     ///
     /// ```
-    /// use elinvar::chains::Correction;
+    /// use elinvar::research::chains::Correction;
     /// use elinvar::model::Banana;
     /// use elinvar::{Family, Plan};
     ///
     /// let target = Banana::default();
-    /// let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let mut posterior = elinvar::Fit::new(&target).family(Family::gaussian()).run()?;
     /// let corrected = posterior.correct(&target, &Correction::default())?;
     /// let sd = corrected.parameters[1].sd;
     /// println!("{} ± {}, {:?}", sd.value, sd.mcse, corrected.doubts);
@@ -44,6 +44,7 @@ impl Posterior {
     ///
     /// # Errors
     /// As [`Posterior::correct`]; [`Error::Interrupted`].
+    #[doc(hidden)]
     pub fn correct_watched(
         &mut self,
         target: &dyn Target,
@@ -132,7 +133,7 @@ impl Posterior {
         let states = corrected.draws(kept);
         let of_q: Vec<f64> = looked.log_p.iter().zip(&log_q).map(|(p, q)| p - q).collect();
         let log_p = corrected.chosen(kept).map(|s| at_states[s]);
-        let of_p: Vec<f64> = log_p.zip(states.view().iter()).map(|(p, z)| p - self.log_density(z)).collect();
+        let of_p: Vec<f64> = log_p.zip(states.view().iter()).map(|(p, z)| p - self.log_density_z(z)).collect();
         Ok(bridge::log_evidence(&of_q, &of_p, corrected.effective_states))
     }
 
@@ -142,6 +143,7 @@ impl Posterior {
     }
 
     /// Forgets what chains found, and the verdict on it.
+    #[doc(hidden)]
     pub fn forget_correction(&mut self) {
         if self.record.corrected.take().is_some() {
             (self.record.judgement, self.record.log_evidence) = (None, None);

@@ -21,6 +21,8 @@ mod growth;
 mod journal;
 mod ladder;
 mod modes;
+mod own_component;
+mod own_family;
 mod own_law;
 mod pathological;
 mod recovery;
