@@ -198,7 +198,9 @@ impl Priors {
         kinds: &[DesignColumn],
         transforms: &[ColumnTransform],
     ) -> Vec<String> {
-        let (means, names) = (posterior.approximation().mean(), posterior.names());
+        let means = posterior.approximation().mean();
+        let means = posterior.transforms().expected_coefficients(&means);
+        let names = posterior.constrained_names();
         let mut far: Vec<(f64, &str)> = Vec::new();
         for (i, ((mean, name), kind)) in means.iter().zip(names).zip(kinds).enumerate() {
             let (prior_mean, sd) = self.moments(i, kind, transforms[i].scale);

@@ -69,7 +69,8 @@ impl Predictions {
             let model = job.settings().model.name.map_or("this model", |name| name.name());
             return Err(Error::NoRegression { model: model.into(), command: "predict" });
         };
-        let x = DesignMatrix::new(rows.features, fitted.design.n_cols(), fitted.design.names().to_vec());
+        let names = fitted.design.table_names();
+        let x = DesignMatrix::new(rows.features, names.len(), names.to_vec());
         let x = x.map_err(Error::Refused)?;
         let new = Regression { offsets: &rows.offset, ..Regression::plain(fitted.response, &x, &[]) };
         let draws = AnswerDraws::new(&kept.posterior, job.target(), None, asked.seed)?.take_different(n);

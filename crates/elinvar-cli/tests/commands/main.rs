@@ -29,3 +29,4 @@ mod runs;
 mod tips;
 mod tutorial;
 mod verdicts;
+mod wide;
