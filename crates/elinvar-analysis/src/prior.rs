@@ -195,15 +195,16 @@ impl Priors {
     pub(crate) fn conflicts(
         &self,
         posterior: &Posterior,
-        kinds: &[DesignColumn],
-        transforms: &[ColumnTransform],
+        (kinds, transforms): (&[DesignColumn], &[ColumnTransform]),
+        groups: usize,
     ) -> Vec<String> {
         let means = posterior.approximation().mean();
         let means = posterior.transforms().expected_coefficients(&means);
         let names = posterior.constrained_names();
         let mut far: Vec<(f64, &str)> = Vec::new();
-        for (i, ((mean, name), kind)) in means.iter().zip(names).zip(kinds).enumerate() {
-            let (prior_mean, sd) = self.moments(i, kind, transforms[i].scale);
+        for (i, (mean, name)) in means.iter().zip(names).enumerate().take(groups * kinds.len()) {
+            let column = i % kinds.len();
+            let (prior_mean, sd) = self.moments(column, &kinds[column], transforms[column].scale);
             let distance = (mean - prior_mean).abs() / sd;
             if distance > TAIL {
                 far.push((distance, name));

@@ -19,6 +19,8 @@ pub(super) struct Coefficients {
     transforms: Vec<ColumnTransform>,
     pub(super) priors: Priors,
     given: ModelSettings,
+    /// How many linear predictors have such coefficients.
+    groups: usize,
 }
 
 /// What a model with coefficients is made of.
@@ -41,7 +43,12 @@ impl Coefficients {
     ) -> Self {
         let base = given.precision().map_or(by_data, |precision| Prior::Given { precision });
         let priors = Priors::new(base, given.priors.as_deref().unwrap_or_default(), &rows.kinds, transforms);
-        Self { kinds: rows.kinds.clone(), transforms: transforms.to_vec(), priors, given: given.clone() }
+        Self { kinds: rows.kinds.clone(), transforms: transforms.to_vec(), priors, given: given.clone(), groups: 1 }
+    }
+
+    /// The same for each of so many linear predictors.
+    pub(super) fn for_each_of(self, groups: usize) -> Self {
+        Self { groups, ..self }
     }
 
     /// The design matrix, which knows how to bring coefficients back to the units of the file, and the responses. Where
@@ -78,7 +85,7 @@ impl Coefficients {
 
     /// Means that the data put into the tail of their prior.
     pub(super) fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        self.priors.conflicts(posterior, &self.kinds, &self.transforms)
+        self.priors.conflicts(posterior, (&self.kinds, &self.transforms), self.groups)
     }
 
     /// Where the prior keeps a coefficient far from least squares, whose estimates and standard errors are given.

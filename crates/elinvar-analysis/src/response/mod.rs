@@ -6,6 +6,7 @@
 mod bernoulli;
 mod beta;
 mod binomial;
+mod categorical;
 mod gamma;
 mod negative_binomial;
 mod normal;
@@ -22,6 +23,7 @@ use elinvar::target::Transforms;
 pub(crate) use bernoulli::Bernoulli;
 pub(crate) use beta::Beta;
 pub(crate) use binomial::Binomial;
+pub(crate) use categorical::Categorical;
 pub(crate) use gamma::Gamma;
 pub(crate) use negative_binomial::NegativeBinomial;
 pub(crate) use normal::Normal;
@@ -63,6 +65,11 @@ pub(crate) trait Response: Sync {
     /// Linear predictors of a row.
     fn n_predictors(&self) -> usize {
         1
+    }
+
+    /// Whether larger and smaller mean something, as they do not for classes without an order.
+    fn is_ordered(&self) -> bool {
+        true
     }
 
     /// Whether the linear predictor is a logarithm or a logit, and not in the unit of the response.

@@ -8,6 +8,7 @@ mod adversity;
 mod bad_input;
 mod bad_runs;
 mod browser;
+mod categorical;
 mod cli;
 mod config;
 mod correction;

@@ -186,9 +186,8 @@ impl<L: Likelihood> Glm<L> {
     ///
     /// # Errors
     /// If there is not one for each row, or one is negative.
-    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, Error> {
         check_of_rows("weights (one per row)", &weights, self.x.n_rows(), 0.0)?;
-        self.constants.iter_mut().zip(&weights).for_each(|(constant, weight)| *constant *= weight);
         Ok(Self { weights, ..self })
     }
 
