@@ -49,7 +49,9 @@ impl Shown {
             }
             before = line;
         }
-        for export in text.split("\npub use ").skip(1) {
+        // Exports of the modules inside `research` are indented.
+        let flat: String = text.lines().map(str::trim_start).collect::<Vec<&str>>().join("\n");
+        for export in flat.split("\npub use ").skip(1) {
             let path: String = export[..export.find(';').unwrap()].split_whitespace().collect();
             let (from, names) = path.rsplit_once("::").map_or(("", path.as_str()), |(from, names)| (from, names));
             let (from, names) = path.split_once("::{").unwrap_or((from, names));
@@ -89,7 +91,7 @@ fn declared(library: &Path) -> BTreeSet<String> {
     for path in found {
         let inside = path.strip_prefix(library).unwrap().with_extension("");
         let module = inside.display().to_string().replace('\\', "/");
-        let (text, mut owner) = (read(&path), String::new());
+        let (text, mut owner, mut before) = (read(&path), String::new(), "");
         for (_, line) in code(&text) {
             if let Some(block) = line.strip_prefix("impl") {
                 let of = block.rsplit(" for ").next().unwrap_or(block).trim_start_matches(|c| c != ' ').trim();
@@ -103,7 +105,8 @@ fn declared(library: &Path) -> BTreeSet<String> {
             if let Some((kind, name)) = item(line).filter(|(_, name)| shown.has(&module, name)) {
                 items.insert(format!("{module} {kind} {name}"));
             }
-            let method = line.strip_prefix("    ").and_then(item);
+            let method = line.strip_prefix("    ").and_then(item).filter(|_| before.trim() != "#[doc(hidden)]");
+            before = line;
             if let Some((kind, name)) = method.filter(|_| !owner.is_empty() && shown.has_type(&module, &owner)) {
                 items.insert(format!("{module} {kind} {owner}::{name}"));
             }
@@ -126,6 +129,44 @@ fn the_surface_is_the_one_that_was_agreed_on() {
     assert!(news.is_empty() && gone.is_empty(), "not in {LIST}: {news:#?}\nin {LIST} only: {gone:#?}");
 }
 
+/// The comment above the item of this name in one of these files, if it is declared there.
+fn comment<'t>(texts: &'t [String], name: &str) -> Option<Vec<&'t str>> {
+    let declares = |line: &&str| item(line).is_some_and(|(kind, found)| found == name && kind != "mod");
+    texts.iter().find_map(|text| {
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines.iter().position(|line| declares(line))?;
+        let above = lines[..at].iter().rev().take_while(|line| !line.is_empty() && *line != &"}");
+        Some(above.copied().collect())
+    })
+}
+
+/// What most people see first: each item at the root shows how it is used, or links to what does.
+#[test]
+fn every_item_at_the_root_has_an_example_or_a_link_to_one() {
+    let library = root().join("crates/elinvar/src");
+    let mut found = Vec::new();
+    files(&library, &["rs"], &mut found);
+    let (mut shown, mut bare) = (Shown::default(), Vec::new());
+    let text = read(&library.join("lib.rs"));
+    for export in text.split("\npub use ").skip(1) {
+        let path: String = export[..export.find(';').unwrap()].split_whitespace().collect();
+        let (from, names) = path.split_once("::{").or(path.rsplit_once("::")).unwrap();
+        let top = from.split("::").next().unwrap();
+        let is_there = |path: &&PathBuf| path.strip_prefix(&library).unwrap().with_extension("").starts_with(top);
+        let texts: Vec<String> = found.iter().filter(is_there).map(|path| read(path)).collect();
+        for name in names.trim_end_matches('}').split(',').filter(|name| !name.is_empty()) {
+            shown.exports.insert((String::new(), name.to_owned()));
+            let above = comment(&texts, name).unwrap_or_default();
+            if !above.iter().any(|line| line.contains("```") || line.contains("[`")) {
+                bare.push(name.to_owned());
+            }
+        }
+    }
+    assert!(bare.is_empty(), "without an example or a link: {bare:?}");
+    let most = 40;
+    assert!((20..=most).contains(&shown.exports.len()), "{} items at the root, at most {most}", shown.exports.len());
+}
+
 #[test]
 fn items_are_recognised() {
     assert_eq!(item("pub fn at(&self) -> f64 {"), Some(("fn", "at")));
@@ -144,4 +185,6 @@ fn exported_is_what_a_public_module_names() {
     assert!(shown.has_type("posterior/diagnose", "Posterior") && shown.has_type("run/checkpoint", "Run"));
     assert!(!shown.has("special/gamma", "ln_gamma") && !shown.has("family/step", "Scratch"));
     assert!(!shown.modules.contains("internals") && !shown.has_type("family/step", "Scratch"));
+    // Hidden modules show nothing but what `research` or the root name.
+    assert!(shown.has("run/checkpoint", "Checkpoint") && !shown.has("run/fit", "fit_journaled"));
 }

@@ -132,7 +132,7 @@ fn states(posterior: &Posterior, corrected: &Corrected, n: usize) -> (DrawBuffer
         corrected.effective_states.min(n as f64)
     ));
     let draws = corrected.draws(n);
-    let log_q = draws.view().iter().map(|z| posterior.log_density(z)).collect();
+    let log_q = draws.view().iter().map(|z| posterior.log_density_z(z)).collect();
     (draws, log_q)
 }
 

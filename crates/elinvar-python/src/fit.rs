@@ -250,7 +250,7 @@ impl Fit {
             return Err(PyValueError::new_err(format!("points of this fit have {of} coordinates, these have {d}")));
         }
         let z: Vec<f64> = z.as_array().iter().copied().collect();
-        let log_q = (0..n).map(|s| self.posterior.log_density(&z[s * d..(s + 1) * d])).collect();
+        let log_q = (0..n).map(|s| self.posterior.log_density_z(&z[s * d..(s + 1) * d])).collect();
         Ok(PyArray1::from_vec(py, log_q))
     }
 

@@ -3,7 +3,7 @@
 //! `cargo run --release -p elinvar --features dual --example dual_numbers`
 
 use elinvar::prelude::*;
-use elinvar::target::{Dual, DualDensity, DualNum};
+use elinvar::research::target::{Dual, DualDensity, DualNum, PointwiseSecondOrder};
 
 /// Robust location and log scale of five measurements: Student-t with 3 degrees of freedom, one outlier.
 struct Robust;
@@ -25,7 +25,7 @@ impl DualDensity for Robust {
 
 pub(crate) fn main() -> elinvar::Result {
     let target = PointwiseSecondOrder(Dual(Robust));
-    let mut posterior = elinvar::run::fit(&target, Family::student_t(2.0), &Plan::default())?;
+    let mut posterior = elinvar::Fit::new(&target).family(Family::student_t(2.0)).run()?;
     let report = posterior.diagnose(&target, 20_000, 1)?;
     let (mean, cov) = (posterior.approximation().mean(), posterior.approximation().covariance());
     println!("location {:.2} ± {:.2}, log scale {:.2} ± {:.2}", mean[0], cov[0].sqrt(), mean[1], cov[3].sqrt());

@@ -4,7 +4,7 @@
 //! `cargo run --release -p elinvar --example mini_batches`
 
 use elinvar::prelude::*;
-use elinvar::target::sum_over_rows;
+use elinvar::research::target::sum_over_rows;
 
 pub(crate) fn main() -> elinvar::Result {
     // Counts with the rate exp(0.5 + 0.8 x), rounded.

@@ -3,9 +3,9 @@
 //! `cargo run --release -p elinvar --example own_law`
 
 use elinvar::conformance;
-use elinvar::law::{Own, OwnLaw, Role};
 use elinvar::model::Banana;
 use elinvar::prelude::*;
+use elinvar::research::law::{Own, OwnLaw, Role};
 
 /// w has the density 4w³ exp(−w⁴) and moves the mean of z: a skewness milder than that of `skew`.
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release -p elinvar --example researchers_loop`
 
-use elinvar::estimate::Curvature;
 use elinvar::model::{Banana, BetaBinomial};
 use elinvar::prelude::*;
-use elinvar::rule::StepSize;
+use elinvar::research::estimate::Curvature;
+use elinvar::research::rule::StepSize;
 
 pub(crate) fn main() -> elinvar::Result {
     let model = Banana::default();

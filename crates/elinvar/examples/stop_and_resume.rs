@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use elinvar::model::BetaBinomial;
 use elinvar::prelude::*;
-use elinvar::run::journal::Folder;
+use elinvar::research::run::Folder;
 
 pub(crate) fn main() -> elinvar::Result {
     let model = BetaBinomial::cancer_mortality();

@@ -6,6 +6,21 @@ use crate::target::fault::shown;
 use crate::target::{Fault, TargetError};
 
 /// The library's error; each variant carries the facts, its `Display` is a sentence that says what to do.
+///
+/// ```
+/// use elinvar::prelude::*;
+///
+/// // The sign of the slope is wrong.
+/// let model = log_density(1, |x, gradient| {
+///     gradient[0] = x[0];
+///     -0.5 * x[0] * x[0]
+/// });
+/// match elinvar::fit(&model) {
+///     Err(Error::Interrupted) => println!("stopped"),
+///     Err(error) => println!("{error}"),
+///     Ok(posterior) => println!("{posterior}"),
+/// }
+/// ```
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -119,7 +134,8 @@ pub enum Error {
     },
 }
 
-/// What most functions of the library return; of `main`, too.
+/// What most functions of the library return; of `main`, too: a program that ends with an [`Error`] prints its
+/// sentence.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 impl std::fmt::Debug for Error {

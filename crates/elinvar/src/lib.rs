@@ -37,14 +37,15 @@
 //! |---|---|
 //! | write a model with named parameters and constraints | [`Model`], [`Parameters`] |
 //! | make one from a closure | [`log_density`], [`log_density_only`] |
-//! | evaluate whole batches, or mini-batches of data | [`target::Target`] |
 //! | use a ready one | [`model`] |
 //! | choose family, plan, seed, start; watch, stop, resume | [`Fit`], [`Family`], [`Plan`], [`StopHandle`] |
-//! | take the steps yourself | [`Fit::begin`], [`run::Run`], and `theory` behind the feature of that name |
-//! | read the result | [`Posterior`], [`posterior`] |
+//! | read the result | [`Posterior`], [`Sample`], [`Answer`], [`Judgement`], [`Diagnostics`] |
+//! | compare fits | [`compare`] |
+//! | evaluate whole batches or mini-batches, take the steps yourself, bring a family of your own | [`research`] |
+//! | try what you bring | [`conformance`] |
 //!
-//! The parts of a fit are plain data: [`family`] and what its members are made of ([`law`], [`component`], [`block`]),
-//! the choices of a plan ([`estimate`], [`rule`], [`random`]), the [`chains`] that correct.
+//! Everything above is here at the root, and in the [`prelude`]; [`research`] holds the parts that a fit is made of,
+//! which are plain data too.
 //!
 //! # Features
 //!
@@ -53,33 +54,49 @@
 //! expectation parameters, statistics and Fisher matrices.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
+// Hidden modules are what the crates of this repository share, and promise nothing; what is promised of them is named
+// at the root and in `research`.
 // What only `internals` shows; with it, as in the lints of `cargo xtask`, every public item must be reachable and used.
 #![cfg_attr(not(feature = "internals"), allow(dead_code, unreachable_pub))]
 
+#[doc(hidden)]
 pub mod block;
+#[doc(hidden)]
 pub mod chains;
+#[doc(hidden)]
 pub mod component;
 pub mod conformance;
 mod error;
+#[doc(hidden)]
 pub mod estimate;
 mod evaluate;
+#[doc(hidden)]
 pub mod family;
+#[doc(hidden)]
 pub mod file;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals;
+#[doc(hidden)]
 pub mod law;
 mod linalg;
 pub mod model;
 mod plan;
+#[doc(hidden)]
 pub mod posterior;
 pub mod prelude;
+#[doc(hidden)]
 pub mod random;
 mod record;
+mod registry;
+pub mod research;
+#[doc(hidden)]
 pub mod rule;
+#[doc(hidden)]
 pub mod run;
 mod search;
 mod special;
+#[doc(hidden)]
 pub mod target;
 #[cfg(feature = "theory")]
 pub mod theory;
@@ -87,10 +104,11 @@ mod tuning;
 
 pub use error::{Error, Result};
 pub use family::Family;
-pub use posterior::Posterior;
-pub use run::Plan;
+pub use plan::{Correct, Plan, Stop};
+pub use posterior::{Answer, Comparison, Diagnostics, GivenBy, Judgement, Posterior, Sample, Verdict, compare};
+pub use record::{Counts, Estimate, Step, StopReason};
 pub use run::builder::{Fit, StopHandle, fit};
-pub use target::{Model, Parameters, log_density, log_density_only};
+pub use target::{Covariance, Model, Parameters, log_density, log_density_only};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -14,7 +14,8 @@ use crate::target::{About, Covariance, Offers, Target};
 /// Largest number of draws of a step and component.
 pub(crate) const MOST_DRAWS: usize = 1 << 20;
 
-/// Limits of a run.
+/// Limits of a run: [`Plan::stop`]; the usual ones are set by [`Fit::max_gradients`](crate::Fit::max_gradients) and
+/// [`Fit::max_seconds`](crate::Fit::max_seconds).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
@@ -55,7 +56,7 @@ impl Stop {
     }
 }
 
-/// Whether chains on the target correct what a fit gives.
+/// Whether chains on the target correct what a fit gives: [`Plan::correct`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Correct {
@@ -156,19 +157,18 @@ impl Plan {
     /// many steps. A gradient in α and Σ takes the w of its draw (option I; set `weights` to `marginal` for option II),
     /// that in a learned shape of the Student-t the factor of eq. (21).
     ///
-    /// The boxes say nothing about where to start: [`fit`](crate::run::fit) starts at N(0, I) without a search, the
-    /// components of a mixture around points drawn from it, and [`fit_from`](crate::run::fit_from) anywhere
-    /// ([`start_around`](crate::run::start_around)).
+    /// The boxes say nothing about where to start: a fit starts at N(0, I) without a search, the components of a
+    /// mixture around points drawn from it, unless it is given a place
+    /// ([`Fit::start_around`](crate::Fit::start_around), [`Fit::start_from`](crate::Fit::start_from)).
     ///
     /// ```
     /// use elinvar::model::Banana;
-    /// use elinvar::run::{Placement, start_around};
-    /// use elinvar::{Family, Plan};
-    /// use elinvar::run::fit_from;
+    /// use elinvar::prelude::*;
     ///
-    /// let start = start_around(Family::mog(3), 2, Placement { mean: 0.0, sd: 1.0, variance: 1.0 }, 1)?;
-    /// let plan = Plan::printed(10, 0.01, 50);
-    /// let last = fit_from(&Banana::default(), start, &plan, &mut |_| std::ops::ControlFlow::Continue(()))?;
+    /// let model = Banana::default();
+    /// let place = Placement { mean: 0.0, sd: 1.0, variance: 1.0 };
+    /// let fit = Fit::new(&model).family(Family::mog(3)).plan(Plan::printed(10, 0.01, 50)).start_around(place);
+    /// let last = fit.judged_by(0).run()?;
     /// assert_eq!(last.trace().len(), 50);
     /// # Ok::<(), elinvar::Error>(())
     /// ```

@@ -1,12 +1,8 @@
 //! What most programs need, in one `use`.
 
-pub use crate::family::Approximation;
-pub use crate::posterior::{Answer, Diagnostics, Estimate, Judgement, Sample, Verdict};
-pub use crate::run::{Placement, Run, Step, Stop, StopReason};
-pub use crate::target::{
-    Covariance, Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, Target, TargetError, from_fn,
-    from_fns,
-};
+pub use crate::research::run::{Placement, Run};
+pub use crate::research::target::{Target, TargetError, from_fn};
 pub use crate::{
-    Error, Family, Fit, Model, Parameters, Plan, Posterior, StopHandle, fit, log_density, log_density_only,
+    Answer, Covariance, Diagnostics, Error, Estimate, Family, Fit, Judgement, Model, Parameters, Plan, Posterior,
+    Sample, Step, Stop, StopHandle, StopReason, Verdict, compare, fit, log_density, log_density_only,
 };

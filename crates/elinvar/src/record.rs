@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::family::Family;
 
-/// A Monte Carlo estimate with its standard error.
+/// A Monte Carlo estimate with its standard error, as in [`Diagnostics`](crate::Diagnostics) and
+/// [`Answer`](crate::Answer).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The estimate.
@@ -28,7 +29,21 @@ impl Estimate {
     }
 }
 
-/// How often the target was asked, by what it was asked for.
+impl std::fmt::Display for Estimate {
+    /// `1.523 ± 0.012`: two digits of the error and at most six decimals, or as many as are asked for (`{:.1}`); the
+    /// value alone where there is no error.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let own = if self.mcse > 0.0 { (1.0 - self.mcse.log10().floor()).clamp(0.0, 6.0) as usize } else { 6 };
+        let decimals = f.precision().unwrap_or(own);
+        if self.is_known() {
+            write!(f, "{:.decimals$} ± {:.decimals$}", self.value, self.mcse)
+        } else {
+            write!(f, "{}", self.value)
+        }
+    }
+}
+
+/// How often the target was asked, by what it was asked for: [`Posterior::counts`](crate::Posterior::counts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Points at which log p was evaluated.
@@ -92,7 +107,8 @@ impl std::fmt::Display for Bound {
     }
 }
 
-/// One step of a run.
+/// One step of a run, as [`Fit::observe`](crate::Fit::observe) shows it and
+/// [`Posterior::trace`](crate::Posterior::trace) keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Index of the step, from 0.
@@ -132,7 +148,7 @@ fn one() -> usize {
     1
 }
 
-/// Why a run ended.
+/// Why a run ended: [`Posterior::stop_reason`](crate::Posterior::stop_reason).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -287,4 +303,18 @@ pub struct Scan {
     /// Width of a mode, as a share of its distance, from which it is likely to be seen; unknown in many dimensions,
     /// where only modes are that are about as wide as the answer.
     pub finest: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Estimate;
+
+    #[test]
+    fn an_estimate_is_printed_to_two_digits_of_its_error() {
+        assert_eq!(Estimate::new(1.52345, 0.0123).to_string(), "1.523 ± 0.012");
+        assert_eq!(Estimate::new(-1523.45, 12.3).to_string(), "-1523 ± 12");
+        assert_eq!(format!("{:.1}", Estimate::new(1.52345, 0.0123)), "1.5 ± 0.0");
+        assert_eq!(Estimate::new(2.0, f64::INFINITY).to_string(), "2");
+        assert_eq!(Estimate::new(2.0, 0.0).to_string(), "2.000000 ± 0.000000");
+    }
 }

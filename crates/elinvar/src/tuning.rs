@@ -184,6 +184,13 @@ pub(crate) mod ladder {
         if dim <= FEW_COORDINATES { GAUSSIAN_GRADIENTS } else { GRADIENTS_EACH * dim as u64 }
     }
 
+    /// Gradients for each component of a mixture over modes, which chains start from one by one: it need be no better
+    /// than a Gaussian at every mode, which it begins as. Measured: with 3 000 each two skewed modes in ten dimensions
+    /// took 15 200 to 20 600 gradients in all.
+    pub(crate) fn mixture_gradients(dim: usize) -> u64 {
+        500 + 2 * dim as u64
+    }
+
     /// Each family with one mode may take the steps of the plan divided by this.
     pub(crate) const STEPS_DIVISOR: u64 = 4;
 }

@@ -25,8 +25,8 @@ pub(super) fn append(path: &str, outcomes: &[Outcome]) -> Result<(), String> {
 }
 
 fn line(outcome: &Outcome) -> String {
-    let Outcome { class, seed, name, dim, fit, chains, weights } = outcome;
-    format!("{class}\t{seed}\t{name}\t{dim}\t{fit}\t{}\t{}", written(chains), written(weights))
+    let Outcome { class, seed, name, dim, default, weights } = outcome;
+    format!("{class}\t{seed}\t{name}\t{dim}\t{}\t{}", written(default), written(weights))
 }
 
 /// Mean error and ratio of standard deviations (`none none` where there is no truth), trusted or not, evaluations, and
@@ -48,14 +48,13 @@ fn one_line(text: &str) -> String {
 
 fn parsed(line: &str) -> Option<Outcome> {
     let cells: Vec<&str> = line.split('\t').collect();
-    let [class, seed, name, dim, fit, chains, of_chains, weights, of_weights] = cells[..] else { return None };
+    let [class, seed, name, dim, default, of_default, weights, of_weights] = cells[..] else { return None };
     Some(Outcome {
         class: class.parse().ok()?,
         seed: seed.parse().ok()?,
         name: name.into(),
         dim: dim.parse().ok()?,
-        fit: fit.parse().ok()?,
-        chains: answer(chains, of_chains)?,
+        default: answer(default, of_default)?,
         weights: answer(weights, of_weights)?,
     })
 }
@@ -86,15 +85,14 @@ mod tests {
             seed: 1_007,
             name: "d = 2, 31 % at 8".into(),
             dim: 2,
-            fit: 99,
-            chains: Ok(answered(Some(Errors { mean: 0.25, sd_ratio: f64::INFINITY }))),
+            default: Ok(answered(Some(Errors { mean: 0.25, sd_ratio: f64::INFINITY }))),
             weights: Err("no\ndensity".into()),
         };
-        let none = Outcome { chains: Ok(answered(None)), ..outcome.clone() };
+        let none = Outcome { default: Ok(answered(None)), ..outcome.clone() };
         for outcome in [outcome, none] {
             let again = parsed(&line(&outcome)).unwrap();
             assert_eq!(line(&again), line(&outcome));
-            assert_eq!(again.chains.unwrap().errors, outcome.chains.unwrap().errors);
+            assert_eq!(again.default.unwrap().errors, outcome.default.unwrap().errors);
             assert_eq!(again.weights.unwrap_err(), "no density");
         }
         assert!(parsed("1\t2").is_none());

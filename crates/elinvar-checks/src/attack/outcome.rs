@@ -1,10 +1,9 @@
-//! What came of a problem: an answer by chains and one by importance weights, each held against the truth.
+//! What came of a problem: the answer of the default plan and one by importance weights, each held against the truth.
 
-use elinvar::chains::Correction;
 use elinvar::posterior::Verdict;
 use elinvar::run::Stop;
 use elinvar::target::Target;
-use elinvar::{Family, Plan};
+use elinvar::{Error, Family, Plan};
 
 use super::posed::Posed;
 use crate::gradients_only::GradientsOnly;
@@ -17,7 +16,7 @@ const MOST_GRADIENTS: u64 = 200_000;
 /// Draws of the verdict by importance weights, at first.
 const DRAWS: usize = 4_096;
 
-/// An answer: whether it was right, whether it was trusted, and what it took beyond the fit.
+/// An answer: whether it was right, whether it was trusted, and what it took.
 #[derive(Clone, Debug)]
 pub(super) struct Answered {
     pub(super) errors: Option<Errors>,
@@ -39,9 +38,7 @@ pub(super) struct Outcome {
     pub(super) seed: u64,
     pub(super) name: String,
     pub(super) dim: usize,
-    /// Gradients of the fit; 0 where it ended with an error.
-    pub(super) fit: u64,
-    pub(super) chains: Result<Answered, String>,
+    pub(super) default: Result<Answered, String>,
     pub(super) weights: Result<Answered, String>,
 }
 
@@ -51,34 +48,40 @@ impl Outcome {
         let inner = posed.problem.target.as_ref();
         let moved = posed.map.as_ref().map(|map| Moved::new(inner, map));
         let target = GradientsOnly(moved.as_ref().map_or(inner, |moved| moved));
-        let [fit, chains, weights] = answers(&target, posed.truth.as_ref(), seed);
-        let gradients = fit.as_ref().map_or(0, |fit| fit.evaluations);
-        Self { class, seed, name: posed.problem.name.clone(), dim: target.dim(), fit: gradients, chains, weights }
+        let truth = posed.truth.as_ref();
+        Self {
+            class,
+            seed,
+            name: posed.problem.name.clone(),
+            dim: target.dim(),
+            default: by_default(&target, truth, seed).map_err(|e| e.to_string()),
+            weights: by_weights(&target, truth, seed).map_err(|e| e.to_string()),
+        }
     }
 }
 
-/// The fit itself, chains and importance weights; an error of the fit is an error of all.
-fn answers(target: &dyn Target, truth: Option<&Moments>, seed: u64) -> [Result<Answered, String>; 3] {
+/// What somebody is given who asks for nothing else.
+fn by_default(target: &dyn Target, truth: Option<&Moments>, seed: u64) -> Result<Answered, Error> {
+    let posterior = elinvar::run::fit(target, Family::auto(), &Plan { seed, ..Plan::default() })?;
+    let answer = posterior.summary(DRAWS, seed);
+    Ok(Answered {
+        errors: truth.map(|truth| Errors::of_numbers(&answer.coordinates, truth)),
+        trusted: posterior.verdict() == Some(Verdict::Trust),
+        evaluations: posterior.counts().gradient,
+        reason: posterior.judgement().map_or_else(String::new, |judgement| judgement.reason.clone()),
+    })
+}
+
+/// A Gaussian as it is, judged by weights.
+fn by_weights(target: &dyn Target, truth: Option<&Moments>, seed: u64) -> Result<Answered, Error> {
     let stop = Stop { max_evaluations: MOST_GRADIENTS, ..Stop::default() };
-    let fit = match elinvar::run::fit(target, Family::gaussian(), &Plan { seed, stop, ..Plan::default() }) {
-        Ok(fit) => fit,
-        Err(error) => return std::array::from_fn(|_| Err(error.to_string())),
-    };
-    let errors = truth.map(|truth| Errors::of(&fit, truth));
-    let bare = Answered { errors, trusted: false, evaluations: fit.counts().gradient, reason: String::new() };
-    let mut judged = fit.clone();
-    let weights = judged.judge(target, DRAWS, 7_000 + seed).map(|judgement| Answered {
+    let mut fit = elinvar::run::fit(target, Family::gaussian(), &Plan { seed, stop, ..Plan::default() })?;
+    let judgement = fit.judge(target, DRAWS, 7_000 + seed)?;
+    let of_judgement = fit.diagnostics().map_or(0, |diagnostics| diagnostics.counts.gradient);
+    Ok(Answered {
+        errors: truth.map(|truth| Errors::of(&fit, truth)),
         trusted: judgement.verdict == Verdict::Trust,
+        evaluations: fit.counts().gradient + of_judgement,
         reason: judgement.reason,
-        evaluations: judged.diagnostics().map_or(0, |diagnostics| diagnostics.counts.gradient),
-        ..bare.clone()
-    });
-    let mut fit = fit;
-    let chains = fit.correct(target, &Correction { seed, ..Correction::default() }).map(|corrected| Answered {
-        errors: truth.map(|truth| Errors::of_corrected(corrected, truth)),
-        trusted: corrected.is_trusted(),
-        evaluations: corrected.counts.gradient,
-        reason: corrected.doubts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
-    });
-    [Ok(bare), chains.map_err(|e| e.to_string()), weights.map_err(|e| e.to_string())]
+    })
 }

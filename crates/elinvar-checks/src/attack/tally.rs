@@ -11,7 +11,7 @@ pub(super) struct Tally {
     pub(super) wrong_told: usize,
     pub(super) wrong_trusted: usize,
     pub(super) failed: usize,
-    /// Median evaluations, those of the fit included.
+    /// Median evaluations of fit and judgement.
     pub(super) evaluations: u64,
 }
 
@@ -33,7 +33,7 @@ impl Tally {
                         (false, true) => &mut tally.wrong_trusted,
                     };
                     *count += 1;
-                    evaluations.push(outcome.fit + given.evaluations);
+                    evaluations.push(given.evaluations);
                 }
                 Err(_) => tally.failed += 1,
             }
@@ -116,14 +116,14 @@ mod tests {
     fn outcome(error: f64, trusted: bool) -> Outcome {
         let errors = Some(Errors { mean: error, sd_ratio: 1.0 });
         let answer = Ok(Answered { errors, trusted, evaluations: 10, reason: String::new() });
-        Outcome { class: 0, seed: 1, name: "x".into(), dim: 2, fit: 5, chains: answer, weights: Err("no".into()) }
+        Outcome { class: 0, seed: 1, name: "x".into(), dim: 2, default: answer, weights: Err("no".into()) }
     }
 
     #[test]
     fn right_and_trusted_are_counted_apart_and_kept() {
         let outcomes = [outcome(0.01, true), outcome(0.01, false), outcome(0.3, false), outcome(0.3, true)];
-        let tally = Tally::of(outcomes.iter(), |outcome| &outcome.chains);
-        assert_eq!(tally.cells().join(" "), "4 1 1 1 1 0 15");
+        let tally = Tally::of(outcomes.iter(), |outcome| &outcome.default);
+        assert_eq!(tally.cells().join(" "), "4 1 1 1 1 0 10");
         assert_eq!(Tally::of(outcomes.iter(), |outcome| &outcome.weights).failed, 4);
         let rows = vec![Row { by: "chains".into(), set: "fresh".into(), class: "ridge".into(), tally }];
         assert_eq!(read(&write(&rows)).unwrap(), rows);

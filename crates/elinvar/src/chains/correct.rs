@@ -43,10 +43,12 @@ pub(crate) struct Limits {
     pub(crate) largest: f64,
 }
 
-/// What chains have found, and log p at the states that are kept.
+/// What chains have found, log p at the states that are kept, and their Gaussian.
 pub(crate) struct Answered {
     pub(crate) corrected: Corrected,
     pub(crate) log_p: Vec<f64>,
+    /// The Gaussian that is matched to the states.
+    pub(crate) frame: Frame,
 }
 
 /// Runs chains until their errors suffice or the budget ends.
@@ -139,9 +141,10 @@ pub(crate) fn correct(
                 counts: work.evaluator.counts().since(counts),
                 seconds: work.started.elapsed().as_secs_f64(),
                 centre: frame.frame().centre().to_vec(),
+                modes: Vec::new(),
                 states,
             };
-            return Ok(Answered { corrected, log_p });
+            return Ok(Answered { corrected, log_p, frame: seen.straight().frame().clone() });
         }
         let Some(next) = next else { continue };
         let reshaped = if shapes < most_shapes && clean == 0 && (rough || is_curved(&frame, part)) {

@@ -34,6 +34,16 @@ impl CorrectedNumber {
     }
 }
 
+/// One of several modes of a posterior.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CorrectedMode {
+    /// Its share of the mass.
+    pub share: Estimate,
+    /// Its mean, in the coordinates of z.
+    pub mean: Vec<f64>,
+}
+
 /// Means, standard deviations and quantiles from chains on the target, with errors and with what speaks against them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Corrected {
@@ -59,6 +69,9 @@ pub struct Corrected {
     pub seconds: f64,
     /// The centre of the Gaussian whose coordinates the chains moved in at last.
     pub centre: Vec<f64>,
+    /// The modes that chains were run on one by one, where there are several.
+    #[serde(default)]
+    pub modes: Vec<CorrectedMode>,
     /// States of the chains, point after point; where there were many, evenly chosen ones.
     pub(crate) states: Vec<f64>,
 }

@@ -15,6 +15,7 @@ mod ensemble;
 mod frame;
 mod history;
 mod matching;
+mod pooled;
 mod printed;
 mod profile;
 mod quadrature;
@@ -24,16 +25,19 @@ mod settings;
 mod shaping;
 mod stein;
 mod tails;
+mod territory;
 #[cfg(test)]
 mod tests;
 mod turning;
 
 pub(crate) use coordinates::{Coordinates, Layer, Trail};
 pub(crate) use correct::{Answered, Limits, Question, correct, promises_tail};
-pub use corrected::{Corrected, CorrectedNumber};
+pub use corrected::{Corrected, CorrectedMode, CorrectedNumber};
 pub use doubt::Doubt;
 pub(crate) use ensemble::Ensemble;
 pub(crate) use frame::Frame;
 pub(crate) use history::{History, Part};
+pub(crate) use pooled::{Place, pool};
 pub use round::Round;
 pub use settings::Correction;
+pub(crate) use territory::{Territories, Within};

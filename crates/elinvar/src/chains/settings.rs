@@ -7,7 +7,7 @@ use crate::Error;
 /// What chains may cost, and where their random numbers come from.
 ///
 /// ```
-/// use elinvar::chains::Correction;
+/// use elinvar::research::chains::Correction;
 ///
 /// let quick = Correction { max_gradients: 20_000, ..Correction::default() };
 /// assert_eq!(quick.chains, 32);

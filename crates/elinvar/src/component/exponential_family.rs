@@ -26,6 +26,15 @@ pub trait ExponentialFamily: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     /// Number of natural parameters.
     const N_FREE: usize = Self::PARAMETERS.len();
 
+    /// Where z lives, of a member: a component that users bring has no constant for it.
+    fn support(&self) -> Support {
+        Self::SUPPORT
+    }
+    /// Number of natural parameters, likewise.
+    fn n_free(&self) -> usize {
+        Self::N_FREE
+    }
+
     /// A member with this constant (ignored where there is none) and standard parameters; `None` if it is not in its
     /// domain.
     fn standard(constant: f64) -> Option<Self>;
@@ -52,7 +61,7 @@ pub trait ExponentialFamily: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     ///
     /// Families whose F is close to singular for extreme parameters use its closed inverse.
     fn natural_gradient(&self, gradient: Parameters) -> Parameters {
-        natural_gradient::by_cholesky(Self::N_FREE, &self.fisher(), gradient)
+        natural_gradient::by_cholesky(self.n_free(), &self.fisher(), gradient)
     }
     /// A(η).
     fn log_partition(&self) -> f64;
@@ -87,7 +96,7 @@ pub trait ExponentialFamily: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     /// Coordinates in which the parameters are free real numbers: their logarithms, where all are positive.
     fn chart(&self) -> Parameters {
         let parameters = self.parameters();
-        std::array::from_fn(|i| if i < Self::N_FREE { parameters[i].ln() } else { 0.0 })
+        std::array::from_fn(|i| if i < self.n_free() { parameters[i].ln() } else { 0.0 })
     }
     /// The member with these free coordinates, if they can be represented.
     fn with_chart(&self, coordinates: Parameters) -> Option<Self> {

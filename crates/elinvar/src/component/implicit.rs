@@ -12,55 +12,119 @@ use crate::target::Support;
 /// circle the statistics must begin with cos z and sin z, and the probability is counted from the mean direction, which
 /// moves with η. NaN where neither tail fits into the range of numbers, as for a beta distribution whose shapes are
 /// both 1e−3.
-pub(super) fn path_derivative<E: ExponentialFamily>(member: &E, z: f64) -> Parameters {
-    match E::SUPPORT {
-        Support::Circle => on_the_circle(member, z),
-        Support::Real => on_the_line(member, z, f64::INFINITY, |u| (z + u, 1.0)),
-        Support::Positive => on_the_line(member, z, LOG_PANEL, |u| {
-            let y = z * u.exp();
-            (y, y)
-        }),
-        Support::Unit => {
-            let odds = z / (1.0 - z);
-            on_the_line(member, z, LOG_PANEL, |u| {
+pub(crate) fn path_derivative<E: ExponentialFamily>(member: &E, z: f64) -> Parameters {
+    if member.support() == Support::Circle {
+        return on_the_circle(member, z);
+    }
+    let m = member.expectation();
+    let scale = Line::through(member.support(), z);
+    let slope = scale.point(0.0).1;
+    let Tails { lower, upper, lower_is_whole, upper_is_whole } = tails(member, &scale, z, |y| {
+        let t = member.statistics(y);
+        [1.0, t[0] - m[0], t[1] - m[1], t[2] - m[2]]
+    });
+    // A tail that leaves the range of numbers before it has died out is not used if the other one can be.
+    if !lower_is_whole && !upper_is_whole {
+        return std::array::from_fn(|i| if i < member.n_free() { f64::NAN } else { 0.0 });
+    }
+    let from_below = if lower_is_whole == upper_is_whole { lower[0] <= upper[0] } else { lower_is_whole };
+    std::array::from_fn(|i| if from_below { -slope * lower[i + 1] } else { slope * upper[i + 1] })
+}
+
+/// E\[z\] and Var\[z\] by quadrature to both sides of z, any point where there is mass; not for the circle.
+pub(super) fn mean_and_variance<E: ExponentialFamily>(member: &E, z: f64) -> (f64, f64) {
+    let (_, [mass, first, square]) = integrals(member, z, |y| [1.0, y - z, (y - z) * (y - z)]);
+    let mean = first / mass;
+    (z + mean, square / mass - mean * mean)
+}
+
+/// ∫ f q over y ≤ z and over the whole support, likewise.
+pub(crate) fn integrals<E: ExponentialFamily, const N: usize>(
+    member: &E,
+    z: f64,
+    f: impl Fn(f64) -> [f64; N],
+) -> ([f64; N], [f64; N]) {
+    let scale = Line::through(member.support(), z);
+    let height = scale.point(0.0).1 * member.log_density(z).exp();
+    let Tails { lower, upper, .. } = tails(member, &scale, z, f);
+    (lower.map(|part| height * part), std::array::from_fn(|i| height * (lower[i] + upper[i])))
+}
+
+/// Coordinates u ∈ ℝ of the points of a support that is no circle, in which densities are smooth; u = 0 is z.
+enum Line {
+    Itself(f64),
+    Logarithm(f64),
+    LogOdds(f64),
+}
+
+impl Line {
+    fn through(support: Support, z: f64) -> Self {
+        match support {
+            Support::Positive => Self::Logarithm(z),
+            Support::Unit => Self::LogOdds(z / (1.0 - z)),
+            Support::Real | Support::Circle => Self::Itself(z),
+        }
+    }
+
+    /// y and dy/du, increasing.
+    fn point(&self, u: f64) -> (f64, f64) {
+        match self {
+            Self::Itself(z) => (z + u, 1.0),
+            Self::Logarithm(z) => {
+                let y = z * u.exp();
+                (y, y)
+            }
+            Self::LogOdds(odds) => {
                 let upper = odds * u.exp();
                 (
                     if upper > 1.0 { 1.0 / (1.0 + 1.0 / upper) } else { upper / (1.0 + upper) },
                     upper / (1.0 + upper).powi(2),
                 )
-            })
+            }
+        }
+    }
+
+    /// No panel of the rule is longer.
+    fn longest_panel(&self) -> f64 {
+        match self {
+            Self::Itself(_) => f64::INFINITY,
+            Self::Logarithm(_) | Self::LogOdds(_) => LOG_PANEL,
         }
     }
 }
 
-/// `point` maps u ∈ ℝ to (y, dy/du), increasing, with y(0) = z; no panel of the rule is longer than `panel`.
-fn on_the_line<E: ExponentialFamily>(member: &E, z: f64, panel: f64, point: impl Fn(f64) -> (f64, f64)) -> Parameters {
-    let m = member.expectation();
-    let slope = point(0.0).1;
-    let reference = member.log_density(z) + slope.ln();
+/// Integrals to both sides of a point, relative to q(z) dz/du there, and whether the density dies out in each.
+struct Tails<const N: usize> {
+    lower: [f64; N],
+    upper: [f64; N],
+    lower_is_whole: bool,
+    upper_is_whole: bool,
+}
+
+fn tails<E: ExponentialFamily, const N: usize>(
+    member: &E,
+    scale: &Line,
+    z: f64,
+    f: impl Fn(f64) -> [f64; N],
+) -> Tails<N> {
+    let reference = member.log_density(z) + scale.point(0.0).1.ln();
     // log of q(y) dy/du relative to its value at z.
     let log_ratio = |u: f64| {
-        let (y, slope) = point(u);
+        let (y, slope) = scale.point(u);
         let value = if slope > 0.0 { member.log_density(y) + slope.ln() } else { f64::NEG_INFINITY };
         if value.is_nan() { f64::NEG_INFINITY } else { value - reference }
     };
     let tail = |sign: f64| {
         let g = |u: f64| log_ratio(sign * u);
         let end = reach(g, DEPTH);
-        let sums = graded(end, 0.25 * reach(g, 1.0).min(1.0), panel, |u| {
-            let t = member.statistics(point(sign * u).0);
+        let sums = graded(end, 0.25 * reach(g, 1.0).min(1.0), scale.longest_panel(), |u| {
             let ratio = g(u).exp();
-            [ratio, ratio * (t[0] - m[0]), ratio * (t[1] - m[1]), ratio * (t[2] - m[2])]
+            f(scale.point(sign * u).0).map(|value| ratio * value)
         });
         (sums, g(end) < 5.0 - DEPTH)
     };
     let ((lower, lower_is_whole), (upper, upper_is_whole)) = (tail(-1.0), tail(1.0));
-    // A tail that leaves the range of numbers before it has died out is not used if the other one can be.
-    if !lower_is_whole && !upper_is_whole {
-        return std::array::from_fn(|i| if i < E::N_FREE { f64::NAN } else { 0.0 });
-    }
-    let from_below = if lower_is_whole == upper_is_whole { lower[0] <= upper[0] } else { lower_is_whole };
-    std::array::from_fn(|i| if from_below { -slope * lower[i + 1] } else { slope * upper[i + 1] })
+    Tails { lower, upper, lower_is_whole, upper_is_whole }
 }
 
 /// ∫₀^end f(u) du by panels that grow from `first` to at most `longest`: they see every length from that of the density

@@ -3,7 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{ExponentialFamily, ParameterMatrix, Parameters};
+use super::{ExponentialFamily, Own, OwnMember, ParameterMatrix, Parameters};
 use crate::Error;
 use crate::random::MixingNoise;
 use crate::target::Support;
@@ -44,10 +44,20 @@ macro_rules! components {
                         }),
                     };
                 })*
-                Err(Error::Unsupported {
-                    wanted: format!("the component {name:?}"),
-                    instead: format!("use one of {}", Self::NAMES.join(", ")),
-                })
+                match (Own::named(name), constant) {
+                    (Ok(own), None) => Ok(own.into()),
+                    (Ok(_), Some(_)) => Err(Error::Unsupported {
+                        wanted: format!("a constant for the component `{name}`"),
+                        instead: "leave it out: a component of your own has none".into(),
+                    }),
+                    (Err(_), _) => Err(Error::Unsupported {
+                        wanted: format!("the component {name:?}"),
+                        instead: format!(
+                            "use one of {}, or register your own with component::Own::register before it is asked for",
+                            Self::NAMES.join(", ")
+                        ),
+                    }),
+                }
             }
 
             /// The member with standard parameters.
@@ -57,7 +67,10 @@ macro_rules! components {
                 {
                     return Component::$type(member);
                 })*
-                unreachable!("a kind is made from the list and checked")
+                match Own::named(self.name) {
+                    Ok(own) => Component::Own(own.standard()),
+                    Err(_) => unreachable!("a kind is made from the list or of a registered component"),
+                }
             }
 
             /// The name of the constant, if the component has one.
@@ -76,19 +89,24 @@ macro_rules! components {
                 #[doc = concat!("`", stringify!($type), "` with its parameters.")]
                 $type(super::$type),
             )*
+            /// A member of a component that somebody has registered.
+            Own(OwnMember<'static>),
         }
 
         /// Calls a method of the member.
         macro_rules! of_member {
             ($self_:expr, $c:ident => $body:expr) => {
-                match $self_ { $(Component::$type($c) => $body,)* }
+                match $self_ { $(Component::$type($c) => $body,)* Component::Own($c) => $body }
             };
         }
 
         /// Calls a method that makes another member of the same family.
         macro_rules! remade {
             ($self_:expr, $c:ident => $body:expr) => {
-                match $self_ { $(Component::$type($c) => $body.map(Component::$type),)* }
+                match $self_ {
+                    $(Component::$type($c) => $body.map(Component::$type),)*
+                    Component::Own($c) => $body.map(Component::Own),
+                }
             };
         }
 
@@ -97,22 +115,26 @@ macro_rules! components {
             pub fn kind(&self) -> ComponentKind {
                 match self {
                     $(Component::$type(c) => ComponentKind { name: super::$type::NAME, constant: c.constant() },)*
+                    Component::Own(c) => c.own().into(),
                 }
             }
 
             /// Where z lives.
             pub fn support(&self) -> Support {
-                match self { $(Component::$type(_) => super::$type::SUPPORT,)* }
+                of_member!(self, c => c.support())
             }
 
             /// Number of natural parameters.
             pub fn n_free(&self) -> usize {
-                match self { $(Component::$type(_) => super::$type::N_FREE,)* }
+                of_member!(self, c => c.n_free())
             }
 
             /// Names of the usual parameters.
             pub fn parameter_names(&self) -> &'static [&'static str] {
-                match self { $(Component::$type(_) => super::$type::PARAMETERS,)* }
+                match self {
+                    $(Component::$type(_) => super::$type::PARAMETERS,)*
+                    Component::Own(c) => c.own().parameter_names(),
+                }
             }
         }
     };
@@ -132,6 +154,12 @@ components! {
     BirnbaumSaundersLearned,
     Beta,
     VonMises,
+}
+
+impl From<Own> for ComponentKind {
+    fn from(own: Own) -> Self {
+        Self { name: own.name(), constant: 0.0 }
+    }
 }
 
 impl ComponentKind {

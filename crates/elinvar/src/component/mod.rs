@@ -12,19 +12,22 @@ mod exponential;
 mod exponential_family;
 mod gamma;
 mod held;
-mod implicit;
+pub(crate) mod implicit;
 mod inverse_gamma;
 mod inverse_gaussian;
 mod kind;
 mod log_normal;
 mod natural_gradient;
 mod normal;
+mod own;
 mod von_mises;
 mod weibull;
 
 pub use kind::{Component, ComponentKind};
+pub use own::{Derivatives, Own, OwnComponent, Range};
 
 pub(crate) use exponential_family::{ExponentialFamily, ParameterMatrix, Parameters};
+pub(crate) use own::OwnMember;
 
 use beta::Beta;
 use birnbaum_saunders::BirnbaumSaunders;

@@ -7,7 +7,7 @@ use super::registry::Member;
 use super::written::Written;
 use super::{DrawPlan, Estimator, Family, Gradient, Kind, Layout};
 use crate::Error;
-use crate::block::{Location, LogWeights, Natural, Scale, Tensor};
+use crate::block::{Location, LogWeights, Natural, OwnParameters, Scale, Tensor};
 use crate::component::Component;
 use crate::estimate::Curvature;
 use crate::law::Law;
@@ -24,6 +24,8 @@ pub enum Blocks {
     Natural(Vec<Natural>),
     /// W and the precision factors of each group of coordinates.
     Tensor(Vec<Tensor>),
+    /// The parameters of a family that somebody has brought.
+    Own(OwnParameters),
 }
 
 impl Clone for Blocks {
@@ -32,6 +34,7 @@ impl Clone for Blocks {
             Self::Location(blocks) => Self::Location(blocks.clone()),
             Self::Natural(blocks) => Self::Natural(blocks.clone()),
             Self::Tensor(blocks) => Self::Tensor(blocks.clone()),
+            Self::Own(block) => Self::Own(block.clone()),
         }
     }
 
@@ -40,6 +43,7 @@ impl Clone for Blocks {
             (Self::Location(to), Self::Location(from)) => to.clone_from(from),
             (Self::Natural(to), Self::Natural(from)) => to.clone_from(from),
             (Self::Tensor(to), Self::Tensor(from)) => to.clone_from(from),
+            (Self::Own(to), Self::Own(from)) => to.clone_from(from),
             (to, from) => *to = from.clone(),
         }
     }
@@ -49,8 +53,8 @@ impl Clone for Blocks {
 ///
 /// ```
 /// use elinvar::Family;
-/// use elinvar::family::Approximation;
-/// use elinvar::target::Covariance;
+/// use elinvar::research::family::Approximation;
+/// use elinvar::research::target::Covariance;
 ///
 /// let q = Approximation::gaussian(vec![1.0, 2.0], Covariance::Diagonal, vec![4.0, 0.25])?;
 /// assert_eq!(q.mean(), [1.0, 2.0]);
@@ -186,6 +190,7 @@ impl Approximation {
             Blocks::Location(blocks) => blocks[0].dim(),
             Blocks::Natural(blocks) => blocks[0].coordinates().len(),
             Blocks::Tensor(blocks) => blocks.iter().map(Tensor::size).sum(),
+            Blocks::Own(block) => block.dim(),
         }
     }
 
@@ -233,6 +238,14 @@ impl Approximation {
         }
     }
 
+    /// The parameters of a member of a family of your own; none for others.
+    pub fn own(&self) -> Option<&OwnParameters> {
+        match &self.blocks {
+            Blocks::Own(block) => Some(block),
+            _ => None,
+        }
+    }
+
     /// The law of w; a point mass where the family has none.
     pub fn law(&self) -> Law {
         self.family.law().expect("the family was checked when the member was made")
@@ -257,6 +270,7 @@ impl Approximation {
             Blocks::Location(blocks) => (blocks.iter().map(Location::gradient).collect::<Vec<_>>(), blocks.len()),
             Blocks::Natural(blocks) => (blocks.iter().map(Natural::gradient).collect(), blocks.len()),
             Blocks::Tensor(blocks) => (blocks.iter().map(Tensor::gradient).collect(), 0),
+            Blocks::Own(block) => (vec![block.gradient()], 0),
         };
         let n_weights = if self.family.is_mixture() { n_weights } else { 0 };
         let literal = if self.update() == MatrixUpdate::PaperLiteral { blocks.clone() } else { Vec::new() };
@@ -284,6 +298,11 @@ impl Approximation {
     /// log π_c + log N(z | μ_c, Σ_c) for every component of a `mog`.
     pub(crate) fn log_joint(&self, z: &[f64]) -> Vec<f64> {
         GaussianMixture::of(self).log_joint(z)
+    }
+
+    /// [`Approximation::log_joint`] with memory for two points.
+    pub(crate) fn log_joint_into(&self, z: &[f64], memory: &mut [f64], logs: &mut [f64]) {
+        GaussianMixture::of(self).log_joint_into(z, memory, logs);
     }
 
     /// Whether it has as many numbers of each kind as another: what memory for the one can hold of the other.

@@ -19,6 +19,7 @@ impl Approximation {
             Blocks::Location(blocks) => blocks.iter().map(Location::chart_len).sum(),
             Blocks::Natural(blocks) => blocks.iter().map(Natural::natural_len).sum(),
             Blocks::Tensor(blocks) => blocks.iter().map(Tensor::chart_len).sum(),
+            Blocks::Own(block) => block.values().len(),
         };
         self.n_logits() + blocks + usize::from(self.law().is_learned())
     }
@@ -39,6 +40,7 @@ impl Approximation {
             Blocks::Tensor(blocks) => {
                 blocks.iter().for_each(|block| block.chart(front(&mut rest, block.chart_len())));
             }
+            Blocks::Own(block) => front(&mut rest, block.values().len()).copy_from_slice(block.values()),
         }
         rest.iter_mut().for_each(|x| *x = self.shape_chart());
     }
@@ -66,6 +68,9 @@ impl Approximation {
                 for ((block, gradient), scratch) in blocks.iter().zip(&gradient.blocks).zip(scratch) {
                     block.chart_gradient(gradient, scratch, front(&mut rest, block.chart_len()));
                 }
+            }
+            (Blocks::Own(block), _) => {
+                front(&mut rest, block.values().len()).copy_from_slice(&gradient.blocks[0].b);
             }
             _ => unreachable!("the scratch was made for members of this shape"),
         }
@@ -102,6 +107,7 @@ impl Approximation {
             (Blocks::Tensor(blocks), BlockScratch::Tensor(scratch)) => {
                 blocks.iter().zip(scratch).all(|(block, scratch)| block.propose_chart(own(block.chart_len()), scratch))
             }
+            (Blocks::Own(block), BlockScratch::Own(scratch)) => block.propose(own(block.values().len()), scratch),
             _ => unreachable!("the scratch was made for members of this shape"),
         };
         if !fine || !(logits.is_empty() || self.weights.set_chart(logits)) {
@@ -126,6 +132,7 @@ impl Approximation {
                     rest = after;
                 }
             }
+            (Blocks::Own(block), BlockScratch::Own(scratch)) => block.accept(scratch),
             _ => unreachable!("the scratch was made for members of this shape"),
         }
         if let Some(law) = law {

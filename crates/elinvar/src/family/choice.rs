@@ -59,6 +59,11 @@ pub enum Kind {
         /// The law of w.
         law: Own,
     },
+    /// A family that somebody has registered.
+    OwnFamily {
+        /// Which one.
+        family: super::Own,
+    },
     /// Gaussian with covariance Σ + AAᵀ.
     RankK {
         /// Number of columns of A.
@@ -90,6 +95,18 @@ pub enum Kind {
 }
 
 /// What to fit: a kind of distribution and the shape of its scale matrix.
+///
+/// ```
+/// use elinvar::model::Banana;
+/// use elinvar::prelude::*;
+///
+/// let model = Banana::default();
+/// for family in [Family::gaussian().diagonal(), Family::skew(), Family::mog(3)] {
+///     let posterior = Fit::new(&model).family(family).run()?;
+///     println!("{family:10} {}", posterior.diagnostics().expect("a fit is judged").elbo.value);
+/// }
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Family {
     /// Which distribution.
@@ -176,9 +193,10 @@ impl Family {
         Self::full(Kind::ScaleMixture { law, product: false })
     }
 
-    /// Gaussian mixed over a law of your own ([`OwnLaw`](crate::law::OwnLaw)), as a scale, a shift or both.
-    pub fn own(law: Own) -> Self {
-        Self::full(Kind::Own { law })
+    /// What you have registered: a Gaussian mixed over a [law of your own](crate::law::OwnLaw), as a scale, a shift or
+    /// both, or a [family of your own](crate::family::OwnFamily).
+    pub fn own(brought: impl Into<Kind>) -> Self {
+        Self::full(brought.into())
     }
 
     /// The same scale mixture with independent coordinates, each with a scale of its own; other families stay as they
@@ -236,9 +254,10 @@ impl Family {
         Self::full(Kind::Mog { components })
     }
 
-    /// Mixture of `components` products over the coordinates of members of one exponential family.
-    pub fn ef_mixture(component: ComponentKind, components: usize) -> Self {
-        Self { kind: Kind::EfMixture { component, components }, covariance: Covariance::Diagonal }
+    /// Mixture of `components` products over the coordinates of members of one exponential family: one of
+    /// [`ComponentKind::new`], or [your own](crate::component::OwnComponent).
+    pub fn ef_mixture(component: impl Into<ComponentKind>, components: usize) -> Self {
+        Self { kind: Kind::EfMixture { component: component.into(), components }, covariance: Covariance::Diagonal }
     }
 
     /// Mixture of `components` products of Birnbaum–Saunders laws (fatigue lives) with equal halves; other weights of
@@ -279,6 +298,7 @@ impl Family {
             Kind::Snig { .. } => "snig",
             Kind::ScaleMixture { .. } => "scale_mixture",
             Kind::Own { law } => law.name(),
+            Kind::OwnFamily { family } => family.name(),
             Kind::RankK { .. } => "rank_k",
             Kind::Matrix { .. } => "matrix",
             Kind::Mog { .. } | Kind::MogAuto => "mog",
@@ -389,6 +409,18 @@ impl Family {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl From<Own> for Kind {
+    fn from(law: Own) -> Self {
+        Self::Own { law }
+    }
+}
+
+impl From<super::Own> for Kind {
+    fn from(family: super::Own) -> Self {
+        Self::OwnFamily { family }
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) const MOST_GROUPS: usize = 8;
 /// In files a list of lists: `[[13, 50], [51, 1]]` is a 13 × 50 matrix followed by a column of 51 numbers.
 ///
 /// ```
-/// use elinvar::family::Layout;
+/// use elinvar::research::family::Layout;
 ///
 /// let layout = Layout::new(&[&[13, 50], &[51, 1]])?;
 /// assert_eq!(layout.total(), 701);

@@ -83,6 +83,9 @@ impl Approximation {
                     block.add_inner(one, two, scratch, &mut sum);
                 }
             }
+            (Blocks::Own(block), BlockScratch::Own(scratch)) => {
+                block.add_inner(&one.blocks[0], &two.blocks[0], scratch, &mut sum);
+            }
             _ => unreachable!("the scratch was made for members of this shape"),
         }
         sum + self.inner_of_shape(one, two)
@@ -121,6 +124,9 @@ impl Approximation {
                 for (((block, before), gradient), scratch) in blocks.iter().zip(before).zip(gradients).zip(scratch) {
                     block.add_momentum(before, ratio, self.update(), scratch, gradient);
                 }
+            }
+            (Blocks::Own(block), Blocks::Own(before), BlockScratch::Own(scratch)) => {
+                block.add_momentum(before, ratio, scratch, &mut gradient.blocks[0]);
             }
             _ => unreachable!("the member before and the scratch have this shape"),
         }

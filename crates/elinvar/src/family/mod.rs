@@ -15,6 +15,7 @@ mod layout;
 pub(crate) mod mean_variance;
 mod metric;
 mod natural;
+mod own;
 mod printed;
 pub(crate) mod product;
 mod registry;
@@ -24,6 +25,7 @@ pub(crate) mod stepping;
 pub(crate) mod tensor;
 mod written;
 
+pub use crate::block::own::{Own, OwnFamily};
 pub use approximation::{Approximation, Blocks};
 pub(crate) use batch::{Batch, DrawPlan};
 pub use choice::{Family, Kind};

@@ -4,7 +4,7 @@
 //! tensors have W − W₀ and their factors in balance, in which no two of them are linear together.
 
 use super::{Approximation, Blocks};
-use crate::block::{Location, LogWeights, Natural, Tensor};
+use crate::block::{Location, LogWeights, Natural, OwnParameters, Tensor};
 use crate::linalg::axpy;
 
 impl Approximation {
@@ -19,6 +19,7 @@ impl Approximation {
             Blocks::Location(blocks) => blocks.iter().map(Location::natural_len).sum(),
             Blocks::Natural(blocks) => blocks.iter().map(Natural::natural_len).sum(),
             Blocks::Tensor(blocks) => blocks.iter().map(Tensor::natural_len).sum(),
+            Blocks::Own(block) => block.values().len(),
         };
         self.n_weights() + blocks + usize::from(self.law().is_learned())
     }
@@ -43,6 +44,7 @@ impl Approximation {
                     block.add_natural(from, front(&mut rest, block.natural_len()));
                 }
             }
+            (Blocks::Own(block), _) => axpy(1.0, block.values(), front(&mut rest, block.values().len())),
             _ => unreachable!("the reference has this shape"),
         }
         // The shape is its own natural parameter (mathematics §2.1).
@@ -77,6 +79,7 @@ impl Approximation {
                     .map(|from| Tensor::from_natural(from, own(from.natural_len()), share))
                     .collect::<Option<_>>()?,
             ),
+            Blocks::Own(from) => Blocks::Own(OwnParameters::from_sums(from, own(from.values().len()), share)?),
         };
         let weights = match log_weights {
             [] => reference.weights.clone(),

@@ -39,8 +39,9 @@ impl Approximation {
         before: &mut Approximation,
         scratch: &mut Scratch,
     ) -> Result<Taken, Left> {
-        if matches!(self.blocks, Blocks::Tensor(_)) {
-            // Its precisions only grow, and its step sizes are two.
+        if matches!(self.blocks, Blocks::Tensor(_) | Blocks::Own(_)) {
+            // The precisions of a tensor only grow, and its step sizes are two; a family of a user's is in no box of
+            // the paper's and takes the plain step.
             let plain = StepRequest { rule: Rule::NaturalGradient, max_kl: None, ..request };
             return Ok(self.advance(gradient, plain, scratch));
         }
@@ -88,7 +89,7 @@ impl Approximation {
                     block.advance_printed(gradient, beta, scratch).map_err(|outside| left(outside, c))?;
                 }
             }
-            _ => unreachable!("tensors do not come here, and the scratch was made for members of this shape"),
+            _ => unreachable!("these do not come here, and the scratch was made for members of this shape"),
         }
         if let Some((law, moved)) = law {
             let lowest = law.lowest_parameter();

@@ -4,6 +4,7 @@ use super::ef_mixture::{EfMixture, EfMixtureEstimator};
 use super::factor::{Factor, FactorEstimator};
 use super::gaussian_mixture::{GaussianMixture, GaussianMixtureEstimator};
 use super::mean_variance::{MeanVariance, MeanVarianceEstimator};
+use super::own::{OwnEstimator, OwnMember};
 use super::product::{Product, ProductEstimator};
 use super::tensor::{TensorEstimator, TensorProduct};
 use super::{Approximation, Density, DrawPlan, Estimator, Kind};
@@ -16,6 +17,7 @@ pub(crate) enum Member<'q> {
     Product(Product<'q>),
     EfMixture(EfMixture<'q>),
     Tensor(TensorProduct<'q>),
+    Own(OwnMember<'q>),
 }
 
 impl<'q> Member<'q> {
@@ -26,6 +28,7 @@ impl<'q> Member<'q> {
             Kind::ScaleMixture { product: true, .. } => Self::Product(Product::of(q)),
             Kind::EfMixture { .. } => Self::EfMixture(EfMixture::of(q)),
             Kind::Matrix { .. } => Self::Tensor(TensorProduct::of(q)),
+            Kind::OwnFamily { .. } => Self::Own(OwnMember::of(q)),
             _ => Self::MeanVariance(MeanVariance::of(q)),
         }
     }
@@ -39,6 +42,7 @@ impl<'q> Member<'q> {
             Self::Product(member) => member,
             Self::EfMixture(member) => member,
             Self::Tensor(member) => member,
+            Self::Own(member) => member,
         }
     }
 
@@ -51,6 +55,7 @@ impl<'q> Member<'q> {
             Self::Product(_) => Box::new(ProductEstimator::new(q, plan)),
             Self::EfMixture(_) => Box::new(EfMixtureEstimator::new(q, plan)),
             Self::Tensor(_) => Box::new(TensorEstimator::new(q, plan)),
+            Self::Own(_) => Box::new(OwnEstimator::new(q, plan)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::metric::Omega;
 use super::{Approximation, Blocks, Gradient, Kind};
-use crate::block::{LocationScratch, Move, NaturalScratch, TensorScratch, in_range};
+use crate::block::{LocationScratch, Move, NaturalScratch, OwnScratch, TensorScratch, in_range};
 use crate::law::{Law, ShapeSlopes};
 use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule, Taken, largest_step};
 use crate::target::{Covariance, Prior};
@@ -40,6 +40,7 @@ pub(super) enum BlockScratch {
     Location(LocationScratch),
     Natural(Vec<NaturalScratch>),
     Tensor(Vec<TensorScratch>),
+    Own(OwnScratch),
 }
 
 impl Scratch {
@@ -49,6 +50,7 @@ impl Scratch {
             Blocks::Location(blocks) => BlockScratch::Location(LocationScratch::new(&blocks[0])),
             Blocks::Natural(blocks) => BlockScratch::Natural(blocks.iter().map(NaturalScratch::new).collect()),
             Blocks::Tensor(blocks) => BlockScratch::Tensor(blocks.iter().map(TensorScratch::new).collect()),
+            Blocks::Own(block) => BlockScratch::Own(OwnScratch::new(block)),
         };
         Self { blocks, omega: Omega::of(q), next_weights: vec![0.0; q.weights.len()] }
     }
@@ -90,6 +92,9 @@ impl Approximation {
                     // All groups belong to the one component.
                     and(block.advance(gradient, update, wanted, request.mixing_beta, scratch), 0);
                 }
+            }
+            (Blocks::Own(block), BlockScratch::Own(scratch)) => {
+                and(block.advance(&gradient.blocks[0], wanted, scratch), 0);
             }
             _ => unreachable!("the scratch was made for members of this shape"),
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::size;
 use super::{Approximation, Blocks, Family, Kind, Layout, MatrixUpdate};
 use crate::Error;
-use crate::block::{Location, LogWeights, Natural, Scale, Tensor};
+use crate::block::{Location, LogWeights, Natural, OwnParameters, Scale, Tensor};
 use crate::component::ComponentKind;
 use crate::law::{Law, Own};
 use crate::target::{Covariance, Shape};
@@ -40,6 +40,9 @@ pub(super) enum WrittenKind {
     },
     Own {
         law: String,
+    },
+    OwnFamily {
+        family: String,
     },
     RankK {
         rank: usize,
@@ -102,6 +105,7 @@ impl TryFrom<WrittenKind> for Kind {
             WrittenKind::Snig { lambda, learn } => Kind::Snig { lambda, learn },
             WrittenKind::ScaleMixture { law, product } => Kind::ScaleMixture { law, product },
             WrittenKind::Own { law } => Kind::Own { law: Own::named(&law)? },
+            WrittenKind::OwnFamily { family } => Kind::OwnFamily { family: super::Own::named(&family)? },
             WrittenKind::RankK { rank } => Kind::RankK { rank },
             WrittenKind::Matrix { layout, update } => Kind::Matrix { layout, update },
             WrittenKind::Mog { components: Components::Number(components) } => Kind::Mog { components },
@@ -132,6 +136,7 @@ impl From<Kind> for WrittenKind {
             Kind::Snig { lambda, learn } => WrittenKind::Snig { lambda, learn },
             Kind::ScaleMixture { law, product } => WrittenKind::ScaleMixture { law, product },
             Kind::Own { law } => WrittenKind::Own { law: law.name().into() },
+            Kind::OwnFamily { family } => WrittenKind::OwnFamily { family: family.name().into() },
             Kind::RankK { rank } => WrittenKind::RankK { rank },
             Kind::Matrix { layout, update } => WrittenKind::Matrix { layout, update },
             Kind::Mog { components } => WrittenKind::Mog { components: Components::Number(components) },
@@ -213,11 +218,13 @@ impl Approximation {
             Blocks::Location(blocks) => blocks.iter().map(of_location).collect(),
             Blocks::Natural(blocks) => blocks.iter().map(of_natural).collect(),
             Blocks::Tensor(blocks) => blocks.iter().map(of_tensor).collect(),
+            Blocks::Own(block) => vec![(block.values().to_vec(), Vec::new())],
         }
     }
 
     /// The member with these numbers, as files have them: for each block B and the entries of its precision (those of
-    /// all factors for `matrix`; the usual parameters and nothing for `ef_mixture`), and normalised log weights.
+    /// all factors for `matrix`; the parameters and nothing for `ef_mixture` and a family of your own), and normalised
+    /// log weights.
     ///
     /// # Errors
     /// If a constant, a size or a matrix is not in its domain.
@@ -255,6 +262,14 @@ impl Approximation {
                 let group = |(dims, block): (&[u32], (Vec<f64>, Vec<f64>))| tensor(family.covariance, dims, block);
                 let groups = layout.groups().zip(blocks).map(group).collect::<Result<_, Error>>()?;
                 Self::tensors_of(groups, update)
+            }
+            Kind::OwnFamily { family: own } => {
+                check_dimension(dim)?;
+                check_count("blocks of the state", 1, blocks.len())?;
+                check_single_weight(&log_weights)?;
+                let theta = blocks.into_iter().flat_map(|(theta, _)| theta).collect();
+                let block = OwnParameters::new(own, dim, theta)?;
+                Ok(Self { family, weights: LogWeights::one(), blocks: Blocks::Own(block) })
             }
             _ => {
                 check_count("blocks of the state", 1, blocks.len())?;

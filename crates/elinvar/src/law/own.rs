@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::integral::{Integral, Powers};
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, SkewnessOfShift, entropy_of_radius};
 use crate::Error;
+use crate::registry::{Named, Registry};
 use crate::special::normal::HALF_LOG_TWO_PI;
 
 /// What w does to z (mathematics §0.5).
@@ -26,7 +27,7 @@ pub enum Role {
 /// each draw. The density of log w has to have one peak. `elinvar::conformance::law` tries the two against each other.
 ///
 /// ```
-/// use elinvar::law::{Own, OwnLaw};
+/// use elinvar::research::law::{Own, OwnLaw};
 /// use elinvar::{Family, Plan};
 ///
 /// /// w has the law of Rayleigh, with the density w exp(−w²/2).
@@ -49,7 +50,7 @@ pub enum Role {
 ///
 /// let law = Own::register(Rayleigh)?;
 /// let target = elinvar::model::Banana::default();
-/// let posterior = elinvar::run::fit(&target, Family::own(law), &Plan::default())?;
+/// let posterior = elinvar::Fit::new(&target).family(Family::own(law)).run()?;
 /// assert_eq!(posterior.family(), Family::own(law));
 /// # Ok::<(), elinvar::Error>(())
 /// ```
@@ -82,7 +83,13 @@ struct Registered {
     entropy: Mutex<Option<(usize, f64)>>,
 }
 
-static REGISTERED: Mutex<Vec<Own>> = Mutex::new(Vec::new());
+impl Named for Registered {
+    fn name(&self) -> &'static str {
+        self.law.name()
+    }
+}
+
+static REGISTRY: Registry<Registered> = Registry::new("mixing law");
 
 /// Largest difference of the law's total mass from one.
 const MASS: f64 = 1e-6;
@@ -95,21 +102,13 @@ impl Own {
     /// or without the moments that its role needs: E\[w\], for a scale E[1/w], for a shift E\[w³\].
     pub fn register(law: impl OwnLaw) -> Result<Self, Error> {
         let name = law.name();
-        let (role, median) = (law.role(), law.quantile(0.5));
-        let mut known = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.iter().any(|own| own.name() == name) || super::Law::scale_names().any(|listed| listed == name) {
-            return Err(Error::Unsupported {
-                wanted: format!("a second law with the name {name:?}"),
-                instead: "give each law, with its constants, a name of its own".into(),
-            });
-        }
-        let found = integral(&law)?;
-        let moments = moments(role, &found);
-        let entropy = Mutex::new(None);
-        let (law, third) = (Box::new(law), found.central[1]);
-        let own = Self(Box::leak(Box::new(Registered { law, role, median, moments, third, entropy })));
-        known.push(own);
-        Ok(own)
+        let is_taken = super::Law::scale_names().any(|listed| listed == name);
+        let make = || {
+            let (role, median, found) = (law.role(), law.quantile(0.5), integral(&law)?);
+            let (moments, third) = (moments(role, &found), found.central[1]);
+            Ok(Registered { law: Box::new(law), role, median, moments, third, entropy: Mutex::new(None) })
+        };
+        REGISTRY.add(name, is_taken, make).map(Self)
     }
 
     /// The registered law of this name.
@@ -117,11 +116,7 @@ impl Own {
     /// # Errors
     /// [`Error::Unsupported`] if there is none.
     pub fn named(name: &str) -> Result<Self, Error> {
-        let known = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().find(|own| own.name() == name).copied().ok_or_else(|| Error::Unsupported {
-            wanted: format!("the mixing law {name:?}"),
-            instead: "it is nobody's here: register it with Own::register before it is asked for".into(),
-        })
+        REGISTRY.named(name).map(Self)
     }
 
     /// The law's name.

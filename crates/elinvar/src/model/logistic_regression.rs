@@ -13,7 +13,7 @@ use crate::Error;
 ///
 /// ```
 /// use elinvar::model::{DesignMatrix, LogisticRegression};
-/// use elinvar::target::Target;
+/// use elinvar::research::target::Target;
 ///
 /// let x = DesignMatrix::new(vec![-1.0, 0.5, 2.0], 1, vec!["dose".into()])?.with_intercept();
 /// let model = LogisticRegression::from_labels(x, vec![0.0, 1.0, 1.0], 0.1)?;

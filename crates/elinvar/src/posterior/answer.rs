@@ -37,6 +37,8 @@ impl GivenBy {
 ///
 /// Errors are one standard error. That of a bare approximation is as large as importance weights would move its
 /// numbers, and the largest number where nobody has looked.
+///
+/// [`Posterior::summary`] makes it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
@@ -50,6 +52,28 @@ pub struct Answer {
     pub effective_draws: Option<f64>,
     /// The log evidence, log ∫ p; the approximation has a lower bound only, its ELBO.
     pub log_evidence: Option<Estimate>,
+}
+
+impl Answer {
+    /// The numbers of the parameter of this name, on the natural scale.
+    pub fn parameter(&self, name: &str) -> Option<&CorrectedNumber> {
+        self.parameters.iter().find(|number| number.name == name)
+    }
+}
+
+impl std::ops::Index<&str> for Answer {
+    type Output = CorrectedNumber;
+
+    /// The numbers of the parameter of this name, on the natural scale.
+    ///
+    /// # Panics
+    /// If no parameter has this name.
+    fn index(&self, name: &str) -> &CorrectedNumber {
+        self.parameter(name).unwrap_or_else(|| {
+            let names: Vec<&str> = self.parameters.iter().map(|number| number.name.as_str()).collect();
+            panic!("no parameter is called {name}; there are {}", names.join(", "))
+        })
+    }
 }
 
 /// What importance weights have given, as files hold it.
@@ -79,10 +103,10 @@ impl Posterior {
     ///
     /// ```
     /// use elinvar::model::Banana;
-    /// use elinvar::posterior::GivenBy;
+    /// use elinvar::GivenBy;
     /// use elinvar::{Family, Plan};
     ///
-    /// let posterior = elinvar::run::fit(&Banana::default(), Family::auto(), &Plan::default())?;
+    /// let posterior = elinvar::Fit::new(&Banana::default()).family(Family::auto()).run()?;
     /// let answer = posterior.summary(10_000, 1);
     /// assert_eq!(answer.given_by, GivenBy::Chains);
     /// for row in &answer.parameters {

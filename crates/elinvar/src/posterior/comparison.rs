@@ -17,6 +17,8 @@ use crate::target::Target;
 /// The weights are the balance heuristic of E. Veach and L. J. Guibas, Optimally combining sampling techniques for
 /// Monte Carlo rendering, SIGGRAPH (1995); the term with c_k is the control variate of A. Owen and Y. Zhou, Safe and
 /// effective importance sampling, JASA 95 (2000).
+///
+/// [`compare`] makes it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -30,17 +32,29 @@ pub struct Comparison {
     pub diagnostics: Vec<Diagnostics>,
 }
 
+impl std::fmt::Display for Comparison {
+    /// A line for each fit, in their order: its ELBO, and by how much it is below the best.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (k, (elbo, difference)) in self.elbo.iter().zip(&self.difference).enumerate() {
+            let below = if k == self.best { "the best".into() } else { format!("{difference} from the best") };
+            writeln!(f, "fit {}: ELBO {elbo}, {below}", k + 1)?;
+        }
+        Ok(())
+    }
+}
+
 /// Compares fits of `target` by `n` draws of each.
 ///
 /// ```
 /// use elinvar::model::Banana;
-/// use elinvar::posterior::compare;
+/// use elinvar::compare;
 /// use elinvar::{Family, Plan};
 ///
 /// let target = Banana::default();
-/// let fits = [Family::gaussian(), Family::mog(3)].map(|family| elinvar::run::fit(&target, family, &Plan::default()));
+/// let fits = [Family::gaussian(), Family::mog(3)].map(|family| elinvar::Fit::new(&target).family(family).run());
 /// let [gaussian, mixture] = fits;
 /// let comparison = compare(&target, &[&gaussian?, &mixture?], 2_000, 1)?;
+/// println!("{comparison}");
 /// assert_eq!(comparison.best, 1);
 /// assert!(comparison.difference[0].value < -4.0 * comparison.difference[0].mcse);
 /// # Ok::<(), elinvar::Error>(())
@@ -66,7 +80,7 @@ pub fn compare(target: &dyn Target, posteriors: &[&Posterior], n: usize, seed: u
                 continue;
             }
             for (k, (log_q, other)) in log_q.iter_mut().zip(posteriors).enumerate() {
-                *log_q = if k == j { drawn.log_q[s] } else { other.log_density(z) };
+                *log_q = if k == j { drawn.log_q[s] } else { other.log_density_z(z) };
             }
             let largest = log_q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let total = log_q.iter().map(|q| (q - largest).exp()).sum::<f64>();

@@ -2,7 +2,7 @@
 
 use super::answer::unsharp_quantile;
 use super::reason::{beginning, grouped, looked_around};
-use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, limits};
+use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, by_modes, limits};
 use crate::Error;
 use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round};
 use crate::evaluate::{Evaluator, Interrupt};
@@ -16,16 +16,17 @@ impl Posterior {
     /// means and standard deviations suffice or the budget ends, and keeps what they found with the fit; the verdict is
     /// then that on them.
     ///
-    /// Gradients are all they need, and the number of coordinates matters little. Chains that take their Gaussian from
-    /// a mixture take its mean and covariance.
+    /// Gradients are all they need, and the number of coordinates matters little. Where a mixture has modes apart from
+    /// each other they run on each of these, which are then weighed by their evidence; otherwise they start from its mean
+    /// and covariance.
     ///
     /// ```
-    /// use elinvar::chains::Correction;
+    /// use elinvar::research::chains::Correction;
     /// use elinvar::model::Banana;
     /// use elinvar::{Family, Plan};
     ///
     /// let target = Banana::default();
-    /// let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let mut posterior = elinvar::Fit::new(&target).family(Family::gaussian()).run()?;
     /// let corrected = posterior.correct(&target, &Correction::default())?;
     /// let sd = corrected.parameters[1].sd;
     /// println!("{} ± {}, {:?}", sd.value, sd.mcse, corrected.doubts);
@@ -43,6 +44,7 @@ impl Posterior {
     ///
     /// # Errors
     /// As [`Posterior::correct`]; [`Error::Interrupted`].
+    #[doc(hidden)]
     pub fn correct_watched(
         &mut self,
         target: &dyn Target,
@@ -84,8 +86,16 @@ impl Posterior {
             quantile: limits::QUANTILE,
             largest: limits::LARGEST_DRAW,
         };
-        let chains::Answered { mut corrected, log_p } = chains::correct(evaluator, &question, settings, claims)?;
-        let log_evidence = self.bridge(evaluator, (&corrected, &log_p), settings.seed)?;
+        let by_modes = by_modes::correct(evaluator, self.approximation(), &question, settings, claims)?;
+        let (mut corrected, log_evidence) = match by_modes {
+            Some((answered, log_evidence)) => (answered.corrected, Some(log_evidence)),
+            None => {
+                let answered = chains::correct(evaluator, &question, settings, claims)?;
+                let found = (&answered.corrected, &answered.log_p[..]);
+                let log_evidence = self.bridge(evaluator, found, settings.seed)?;
+                (answered.corrected, log_evidence)
+            }
+        };
         corrected.counts = evaluator.counts().since(before);
         self.record.log_evidence = log_evidence;
         if let Some(fault) = self.fault() {
@@ -123,7 +133,7 @@ impl Posterior {
         let states = corrected.draws(kept);
         let of_q: Vec<f64> = looked.log_p.iter().zip(&log_q).map(|(p, q)| p - q).collect();
         let log_p = corrected.chosen(kept).map(|s| at_states[s]);
-        let of_p: Vec<f64> = log_p.zip(states.view().iter()).map(|(p, z)| p - self.log_density(z)).collect();
+        let of_p: Vec<f64> = log_p.zip(states.view().iter()).map(|(p, z)| p - self.log_density_z(z)).collect();
         Ok(bridge::log_evidence(&of_q, &of_p, corrected.effective_states))
     }
 
@@ -133,6 +143,7 @@ impl Posterior {
     }
 
     /// Forgets what chains found, and the verdict on it.
+    #[doc(hidden)]
     pub fn forget_correction(&mut self) {
         if self.record.corrected.take().is_some() {
             (self.record.judgement, self.record.log_evidence) = (None, None);
@@ -190,6 +201,14 @@ pub(super) fn judge(corrected: &Corrected, scan: Option<&Scan>) -> Judgement {
         worst(|number| number.mean.mcse / number.sd.value),
         100.0 * worst(|number| number.sd.mcse / number.sd.value),
     );
+    let modes = match &corrected.modes[..] {
+        [] => String::new(),
+        modes => {
+            let shares =
+                modes.iter().map(|mode| format!("{:.1} ± {:.1} %", 100.0 * mode.share.value, 100.0 * mode.share.mcse));
+            format!("; {} modes, with {} of the mass", modes.len(), shares.collect::<Vec<_>>().join(", "))
+        }
+    };
     let looked = scan.filter(|_| doubts.is_empty()).map_or_else(String::new, looked_around);
-    Judgement { verdict, reason: format!("{}. {numbers}{looked}.", beginning(&decided)) }
+    Judgement { verdict, reason: format!("{}. {numbers}{modes}{looked}.", beginning(&decided)) }
 }

@@ -17,7 +17,7 @@ use crate::record::{Counts, Estimate};
 use crate::target::fault::shown;
 use crate::target::{About, DrawBuffer, Fault, Target};
 
-/// What fresh draws say about a fit.
+/// What fresh draws say about a fit: [`Posterior::diagnose`], and [`Posterior::diagnostics`] after a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
     /// Number of draws.
@@ -191,11 +191,11 @@ impl Posterior {
     ///
     /// ```
     /// use elinvar::model::Banana;
-    /// use elinvar::posterior::Verdict;
+    /// use elinvar::Verdict;
     /// use elinvar::{Family, Plan};
     ///
     /// let target = Banana::default();
-    /// let mut posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default())?;
+    /// let mut posterior = elinvar::Fit::new(&target).family(Family::gaussian()).run()?;
     /// let judgement = posterior.judge(&target, 10_000, 1)?;
     /// assert_eq!(judgement.verdict, Verdict::DoNotTrust);
     /// println!("{}: {}", judgement.verdict, judgement.reason);
@@ -235,6 +235,7 @@ impl Posterior {
     ///
     /// # Errors
     /// As [`Posterior::importance`].
+    #[doc(hidden)]
     pub fn judge_with_draws(
         &mut self,
         target: &dyn Target,
@@ -256,7 +257,7 @@ impl Posterior {
     ///
     /// let target = Banana::default();
     /// // `auto` judges the families that it tries.
-    /// let mut posterior = elinvar::run::fit(&target, Family::auto(), &Plan::default())?;
+    /// let mut posterior = elinvar::Fit::new(&target).family(Family::auto()).run()?;
     /// let judged = posterior.diagnostics().unwrap().n_draws;
     /// posterior.judge_further(&target, 2 * judged, 1)?;
     /// assert_eq!(posterior.diagnostics().unwrap().counts.log_density, 2 * judged as u64);
@@ -278,6 +279,7 @@ impl Posterior {
     ///
     /// # Errors
     /// As [`Posterior::judge_further`]; [`Error::Interrupted`].
+    #[doc(hidden)]
     pub fn judge_further_interruptibly(
         &mut self,
         target: &dyn Target,
@@ -340,7 +342,7 @@ impl Posterior {
     }
 
     fn log_density_at_modes(&self) -> Vec<f64> {
-        self.agreement().modes.iter().map(|mode| self.log_density(&mode.centre)).collect()
+        self.agreement().modes.iter().map(|mode| self.log_density_z(&mode.centre)).collect()
     }
 
     /// A verdict on `n` draws, those that were looked at among them, and on up to `growth` times as many while noise

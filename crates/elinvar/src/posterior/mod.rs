@@ -2,6 +2,7 @@
 
 mod answer;
 mod bridge;
+mod by_modes;
 mod comparison;
 mod correction;
 mod diagnose;
@@ -54,6 +55,25 @@ use crate::search::Mode;
 use crate::target::{About, DrawBuffer, Fault, Transforms};
 
 /// A fitted approximation with the record of how it came about.
+///
+/// ```
+/// use elinvar::prelude::*;
+///
+/// let model = log_density(Parameters::new().real("mu", 1).positive("sigma", 1), |x, gradient| {
+///     let (mu, sigma) = (x[0], x[1]);
+///     gradient[0] = -mu / (sigma * sigma);
+///     gradient[1] = mu * mu / sigma.powi(3) - 1.0 / sigma - sigma;
+///     -0.5 * mu * mu / (sigma * sigma) - sigma.ln() - 0.5 * sigma * sigma
+/// });
+/// let posterior = elinvar::fit(&model)?;
+/// println!("{posterior}"); // the verdict and a table, on the natural scale
+/// let draws = posterior.sample(1_000, 1);
+/// assert!(draws.column("sigma").all(|sigma| sigma > 0.0));
+/// let sigma = &posterior.summary(4_000, 1)["sigma"];
+/// println!("sigma: {}, 5 % quantile {}", sigma.mean, sigma.q5); // with their errors: 0.806 ± 0.010
+/// println!("{}", posterior.reason()); // one sentence
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Posterior {
     record: Record,
@@ -207,6 +227,7 @@ impl Posterior {
     }
 
     /// The largest number of draws that a step of the fit took, those of all components together.
+    #[doc(hidden)]
     pub fn peak_draws(&self) -> usize {
         self.record.trace.iter().map(|step| step.n_draws * step.components).max().unwrap_or(0)
     }
@@ -265,11 +286,28 @@ impl Posterior {
         (self.record.counts, self.record.seconds) = (counts, seconds);
     }
 
-    /// log q(z).
+    /// log q(x) of parameters on their natural scale, as [`Posterior::sample`] draws them; −∞ outside the constraints.
+    ///
+    /// Of a simplex, a unit vector or a Cholesky factor the density is that of its free coordinates, as the log
+    /// density of a [`Model`](crate::Model) is.
+    ///
+    /// # Panics
+    /// If x does not have the posterior's number of parameters.
+    pub fn log_density(&self, x: &[f64]) -> f64 {
+        let transforms = self.transforms();
+        assert_eq!(x.len(), transforms.n_constrained(), "a point has {} parameters", transforms.n_constrained());
+        let mut z = vec![0.0; self.dim()];
+        match transforms.unconstrain(x, &mut z) {
+            Ok(()) if z.iter().all(|z| z.is_finite()) => self.log_density_z(&z) - transforms.log_jacobian(&z),
+            _ => f64::NEG_INFINITY,
+        }
+    }
+
+    /// log q(z) of unconstrained coordinates, as [`Posterior::sample_z`] draws them.
     ///
     /// # Panics
     /// If z does not have the posterior's number of coordinates.
-    pub fn log_density(&self, z: &[f64]) -> f64 {
+    pub fn log_density_z(&self, z: &[f64]) -> f64 {
         self.record.state.log_density(z)
     }
 
@@ -306,6 +344,11 @@ impl Posterior {
     /// The diagnostics of the last [`Posterior::diagnose`], which are saved with the fit.
     pub fn diagnostics(&self) -> Option<&Diagnostics> {
         self.record.diagnostics.as_ref()
+    }
+
+    /// The verdict and its reason as a sentence, or that nobody has judged.
+    pub fn reason(&self) -> String {
+        self.judgement().map_or_else(|| "not judged: call `judge`".into(), Judgement::to_string)
     }
 
     /// The verdict of the last [`Posterior::judge`] with its reason, which are saved with the fit.

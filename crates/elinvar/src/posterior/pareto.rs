@@ -59,7 +59,7 @@ pub fn pareto_k_threshold(n: usize) -> f64 {
 /// A ratio of −∞ is a draw of weight zero.
 ///
 /// ```
-/// use elinvar::posterior::pareto_smooth;
+/// use elinvar::research::posterior::pareto_smooth;
 ///
 /// let log_ratios: Vec<f64> = (0..1000).map(|i| (f64::from(i) * 0.7).sin()).collect();
 /// let smoothed = pareto_smooth(&log_ratios)?;

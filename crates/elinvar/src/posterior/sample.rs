@@ -118,7 +118,7 @@ impl Posterior {
 /// use elinvar::{Family, Plan};
 /// use rand::{RngExt as _, SeedableRng as _};
 ///
-/// let posterior = elinvar::run::fit(&Banana::default(), Family::gaussian(), &Plan::default())?;
+/// let posterior = elinvar::Fit::new(&Banana::default()).family(Family::gaussian()).run()?;
 /// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
 /// let one: Vec<f64> = rng.sample(&posterior);
 /// assert_eq!(one.len(), 2);

@@ -55,7 +55,7 @@ pub mod limits {
     pub const LONELY_NATS: f64 = 1.0;
 }
 
-/// How far a fit can be trusted.
+/// How far a fit can be trusted: [`Posterior::verdict`](crate::Posterior::verdict); the reason is in a [`Judgement`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -84,7 +84,7 @@ impl std::fmt::Display for Verdict {
     }
 }
 
-/// A verdict with its reason.
+/// A verdict with its reason, one sentence when it is printed: [`Posterior::judgement`](crate::Posterior::judgement).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// The verdict.

@@ -140,7 +140,7 @@ impl Posterior {
 
         let mut u = vec![0.0; d];
         let (mut to_p, mut to_q) = (Vec::with_capacity(2 * n), Vec::with_capacity(2 * n));
-        let log_q = weighted.log_q.iter().copied().chain(beyond.view().iter().map(|z| self.log_density(z)));
+        let log_q = weighted.log_q.iter().copied().chain(beyond.view().iter().map(|z| self.log_density_z(z)));
         for ((z, log_q), log_p) in draws.view().iter().zip(log_q).zip(weighted.log_p.iter().chain(&log_p)) {
             let log_mixture = wide.log_mixture(z, log_q, &mut u);
             to_p.push(if log_p.is_finite() { log_p - log_mixture } else { f64::NEG_INFINITY });

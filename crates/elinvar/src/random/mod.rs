@@ -12,7 +12,7 @@ mod stream;
 #[cfg(test)]
 mod test_statistics;
 
-pub(crate) use mixing_noise::MixingNoise;
+pub use mixing_noise::MixingNoise;
 pub use noise::Noise;
 pub(crate) use noise::NoiseSource;
 pub(crate) use sobol::SobolNormals;

@@ -59,7 +59,7 @@ const LARGEST_MEAN: f64 = 1e15;
 /// The random numbers that belong to one (seed, purpose, step, block).
 ///
 /// ```
-/// use elinvar::random::{Purpose, Stream};
+/// use elinvar::research::random::{Purpose, Stream};
 ///
 /// let mut first = Stream::open(7, Purpose::Draws, 12, 0);
 /// let mut again = Stream::open(7, Purpose::Draws, 12, 0);

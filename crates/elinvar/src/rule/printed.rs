@@ -111,7 +111,7 @@ impl PrintedStep {
 ///
 /// ```
 /// use elinvar::Plan;
-/// use elinvar::rule::{OnLeaving, Printed, Rule};
+/// use elinvar::research::rule::{OnLeaving, Printed, Rule};
 ///
 /// let halving = Rule::Printed(Printed { on_leaving: OnLeaving::Halve, ..Printed::default() });
 /// let plan = Plan { rule: halving, ..Plan::printed(10, 0.01, 1_000) };

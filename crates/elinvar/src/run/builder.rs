@@ -9,6 +9,7 @@ use super::fitting::Kept;
 use super::journal::Journal;
 use super::{Placement, Plan, Run, Step, start, start_around};
 use crate::Error;
+use crate::chains::Round;
 use crate::evaluate::Interrupt;
 use crate::family::{Approximation, Family};
 use crate::posterior::Posterior;
@@ -64,6 +65,7 @@ pub struct Fit<'f> {
     plan: Plan,
     first: First,
     observe: Option<Watcher<'f>>,
+    observe_chains: Option<WatcherOfChains<'f>>,
     kept: Kept<'f>,
     handle: Option<StopHandle>,
     judged_by: usize,
@@ -71,6 +73,9 @@ pub struct Fit<'f> {
 
 /// Sees each step and may stop the fit.
 type Watcher<'f> = Box<dyn FnMut(&Step) -> ControlFlow<()> + 'f>;
+
+/// Sees each round of chains and may stop the fit.
+type WatcherOfChains<'f> = Box<dyn Fn(&Round) -> ControlFlow<()> + Sync + 'f>;
 
 /// Where a fit begins.
 enum First {
@@ -125,6 +130,7 @@ impl<'f> Fit<'f> {
             plan: Plan::default(),
             first: First::Searched,
             observe: None,
+            observe_chains: None,
             kept: Kept::default(),
             handle: None,
             judged_by: JUDGED_BY,
@@ -149,6 +155,28 @@ impl<'f> Fit<'f> {
         self
     }
 
+    /// At most about so many gradients, of the fit and of the chains that correct it; the verdict, which takes values
+    /// of log p alone, comes on top. A fit that ends here is judged by what it has reached.
+    ///
+    /// ```
+    /// use elinvar::model::Banana;
+    /// use elinvar::prelude::*;
+    ///
+    /// let posterior = Fit::new(&Banana::default()).family(Family::mog(3)).max_gradients(500).run()?;
+    /// assert_eq!(posterior.stop_reason(), StopReason::MaxEvaluations);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn max_gradients(mut self, gradients: u64) -> Self {
+        self.plan.stop.max_evaluations = gradients;
+        self
+    }
+
+    /// At most about so many seconds, likewise; the only limit that depends on the machine.
+    pub fn max_seconds(mut self, seconds: f64) -> Self {
+        self.plan.stop.max_seconds = Some(seconds);
+        self
+    }
+
     /// How many starts are made, of which the best is kept.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.plan.restarts = restarts;
@@ -170,6 +198,31 @@ impl<'f> Fit<'f> {
     /// Somebody who sees each step, of the first of several restarts, and may stop the fit.
     pub fn observe(mut self, observe: impl FnMut(&Step) -> ControlFlow<()> + 'f) -> Self {
         self.observe = Some(Box::new(observe));
+        self
+    }
+
+    /// Somebody who sees each round of the chains that correct the fit, which take no steps, and may stop it.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use elinvar::model::Funnel;
+    /// use elinvar::prelude::*;
+    ///
+    /// let rounds = std::sync::atomic::AtomicU64::new(0);
+    /// let model = Funnel::new(2)?;
+    /// Fit::new(&model)
+    ///     .observe_chains(|round| {
+    ///         println!("{} of {} gradients", round.gradients, round.max_gradients);
+    ///         rounds.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    ///         ControlFlow::Continue(())
+    ///     })
+    ///     .run()?;
+    /// assert!(rounds.into_inner() > 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn observe_chains(mut self, observe: impl Fn(&Round) -> ControlFlow<()> + Sync + 'f) -> Self {
+        self.observe_chains = Some(Box::new(observe));
         self
     }
 
@@ -198,7 +251,7 @@ impl<'f> Fit<'f> {
     /// A sentence about what does not fit together, or what is wrong with the model; [`Error::Interrupted`] if handle
     /// or observer have stopped it.
     pub fn run(self) -> Result<Posterior, Error> {
-        let Self { model, family, plan, first, observe, kept, handle, judged_by } = self;
+        let Self { model, family, plan, first, observe, observe_chains, kept, handle, judged_by } = self;
         let broken = AtomicBool::new(false);
         let raised = || {
             let by_handle = handle.as_ref().is_some_and(StopHandle::is_stopped);
@@ -207,10 +260,17 @@ impl<'f> Fit<'f> {
         let mut watcher = observe;
         let mut observe = |step: &Step| {
             let answer = watcher.as_mut().map_or(ControlFlow::Continue(()), |watcher| watcher(step));
-            broken.store(answer.is_break(), Ordering::Relaxed);
+            if answer.is_break() {
+                broken.store(true, Ordering::Relaxed);
+            }
             answer
         };
-        let within = Kept { interrupt: Some(&raised), ..kept };
+        let watch = |round: &Round| {
+            if observe_chains.as_ref().is_some_and(|watcher| watcher(round).is_break()) {
+                broken.store(true, Ordering::Relaxed);
+            }
+        };
+        let within = Kept { interrupt: Some(&raised), watch: Some(&watch), ..kept };
         let start = match first {
             First::Searched => None,
             First::Around(place) => Some(start_around(family, model.dim(), place, plan.seed)?),

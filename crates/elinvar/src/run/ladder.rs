@@ -5,7 +5,7 @@ use super::fitting::Fitting;
 use super::start::bend;
 use super::{Correct, Counts, Plan, Start, Stop, StopReason};
 use crate::Error;
-use crate::chains::Correction;
+use crate::chains::{Correction, Territories};
 use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict};
@@ -23,7 +23,8 @@ const SEED_BLOCK: u32 = 1 << 18;
 ///
 /// Where nothing may be corrected it climbs on: to `skew` and `student_t` from the fitted Gaussian, then to a growing
 /// mixture, as long as the rung that was kept is not to be trusted. With several modes the rungs with one mode are left
-/// out. A rung is kept only if its bound is higher by more than the error of the difference.
+/// out. A rung is kept only if its bound is higher by more than the error of the difference, or if it is a
+/// mixture over modes that chains run on one by one.
 pub(super) fn climb(
     target: &dyn Target,
     mut start: Start,
@@ -77,8 +78,8 @@ pub(super) fn climb(
     Ok(posterior)
 }
 
-/// A mixture over what chains did not meet, where it is trusted; otherwise their answer. Returns the seconds of all
-/// rungs, too.
+/// A mixture over what chains did not meet too, where it is trusted or chains can be run on each of its modes; otherwise
+/// their answer. Returns the seconds of all rungs, too.
 fn cover(
     target: &dyn Target,
     start: Start,
@@ -96,7 +97,9 @@ fn cover(
     (ladder.charged, ladder.charged_seconds) = (fit.counts, fit.clock.seconds());
     let mixture = start.of_family(target, family, plan, fit)?;
     let mut ladder = ladder.step_onto(mixture, fit)?;
-    if ladder.top()?.verdict() != Some(Verdict::Trust) {
+    let is_trusted = ladder.top()?.verdict() == Some(Verdict::Trust);
+    let goes_on = !is_trusted && !ladder.over && Territories::of(ladder.top()?.approximation()).is_some();
+    if !is_trusted && !goes_on {
         posterior.set_rungs(ladder.rungs);
         let seconds = seconds(posterior.rungs());
         return Ok((posterior, seconds));
@@ -106,8 +109,12 @@ fn cover(
         rung.counts += corrected.counts;
         rung.seconds += corrected.seconds;
     }
-    let (covering, _) = ladder.finish()?;
-    let seconds = seconds(covering.rungs());
+    let (mut covering, _) = ladder.finish()?;
+    if goes_on {
+        answer(target, &mut covering, plan, fit)?;
+    }
+    let chains = covering.corrected().map_or(0.0, |corrected| corrected.seconds);
+    let seconds = seconds(covering.rungs()) + chains;
     Ok((covering, seconds))
 }
 
@@ -263,14 +270,17 @@ impl<'t> Ladder<'t> {
     /// Fits and judges the family of `start`, and keeps it if it is the best by more than the error.
     fn step_onto(mut self, start: Approximation, fit: &mut Fitting<'_>) -> Result<Self, Error> {
         let left = self.plan.stop.max_steps.saturating_sub(fit.trace().len() as u64);
-        let grows = matches!(start.family().kind, Kind::Mog { .. });
-        let max_steps = if grows { left } else { left.min(self.plan.stop.max_steps / tuning::ladder::STEPS_DIVISOR) };
+        let is_mixture = matches!(start.family().kind, Kind::Mog { .. });
+        // Who asks for a smaller tolerance wants the approximation itself.
+        let is_usual = self.plan.stop.remaining_nats >= Stop::default().remaining_nats;
+        let is_start = is_usual && self.plan.correct != Correct::Never && may_be_corrected(self.target);
+        let grows = is_mixture && !is_start;
+        let max_steps =
+            if is_mixture { left } else { left.min(self.plan.stop.max_steps / tuning::ladder::STEPS_DIVISOR) };
         let mut stop = Stop { max_steps, ..self.plan.stop };
-        // Who asks for a smaller tolerance wants the Gaussian itself.
-        let is_usual = stop.remaining_nats >= Stop::default().remaining_nats;
-        let is_start = !grows && is_usual && self.plan.correct != Correct::Never && may_be_corrected(self.target);
         if is_start {
-            let enough = fit.counts.gradient + tuning::ladder::gaussian_gradients(self.target.dim());
+            let of = if is_mixture { tuning::ladder::mixture_gradients } else { tuning::ladder::gaussian_gradients };
+            let enough = fit.counts.gradient + of(self.target.dim()) * start.n_components() as u64;
             stop.max_evaluations = stop.max_evaluations.min(enough);
         }
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };
@@ -288,7 +298,6 @@ impl<'t> Ladder<'t> {
         posterior.set_agreement(self.agreement.clone());
         let mut evaluator = Evaluator::new(self.target, fit.interrupt());
         let judged = affordable_draws(evaluator.about(), tuning::ladder::JUDGED_DRAWS);
-        // Chains do not move between modes: a mixture is judged by weights.
         if plan.correct == Correct::Never || grows || !posterior.is_worth_chains(&evaluator) {
             posterior.judge_by(&mut evaluator, judged, plan.seed)?;
         } else {
@@ -312,7 +321,9 @@ impl<'t> Ladder<'t> {
             kept: false,
         });
         (self.charged, self.charged_seconds) = (fit.counts, seconds);
-        if gain.is_none_or(|gain| gain.value > tuning::ladder::GAIN_ERRORS * gain.mcse) {
+        // Chains are to run on each mode; few draws may not tell how much better a mixture is.
+        let covers = is_mixture && is_start && Territories::of(posterior.approximation()).is_some();
+        if covers || gain.is_none_or(|gain| gain.value > tuning::ladder::GAIN_ERRORS * gain.mcse) {
             self.best = Some(Judged { posterior, elbo, rung: self.rungs.len() - 1 });
         }
         Ok(self)

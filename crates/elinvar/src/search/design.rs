@@ -3,7 +3,7 @@
 
 use crate::linalg::dot;
 use crate::random::{Purpose, Stream};
-use crate::tuning::scan::{BULK, REACH};
+use crate::tuning::scan::{BULK, FAR_CLIMBS, FAR_OUT, REACH};
 
 /// Block of [`Purpose::Diagnostics`] that belongs to places.
 const BLOCK: u32 = 1 << 20;
@@ -90,6 +90,24 @@ fn random(dim: usize, n: usize, stream: &mut Stream) -> Vec<f64> {
         y.iter_mut().for_each(|y| *y *= times);
     }
     y
+}
+
+/// Places to climb from, so far out in random directions that up to half of them belong to any other mode that is as
+/// wide as the answer: there it need not stand out to be met. None in few dimensions, where places are close.
+pub(super) fn far_out(dim: usize, seed: u64) -> Vec<Vec<f64>> {
+    if dim <= MOST_EVEN {
+        return Vec::new();
+    }
+    let mut stream = Stream::open(seed, Purpose::Diagnostics, 0, BLOCK + 1);
+    let [near, far] = FAR_OUT;
+    let place = |_| {
+        let width = near * (far / near).powf(stream.uniform());
+        let mut x = vec![0.0; dim];
+        stream.fill_normal(&mut x);
+        x.iter_mut().for_each(|x| *x *= width);
+        x
+    };
+    (0..FAR_CLIMBS).map(place).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! and far away. But within a ball that grows with its distance any mode is higher than the tail of the others. So log
 //! p is asked at places as far apart as they are far away, and climbed from where it stands out.
 
-use super::design::Design;
+use super::design::{Design, far_out};
 use super::metric::Metric;
 use super::way::metric_of_covariance;
 use super::{Known, Mode, Probe, climb_to_mode};
@@ -66,14 +66,17 @@ pub(crate) fn scan(evaluator: &mut Evaluator<'_>, surroundings: Surroundings<'_>
     let n_known = modes.len();
     let most = tuning::GRADIENTS[0] + tuning::GRADIENTS[1] * d as u64;
     let mut climbs = 0;
-    for s in standing_out(&design, &log_p) {
+    let high = standing_out(&design, &log_p).into_iter().map(|s| design.x[s * d..(s + 1) * d].to_vec());
+    for x in far_out(d, seed).into_iter().chain(high) {
         if probe.evaluator.counts().gradient > most {
             break;
         }
-        let Some(point) = probe.point(draws.get(s).to_vec())? else { continue };
+        let mut place = vec![0.0; d];
+        cholesky::factor_times(d, &factor, &x, &mut place);
+        axpy(1.0, centre, &mut place);
+        let Some(point) = probe.point(place)? else { continue };
         climbs += 1;
-        let x = &design.x[s * d..(s + 1) * d];
-        let Some(metric) = cautious(&precision, &point.gradient, dot(x, x).sqrt()) else { continue };
+        let Some(metric) = cautious(&precision, &point.gradient, dot(&x, &x).sqrt()) else { continue };
         let known = Known::Beside { modes: &modes, metric: &metric };
         if let Some(mode) = climb_to_mode(&mut probe, point.z, known, Covariance::Full)?
             && !modes.iter().any(|other: &Mode| other.metric.square_distance(&mode.centre, &other.centre) < 0.25)

@@ -9,7 +9,7 @@ use crate::random::{Purpose, Stream};
 /// Whoever wraps a target changes what is different and keeps the rest:
 ///
 /// ```
-/// use elinvar::target::{About, Prior, Target, from_fn};
+/// use elinvar::research::target::{About, Prior, Target, from_fn};
 ///
 /// let target = from_fn(2, |z, grad| {
 ///     grad.iter_mut().zip(z).for_each(|(g, z)| *g = -z);

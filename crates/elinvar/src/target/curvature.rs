@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a scale matrix is a full symmetric matrix or a diagonal.
+/// Whether a scale matrix is a full symmetric matrix or a diagonal:
+/// [`Family::with_covariance`](crate::Family::with_covariance).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Covariance {

@@ -83,7 +83,7 @@ impl TargetError {
 /// a mini-batch belongs to the run.
 ///
 /// ```
-/// use elinvar::target::{About, Answer, Ask, Target, TargetError, Want};
+/// use elinvar::research::target::{About, Answer, Ask, Target, TargetError, Want};
 ///
 /// /// A standard normal in two dimensions.
 /// struct Round;
@@ -101,14 +101,14 @@ impl TargetError {
 ///         Ok(())
 ///     }
 /// }
-/// let posterior = elinvar::run::fit(&Round, elinvar::Family::gaussian(), &elinvar::Plan::default())?;
+/// let posterior = elinvar::Fit::new(&Round).family(elinvar::Family::gaussian()).run()?;
 /// // A fit ends within 0.01 nats of the best Gaussian, and a mean m costs ½m².
 /// assert!(posterior.approximation().mean()[0].abs() < 0.15);
 /// # Ok::<(), elinvar::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a model nor a target",
-    note = "implement `elinvar::Model` (one point at a time) or `elinvar::target::Target` (whole batches), or make a model from a closure by `elinvar::log_density`"
+    note = "implement `elinvar::Model` (one point at a time) or `elinvar::research::target::Target` (whole batches), or make a model from a closure by `elinvar::log_density`"
 )]
 pub trait Target: Sync {
     /// Names, scales, support, prior, rows, what it can answer. Asked for once per fit, so it need not be stored.
@@ -131,8 +131,8 @@ pub trait Target: Sync {
     /// The same density with its support declared: for functions of positive numbers, of probabilities or of angles.
     ///
     /// ```
-    /// use elinvar::component::ComponentKind;
-    /// use elinvar::target::{Support, Target, from_fn};
+    /// use elinvar::research::component::ComponentKind;
+    /// use elinvar::research::target::{Support, Target, from_fn};
     /// use elinvar::{Family, Plan};
     ///
     /// // An exponential law of rate 2.
@@ -141,7 +141,7 @@ pub trait Target: Sync {
     ///     -2.0 * z[0]
     /// });
     /// let family = Family::ef_mixture(ComponentKind::new("exponential", None)?, 1);
-    /// let posterior = elinvar::run::fit(&target.on(Support::Positive), family, &Plan::default())?;
+    /// let posterior = elinvar::Fit::new(&target.on(Support::Positive)).family(family).run()?;
     /// assert!((posterior.approximation().mean()[0] - 0.5).abs() < 0.01);
     /// # Ok::<(), elinvar::Error>(())
     /// ```

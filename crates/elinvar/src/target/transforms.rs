@@ -17,7 +17,7 @@ pub(crate) use of_directions::Combination;
 /// of the columns as they were.
 ///
 /// ```
-/// use elinvar::target::{Transform, Transforms};
+/// use elinvar::research::target::{Transform, Transforms};
 ///
 /// let transforms = Transforms::new(vec![Transform::Identity, Transform::Log, Transform::Simplex { len: 3 }])?;
 /// let mut x = [0.0; 5];
@@ -107,7 +107,7 @@ impl Transforms {
     /// they were, βⱼ = β′ⱼ/scaleⱼ, and the first, the intercept, takes up −Σ βⱼ·shiftⱼ.
     ///
     /// ```
-    /// use elinvar::target::{ColumnScale, Transforms};
+    /// use elinvar::research::target::{ColumnScale, Transforms};
     ///
     /// let columns = vec![ColumnScale::NONE, ColumnScale { shift: 40.0, scale: 12.0 }];
     /// let transforms = Transforms::identity(2).with_columns(columns)?;

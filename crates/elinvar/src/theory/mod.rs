@@ -118,6 +118,7 @@ fn exact<R>(q: &Approximation, f: impl FnOnce(&dyn Exact) -> R) -> R {
         Member::Factor(member) => f(&member),
         Member::Product(member) => f(&member),
         Member::EfMixture(member) => f(&member),
+        Member::Own(_) => panic!("a family of your own has the coordinates that it was given"),
         Member::Tensor(_) => panic!("a `matrix` is multilinear: it has blocks of natural coordinates"),
     }
 }

@@ -76,5 +76,20 @@ pub(crate) const ROUGH: f64 = 0.06;
 /// Nats below the median of log p(u), and so many times √d more, from which a state says nothing of the covariance.
 /// Not tuned.
 pub(crate) const LOST_STATE: [f64; 2] = [15.0, 3.0];
+/// Nats by which log q must fall between two components for chains to run on each of them alone: at six standard
+/// deviations between two Gaussians 0.1 % of either is beyond the middle. Not tuned.
+pub(crate) const VALLEY: f64 = 4.5;
+/// Places on which chains are run one by one, at most. Not tuned.
+pub(crate) const MOST_PLACES: usize = 16;
+/// Share of the mass, by the mixture, below which a place is left alone. Not tuned.
+pub(crate) const LIGHT_PLACE: f64 = 1e-3;
+/// Nats from a border within which a state is at it, and the share of such states from which two places are one. By
+/// the density there, means are then off by 0.02 standard deviations at most. Not tuned.
+pub(crate) const BORDER: f64 = 1.0;
+pub(crate) const AT_THE_BORDER: f64 = 0.004;
+/// Draws of the bridge that gives the mass of a place, at first and at most: they are doubled until the error of its
+/// logarithm is this, with which means are known to 0.04 standard deviations where two modes are alike. Not tuned.
+pub(crate) const MASS_DRAWS: [usize; 2] = [512, 8_192];
+pub(crate) const MASS_ERROR: f64 = 0.05;
 /// Share of the mass that another mode may have. Not tuned.
 pub(crate) const OTHER_MASS: f64 = 0.01;

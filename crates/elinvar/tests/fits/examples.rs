@@ -13,6 +13,10 @@ mod logistic_by_hand;
 mod mini_batches;
 #[path = "../../examples/mixture_posterior.rs"]
 mod mixture_posterior;
+#[path = "../../examples/own_component.rs"]
+mod own_component;
+#[path = "../../examples/own_family.rs"]
+mod own_family;
 #[path = "../../examples/own_law.rs"]
 mod own_law;
 #[path = "../../examples/researchers_loop.rs"]
@@ -31,6 +35,8 @@ fn all_of_them_run() -> elinvar::Result {
     logistic_by_hand::main()?;
     mini_batches::main()?;
     mixture_posterior::main()?;
+    own_component::main()?;
+    own_family::main()?;
     own_law::main()?;
     researchers_loop::main()?;
     save_and_load::main()?;

@@ -154,3 +154,69 @@ fn what_is_known_beyond_gradients_is_used() {
     let variances = posterior.approximation().variances();
     assert!((variances[0] - 1.0).abs() < 0.02 && (variances[1] - 0.25).abs() < 0.005, "{variances:?}");
 }
+
+/// The density of a posterior is that of its draws: on the natural scale it integrates to one, and shares of draws are
+/// its integrals.
+#[test]
+fn the_density_is_on_the_scale_of_the_draws() {
+    let model = log_density(Parameters::new().positive("rate", 1), |x, gradient| {
+        gradient[0] = 3.0 / x[0] - 2.0;
+        3.0 * x[0].ln() - 2.0 * x[0]
+    });
+    let posterior = Fit::new(&model).family(Family::gaussian()).run().unwrap();
+    // log x is normal: by the midpoint rule in x, which ends where nothing is left.
+    let (n, end) = (200_000, 40.0);
+    let width = end / f64::from(n);
+    let (mut mass, mut below) = (0.0, 0.0);
+    for k in 0..n {
+        let x = (f64::from(k) + 0.5) * width;
+        let part = posterior.log_density(&[x]).exp() * width;
+        mass += part;
+        below += if x < 1.5 { part } else { 0.0 };
+    }
+    assert!((mass - 1.0).abs() < 1e-4, "{mass}");
+    let draws = posterior.sample_z(4_000, 3);
+    let share = draws.view().iter().filter(|z| z[0].exp() < 1.5).count() as f64 / 4_000.0;
+    // A standard error of 0.008; |z| < 4.5, false alarms 7e-6.
+    assert!((share - below).abs() < 4.5 * 0.008, "{share} {below}");
+    assert_eq!(posterior.log_density(&[-1.0]), f64::NEG_INFINITY);
+    let z = 0.3_f64;
+    assert!((posterior.log_density_z(&[z]) - z - posterior.log_density(&[z.exp()])).abs() < 1e-12);
+}
+
+#[test]
+fn answers_print_themselves() {
+    let model = log_density(2, |x, gradient| {
+        gradient.iter_mut().zip(x).for_each(|(g, x)| *g = -x);
+        -0.5 * (x[0] * x[0] + x[1] * x[1])
+    })
+    .named(["a", "b"]);
+    let fits =
+        [Family::gaussian(), Family::student_t(2.0)].map(|family| Fit::new(&model).family(family).run().unwrap());
+    assert!(fits[0].reason().starts_with("trust"), "{}", fits[0].reason());
+    assert!(fits[0].summary(1_000, 1)["b"].mean.value.abs() < 0.2);
+    assert!(fits[0].summary(1_000, 1).parameter("c").is_none());
+    let comparison = compare(&model, &[&fits[0], &fits[1]], 2_000, 1).unwrap().to_string();
+    assert!(comparison.starts_with("fit 1: ELBO 1.837877 ± ") && comparison.contains("the best"), "{comparison}");
+    let limited = Fit::new(&model).family(Family::mog(3)).max_gradients(100).judged_by(0).run().unwrap();
+    assert_eq!(limited.stop_reason(), StopReason::MaxEvaluations);
+    assert!(limited.reason().starts_with("not judged"), "{}", limited.reason());
+}
+
+/// Chains are seen, and end where their observer says so.
+#[test]
+fn chains_are_seen_and_may_be_stopped() {
+    let model = elinvar::model::Funnel::new(3).unwrap();
+    let rounds = std::sync::atomic::AtomicU64::new(0);
+    let stopped = Fit::new(&model)
+        .observe_chains(|round| {
+            assert!(round.gradients > 0 && round.max_gradients >= round.gradients);
+            match rounds.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+                0 => std::ops::ControlFlow::Continue(()),
+                _ => std::ops::ControlFlow::Break(()),
+            }
+        })
+        .run();
+    assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
+    assert_eq!(rounds.into_inner(), 2);
+}

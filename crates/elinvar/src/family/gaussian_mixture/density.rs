@@ -9,17 +9,22 @@ use crate::target::Shape;
 impl GaussianMixture<'_> {
     /// log π_c + log N(z | μ_c, Σ_c) for every component.
     pub(crate) fn log_joint(&self, z: &[f64]) -> Vec<f64> {
+        let mut logs = vec![0.0; self.components.len()];
+        self.log_joint_into(z, &mut vec![0.0; 2 * z.len()], &mut logs);
+        logs
+    }
+
+    /// [`GaussianMixture::log_joint`] with memory for two points.
+    pub(crate) fn log_joint_into(&self, z: &[f64], memory: &mut [f64], logs: &mut [f64]) {
         let d = self.components[0].dim();
         assert_eq!(z.len(), d, "a point has {d} coordinates");
-        let mut white = vec![0.0; d];
-        let logs = self.components.iter().zip(self.weights.log()).map(|(block, log_pi)| {
-            let difference: Vec<f64> = z.iter().zip(block.column(0)).map(|(z, mu)| z - mu).collect();
-            block.scale().whiten(&difference, &mut white);
-            log_pi
-                + 0.5
-                    * (block.scale().log_det_precision() - d as f64 * std::f64::consts::TAU.ln() - dot(&white, &white))
-        });
-        logs.collect()
+        let (difference, white) = memory.split_at_mut(d);
+        for ((block, log_pi), log) in self.components.iter().zip(self.weights.log()).zip(logs) {
+            difference.iter_mut().zip(z.iter().zip(block.column(0))).for_each(|(to, (z, mu))| *to = z - mu);
+            block.scale().whiten(difference, white);
+            let constant = block.scale().log_det_precision() - d as f64 * std::f64::consts::TAU.ln();
+            *log = log_pi + 0.5 * (constant - dot(white, white));
+        }
     }
 
     /// q(c | z) for every component.

@@ -27,7 +27,7 @@ use crate::Error;
 ///
 /// ```
 /// use elinvar::model::{Activation, Architecture, DesignMatrix, NeuralNetwork};
-/// use elinvar::target::Target;
+/// use elinvar::research::target::Target;
 ///
 /// let x = DesignMatrix::new(vec![-1.0, 0.5, 2.0], 1, vec!["dose".into()])?;
 /// let architecture = Architecture { hidden: vec![2], activation: Activation::Tanh };

@@ -79,7 +79,7 @@ pub trait RowLaw: Clone + std::fmt::Debug + Send + Sync + 'static {
 ///
 /// ```
 /// use elinvar::model::{DesignMatrix, NegativeBinomialRegression};
-/// use elinvar::target::Target;
+/// use elinvar::research::target::Target;
 ///
 /// let x = DesignMatrix::new(vec![-1.0, 0.5, 2.0], 1, vec!["dose".into()])?.with_intercept();
 /// let model = NegativeBinomialRegression::new(x, vec![0.0, 3.0, 9.0], 0.1)?;

@@ -38,7 +38,7 @@ const SHIFT: f64 = 0.1;
 ///
 /// ```
 /// use elinvar::Family;
-/// use elinvar::run::{Placement, start_around};
+/// use elinvar::research::run::{Placement, start_around};
 ///
 /// let start = start_around(Family::mog(20), 20, Placement { mean: 0.0, sd: 10.0, variance: 100.0 }, 1)?;
 /// assert_eq!((start.n_components(), start.dim()), (20, 20));
@@ -71,6 +71,11 @@ pub fn start_around(family: Family, dim: usize, at: Placement, seed: u64) -> Res
         let mean = location(&mut Stream::open(seed, Purpose::Start, 0, 0));
         let blocks = by_factors(&mean, &vec![1.0 / at.variance; dim], layout, family.covariance);
         return Approximation::from_parts(family, dim, blocks, vec![0.0]);
+    }
+    if let Kind::OwnFamily { family: own } = family.kind {
+        let mean = location(&mut Stream::open(seed, Purpose::Start, 0, 0));
+        let covariance = Shape::Full(dim).with_diagonal(vec![at.variance; dim]);
+        return Approximation::from_parts(family, dim, own.near_gaussian(&mean, &covariance), vec![0.0]);
     }
     let by_locations = matches!(family.kind, Kind::RankK { .. } | Kind::Mog { .. }) || family.is_mean_variance();
     if !by_locations {

@@ -38,6 +38,7 @@ pub(in crate::run) fn bend(
             let (mean, precision) = &draft.blocks[0];
             draft.blocks = by_factors(mean, precision, layout, family.covariance);
         }
+        Kind::OwnFamily { family } => draft.blocks = family.near_gaussian(&fitted.mean(), &fitted.covariance()),
         // The mixture grows from one component.
         Kind::MogAuto => draft.family.kind = Kind::Mog { components: 1 },
         _ => {

@@ -31,6 +31,10 @@ pub fn start_at_guess(target: &dyn Target, family: Family, seed: u64) -> Result<
         let blocks = by_factors(&b, &precision, layout, family.covariance);
         return Approximation::from_parts(family, dim, blocks, vec![0.0]);
     }
+    if let Kind::OwnFamily { family: own } = family.kind {
+        let covariance = Shape::Full(dim).with_diagonal(guess.widths.iter().map(|width| width * width));
+        return Approximation::from_parts(family, dim, own.near_gaussian(&guess.start(seed), &covariance), vec![0.0]);
+    }
     let by_locations = matches!(family.kind, Kind::RankK { .. } | Kind::Mog { .. }) || family.is_mean_variance();
     if !by_locations {
         return Err(Error::Unsupported {

@@ -20,7 +20,7 @@ pub struct FromFns<F, H> {
 /// The target with log density `f`, which returns log p(z) and writes the gradient.
 ///
 /// ```
-/// use elinvar::target::{Target, from_fn};
+/// use elinvar::research::target::{Target, from_fn};
 ///
 /// let target = from_fn(2, |z, grad| {
 ///     grad.iter_mut().zip(z).for_each(|(g, z)| *g = -z);
@@ -92,11 +92,11 @@ pub struct FromValues<F> {
 /// its draw.
 ///
 /// ```
-/// use elinvar::target::{Target, from_values};
+/// use elinvar::research::target::{Target, from_values};
 ///
 /// let target = from_values(2, |z| -0.5 * (z[0] * z[0] + 4.0 * z[1] * z[1]));
 /// assert!(!target.about().offers.gradient);
-/// let posterior = elinvar::run::fit(&target, elinvar::Family::gaussian(), &elinvar::Plan::default())?;
+/// let posterior = elinvar::Fit::new(&target).family(elinvar::Family::gaussian()).run()?;
 /// assert_eq!(posterior.counts().gradient, 0);
 /// # Ok::<(), elinvar::Error>(())
 /// ```

@@ -10,7 +10,7 @@ pub use num_dual::DualNum;
 /// A log density written once for every kind of number.
 ///
 /// ```
-/// use elinvar::target::{Dual, DualDensity, DualNum, PointwiseTarget};
+/// use elinvar::research::target::{Dual, DualDensity, DualNum, PointwiseTarget};
 ///
 /// struct Quartic;
 /// impl DualDensity for Quartic {
@@ -24,7 +24,7 @@ pub use num_dual::DualNum;
 /// let mut grad = [0.0];
 /// let log_p = Dual(Quartic).gradient(&[2.0], &mut grad)?;
 /// assert_eq!((log_p, grad[0]), (-16.0, -32.0));
-/// # Ok::<(), elinvar::target::TargetError>(())
+/// # Ok::<(), elinvar::research::target::TargetError>(())
 /// ```
 pub trait DualDensity: Sync {
     /// Number of coordinates of z.

@@ -54,7 +54,7 @@ pub trait PointwiseTarget: Sync {
 /// A pointwise target whose log density costs less than its gradient.
 ///
 /// ```
-/// use elinvar::target::{Pointwise, PointwiseTarget, PointwiseValue, Target, TargetError};
+/// use elinvar::research::target::{Pointwise, PointwiseTarget, PointwiseValue, Target, TargetError};
 ///
 /// struct Quartic;
 /// impl PointwiseTarget for Quartic {

@@ -17,7 +17,7 @@ pub struct SumOverRows<F> {
 ///
 /// ```
 /// use elinvar::prelude::*;
-/// use elinvar::target::sum_over_rows;
+/// use elinvar::research::target::sum_over_rows;
 ///
 /// // y = a + b x, with noise of standard deviation 1.
 /// let x: Vec<f64> = (0..500).map(|n| f64::from(n % 25) / 10.0).collect();
@@ -31,7 +31,7 @@ pub struct SumOverRows<F> {
 /// .named(["a", "b"])
 /// .normal_prior(0.0, 10.0);
 /// let plan = Plan { minibatch: Some(50), ..Plan::default() };
-/// let posterior = elinvar::run::fit(&model, Family::gaussian(), &plan)?;
+/// let posterior = elinvar::Fit::new(&model).family(Family::gaussian()).plan(plan).run()?;
 /// assert!((posterior.approximation().mean()[1] - 2.0).abs() < 0.3);
 /// # Ok::<(), Error>(())
 /// ```

@@ -1,52 +1,7 @@
-//! Tests that what you bring can be put to before it is used: call them in tests of your own.
-//!
-//! ```
-//! use elinvar::conformance;
-//! use elinvar::law::OwnLaw;
-//!
-//! /// w has the law of Weibull with the shape 3.
-//! #[derive(Debug)]
-//! struct Weibull;
-//!
-//! impl OwnLaw for Weibull {
-//!     fn name(&self) -> &'static str {
-//!         "weibull_3"
-//!     }
-//!
-//!     fn log_density(&self, w: f64) -> f64 {
-//!         3.0_f64.ln() + 2.0 * w.ln() - w.powi(3)
-//!     }
-//!
-//!     fn quantile(&self, p: f64) -> f64 {
-//!         (-(-p).ln_1p()).cbrt()
-//!     }
-//! }
-//!
-//! conformance::law(&Weibull)?;
-//! # Ok::<(), conformance::Broken>(())
-//! ```
+//! What a mixing law is held to.
 
-use std::fmt;
-
+use super::{Broken, broken};
 use crate::law::{OwnLaw, problem_of};
-
-/// A rule that is not kept, and where.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Broken {
-    /// The rule.
-    pub rule: &'static str,
-    /// What was found instead.
-    pub found: String,
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.rule, self.found)
-    }
-}
-
-impl std::error::Error for Broken {}
 
 /// Nodes and weights of the rule of Gauss and Legendre with five points on (−1, 1).
 const GAUSS: [(f64, f64); 5] = [
@@ -66,7 +21,6 @@ const PROBABILITY: f64 = 1e-6;
 /// one, the moments that its role needs exist, quantiles rise and are those of the density, and the density of log w
 /// has one peak.
 pub fn law(law: &dyn OwnLaw) -> Result<(), Broken> {
-    let broken = |rule, found: String| Err(Broken { rule, found });
     if law.name().is_empty() || law.name().trim() != law.name() {
         return broken("a law has a name without blanks around it", format!("{:?}", law.name()));
     }

@@ -1,0 +1,158 @@
+//! Several places of high density that chains do not move between, and what belongs to each (mathematics §11.8).
+
+use crate::block::LogWeights;
+use crate::evaluate::Evaluator;
+use crate::family::{Approximation, Blocks};
+use crate::linalg::axpy;
+use crate::target::{About, Answer, Ask, Concavity, Offers, Parts, Target, TargetError};
+use crate::tuning::chains as tuning;
+
+/// The components of a mixture of Gaussians, put together where no valley is between them. A point belongs to the place
+/// whose component, with its weight, has the highest density there; so space is divided, and nothing counts twice.
+#[derive(Clone, Debug)]
+pub(crate) struct Territories<'q> {
+    q: &'q Approximation,
+    /// The place of each component.
+    place_of: Vec<usize>,
+}
+
+impl<'q> Territories<'q> {
+    /// The places of a mixture; nothing where there are fewer than two, or more than chains are run on.
+    pub(crate) fn of(q: &'q Approximation) -> Option<Self> {
+        if !matches!(q.blocks(), Blocks::Location(_)) || q.n_components() < 2 {
+            return None;
+        }
+        let mut places = Self { q, place_of: (0..q.n_components()).collect() };
+        for (a, b) in pairs(q.n_components()) {
+            if places.place_of[a] != places.place_of[b] && places.fall_between(a, b) < tuning::VALLEY {
+                places.join(places.place_of[a], places.place_of[b]);
+            }
+        }
+        (2..=tuning::MOST_PLACES).contains(&places.len()).then_some(places)
+    }
+
+    /// Number of places.
+    pub(crate) fn len(&self) -> usize {
+        self.place_of.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// Makes one place of two.
+    pub(crate) fn join(&mut self, a: usize, b: usize) {
+        let (kept, gone) = (a.min(b), a.max(b));
+        for place in &mut self.place_of {
+            match *place {
+                p if p == gone => *place = kept,
+                p if p > gone => *place -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// How far log q falls on the straight line between two components, below the lower one of them.
+    fn fall_between(&self, a: usize, b: usize) -> f64 {
+        let (from, to) = (self.q.locations()[a].column(0), self.q.locations()[b].column(0));
+        let at = |t: f64| {
+            let mut z: Vec<f64> = from.iter().map(|z| (1.0 - t) * z).collect();
+            axpy(t, to, &mut z);
+            self.q.log_density(&z)
+        };
+        let lowest = (1..LOOKS).map(|k| at(k as f64 / LOOKS as f64)).fold(f64::INFINITY, f64::min);
+        at(0.0).min(at(1.0)) - lowest
+    }
+
+    /// The place that a point belongs to, the one that it would belong to next, and by how many nats it does not.
+    pub(crate) fn place(&self, z: &[f64], scratch: &mut [f64]) -> (usize, usize, f64) {
+        let (logs, memory) = scratch.split_at_mut(self.place_of.len());
+        self.q.log_joint_into(z, memory, logs);
+        let (mut best, mut next) = ((0, f64::NEG_INFINITY), (0, f64::NEG_INFINITY));
+        for (place, log) in self.place_of.iter().zip(logs) {
+            if *log > best.1 {
+                if *place != best.0 {
+                    next = best;
+                }
+                best = (*place, *log);
+            } else if *log > next.1 && *place != best.0 {
+                next = (*place, *log);
+            }
+        }
+        (best.0, next.0, best.1 - next.1)
+    }
+
+    /// Numbers that [`Territories::place`] needs as memory.
+    pub(crate) fn room(&self) -> usize {
+        self.place_of.len() + 2 * self.q.dim()
+    }
+
+    /// The components of a place as a mixture of their own, and their share of all.
+    pub(crate) fn part(&self, place: usize) -> Option<(Approximation, f64)> {
+        let own: Vec<usize> = (0..self.place_of.len()).filter(|c| self.place_of[*c] == place).collect();
+        let log: Vec<f64> = own.iter().map(|c| self.q.weights().log()[*c]).collect();
+        let share = log.iter().map(|l| l.exp()).sum();
+        let blocks = own.iter().map(|c| self.q.locations()[*c].clone()).collect();
+        let part = Approximation::mixture(LogWeights::new(log).ok()?, blocks).ok()?;
+        Some((part, share))
+    }
+
+    /// The places that run into another, by where states are: pairs of places.
+    pub(crate) fn adjoining(&self, place: usize, states: &[f64]) -> Option<(usize, usize)> {
+        let (d, mut scratch) = (self.q.dim(), vec![0.0; self.room()]);
+        let mut near = vec![0usize; self.len()];
+        for z in states.chunks_exact(d) {
+            let (own, next, margin) = self.place(z, &mut scratch);
+            if own != place {
+                near[own] += 1;
+            } else if margin < tuning::BORDER {
+                near[next] += 1;
+            }
+        }
+        let most = (0..near.len()).filter(|other| *other != place).max_by_key(|other| near[*other])?;
+        let share = near[most] as f64 / (states.len() / d).max(1) as f64;
+        (share > tuning::AT_THE_BORDER).then_some((place, most))
+    }
+}
+
+/// Points between two components at which a valley is looked for, and one.
+const LOOKS: usize = 16;
+
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |b| (0..b).map(move |a| (a, b)))
+}
+
+/// A target that has no density but in one place.
+pub(crate) struct Within<'t> {
+    pub(crate) target: &'t dyn Target,
+    pub(crate) territories: &'t Territories<'t>,
+    pub(crate) place: usize,
+}
+
+impl Within<'_> {
+    /// Has `work` ask the density of this place, and counts that as asked by `evaluator`.
+    pub(crate) fn ask<T>(&self, evaluator: &mut Evaluator<'_>, work: impl FnOnce(&mut Evaluator<'_>) -> T) -> T {
+        let mut inside = Evaluator::new(self, evaluator.interrupt());
+        let done = work(&mut inside);
+        let mut counts = evaluator.counts();
+        counts += inside.counts();
+        evaluator.set_counts(counts);
+        done
+    }
+}
+
+impl Target for Within<'_> {
+    fn about(&self) -> About {
+        let about = self.target.about();
+        let offers = Offers { values: about.offers.values, ..Offers::GRADIENT };
+        About { offers, concavity: Concavity::default(), ..about }
+    }
+
+    fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        self.target.evaluate(ask, answer)?;
+        let Parts { log_p, scratch, .. } = answer.parts_mut();
+        let scratch = scratch.take(self.territories.room());
+        for (log_p, z) in log_p.iter_mut().zip(ask.draws.iter()) {
+            if log_p.is_finite() && self.territories.place(z, scratch).0 != self.place {
+                *log_p = f64::NEG_INFINITY;
+            }
+        }
+        Ok(())
+    }
+}
