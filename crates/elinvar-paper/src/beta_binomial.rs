@@ -114,7 +114,7 @@ fn contours(target: &BetaBinomial, plane: &Plane, fits: &[(f64, Approximation)])
         figure = figure.panel(
             panel(format!("K = {k}: KL {kl:.4}"))
                 .add(lines(&exact).fill_only().colour(Colour::Grey).key("exact"))
-                .add(lines(&|a, b| fit.log_density_z(&[a, b])).colour(Colour::Blue).key("mixture"))
+                .add(lines(&|a, b| fit.log_density(&[a, b])).colour(Colour::Blue).key("mixture"))
                 .add(Points::new(means).colour(Colour::Vermilion).key("means of its components")),
         );
     }

@@ -226,7 +226,7 @@ fn contours(problems: &[Problem], fits: &[Approximation]) -> Result<crate::Figur
                 .y(Axis::linear("w₂").range(y.0, y.1).ticks(4))
                 .add(Contours::of_density(x, y, SHARES, exact).fill_only().colour(Colour::Grey).key("exact"))
                 .add(
-                    Contours::of_density(x, y, SHARES, |a, b| fit.log_density_z(&[a, b]).exp())
+                    Contours::of_density(x, y, SHARES, |a, b| fit.log_density(&[a, b]).exp())
                         .colour(Colour::Blue)
                         .width(Width::Normal)
                         .key("approximation"),
