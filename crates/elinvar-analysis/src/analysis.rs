@@ -114,7 +114,9 @@ impl Analysis {
         let model_check = regression.and_then(checked);
         let quantiles = Some(ParameterQuantiles::of(&posterior, &answer, n, job.quantiles()));
         let mut conflicts = job.model.conflicts(&posterior);
-        if let (true, Some(rows)) = (conflicts.is_empty(), &regression) {
+        // Draws of the prior are of coefficients, not of the directions that few rows see.
+        let is_whole = posterior.transforms().row_space().is_none();
+        if let (true, Some(rows)) = (conflicts.is_empty() && is_whole, &regression) {
             let (dim, remedy) = (posterior.dim(), job.model.remedy());
             let draw = |stream: &mut _, z: &mut [f64]| job.model.draw_prior(stream, z);
             conflicts.extend(far_from_data(rows, posterior.transforms(), seed, remedy, draw, dim));

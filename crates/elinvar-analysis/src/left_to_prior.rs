@@ -43,7 +43,7 @@ fn separated(regression: &Regression<'_>, transforms: &Transforms, z: &[f64]) ->
 fn same(regression: &Regression<'_>, seed: u64) -> Option<String> {
     let design = regression.design;
     let (rows, d) = (chosen_rows(design.n_rows(), MOST_ROWS, seed), design.n_cols());
-    if d > MOST_COLUMNS || rows.len() < 3 {
+    if d > MOST_COLUMNS || rows.len() < 3 || design.row_space().is_some() {
         return None;
     }
     let n = rows.len() as f64;

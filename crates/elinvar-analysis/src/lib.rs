@@ -45,6 +45,7 @@ mod size;
 pub mod stan;
 mod start;
 mod table;
+mod wide;
 mod words;
 
 pub use analysis::Analysis;

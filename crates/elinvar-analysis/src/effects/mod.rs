@@ -85,7 +85,8 @@ impl Effects {
         let grid = Grid::new(kept, recipe, asked)?;
         let mut design = recipe.apply(&grid.table)?;
         to_scale_of_fit(&job, &mut design);
-        let x = DesignMatrix::new(design.features, fitted.design.n_cols(), fitted.design.names().to_vec());
+        let names = fitted.design.table_names();
+        let x = DesignMatrix::new(design.features, names.len(), names.to_vec());
         let x = x.map_err(Error::Refused)?;
         let rows = Regression { offsets: &design.offset, ..Regression::plain(fitted.response, &x, &[]) };
         let draws = AnswerDraws::new(&kept.posterior, job.target(), None, asked.seed)?.take_different(n);

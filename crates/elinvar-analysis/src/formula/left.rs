@@ -1,5 +1,7 @@
 //! The left side of a formula as numbers.
 
+use std::path::Path;
+
 use elinvar_data::{Outcome, Table};
 
 use super::arithmetic::{Arithmetic, index};
@@ -7,7 +9,7 @@ use super::mistake::{Mistake, Problem};
 use super::recipe::{Category, Recipe};
 use crate::error::Error;
 
-/// How many levels ordered classes have.
+/// How many classes there are, where they are more than two.
 const LEVELS: std::ops::RangeInclusive<usize> = 3..=32;
 
 /// What a row has to explain; lists that a formula does not have are empty.
@@ -69,12 +71,8 @@ impl Recipe {
     fn classes(&self, table: &Table, column: &str, outcome: Outcome) -> Result<Vec<f64>, Error> {
         let levels = self.response.levels.clone();
         let file = || table.file().into();
-        if outcome == Outcome::Levels {
-            if !LEVELS.contains(&levels.len()) {
-                return Err(
-                    Mistake::from(Problem::NumberOfClasses { file: file(), column: column.into(), levels }).into()
-                );
-            }
+        if matches!(outcome, Outcome::Levels | Outcome::Classes) {
+            check_number(table.file(), column, &levels)?;
             let codes = Category { column: column.into(), levels, reference: 0 }.codes(table)?;
             return Ok(codes.into_iter().map(|code| code as f64).collect());
         }
@@ -90,6 +88,15 @@ impl Recipe {
         let codes = Category { column: column.into(), levels, reference: 0 }.codes(table)?;
         Ok(codes.into_iter().map(|code| 2.0 * code as f64 - 1.0).collect())
     }
+}
+
+/// Refuses a target of so few classes that another model is for them, or of so many that they are hardly classes.
+pub(crate) fn check_number(file: &Path, column: &str, levels: &[String]) -> Result<(), Error> {
+    if LEVELS.contains(&levels.len()) {
+        return Ok(());
+    }
+    let (file, column, levels) = (file.into(), column.into(), levels.to_vec());
+    Err(Mistake::from(Problem::NumberOfClasses { file, column, levels }).into())
 }
 
 fn not_among(table: &Table, of: Option<&Arithmetic>, row: usize, value: f64, what: &'static str) -> Error {

@@ -145,9 +145,9 @@ pub enum Problem {
         file.display(), counted(.levels)
     )]
     NotTwoClasses { file: PathBuf, column: String, levels: Vec<String> },
-    /// Too few or too many levels for ordered classes.
+    /// Too few or too many levels for classes.
     #[error(
-        "{}, column {column:?}: ordered classes are 3 to 32, and there are {}; for two use logistic, for numbers linear",
+        "{}, column {column:?}: classes of this model are 3 to 32, and there are {}; for two use logistic, for numbers linear",
         file.display(), counted(.levels)
     )]
     NumberOfClasses { file: PathBuf, column: String, levels: Vec<String> },

@@ -24,6 +24,7 @@ use elinvar_data::{Columns, Missing, Reading, Table, nearest};
 
 pub use arithmetic::{Arithmetic, Function, Sign, Way};
 pub use left::Left;
+pub(crate) use left::check_number;
 pub use mistake::{Mistake, Problem};
 pub use recipe::{Category, Design, Recipe, Response};
 

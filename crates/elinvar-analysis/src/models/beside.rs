@@ -6,7 +6,7 @@ use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, moments};
+use super::coefficients::{Coefficients, Design, moments};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Make, Model, PriorWords, Trials, UsualFamily};
 use crate::prior::Prior;
@@ -71,10 +71,9 @@ pub(super) fn make<L: RowLaw>(
         *prior = given.beside(name).unwrap_or(*prior);
     }
     let coefficients = Coefficients::new(given, &rows, transforms, by_data);
-    let tails = coefficients.tails();
-    let (x, y) = coefficients.design(rows)?;
+    let Design { x, y, prior, tails } = coefficients.design(rows)?;
     let mut target = Regression::<L>::of_trials(x, y, trials, coefficients.priors.base.precision())?
-        .with_coefficient_prior(coefficients.column_prior())?
+        .with_coefficient_prior(prior)?
         .with_auxiliary_priors(priors.clone())?;
     if !offset.is_empty() {
         target = target.with_offset(offset)?;

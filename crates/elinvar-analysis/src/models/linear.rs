@@ -6,7 +6,7 @@ use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, moments};
+use super::coefficients::{Coefficients, Design, moments};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Model, OwnSetting, PriorWords, Trials, UsualFamily};
 use crate::number::significant;
@@ -58,11 +58,10 @@ fn make(
         None => NoisePrior::Exponential { rate: 1.0 / sd_of_y },
     };
     let noise = given.beside("sigma").unwrap_or(usual);
-    let tails = coefficients.tails();
-    let (x, remaining) = coefficients.design(rows)?;
+    let Design { x, y: remaining, prior, tails } = coefficients.design(rows)?;
     let unweighted = (!weights.is_empty()).then(|| x.clone());
     let mut target = LinearRegression::new(x, remaining, coefficients.priors.base.precision())?
-        .with_coefficient_prior(coefficients.column_prior())?
+        .with_coefficient_prior(prior)?
         .with_noise_prior(noise)?;
     if !weights.is_empty() {
         target = target.with_weights(weights.clone())?;

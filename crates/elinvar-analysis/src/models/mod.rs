@@ -6,6 +6,7 @@
 mod beside;
 mod beta;
 mod binomial;
+mod categorical;
 mod coefficients;
 mod direction;
 mod gamma;
@@ -50,6 +51,7 @@ const REGISTRY: &[&Entry] = &[
     &gamma::ENTRY,
     &beta::ENTRY,
     &ordinal::ENTRY,
+    &categorical::ENTRY,
     &network::ENTRY,
     &rate::ENTRY,
     &proportion::ENTRY,
@@ -287,8 +289,8 @@ mod tests {
         let mut names: Vec<&str> = ModelName::all().map(ModelName::name).collect();
         assert_eq!(
             ModelName::list(),
-            "logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, network, rate, proportion and \
-             direction"
+            "logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, categorical, \
+             network, rate, proportion and direction"
         );
         names.sort_unstable();
         names.dedup();

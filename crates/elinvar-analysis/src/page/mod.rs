@@ -11,6 +11,7 @@ mod parameters;
 use crate::analysis::Analysis;
 use crate::job::Job;
 use crate::number::{duration, fixed, grouped, with_error};
+use crate::response::Regression;
 use crate::settings::PriorLaw;
 use crate::table::shown_len;
 use crate::words::{self, FileName};
@@ -110,7 +111,8 @@ fn unchecked(job: &Job) -> String {
 /// The table of parameters, with the quantiles that were asked for.
 fn parameters(job: &Job, analysis: &Analysis, width: Option<usize>) -> String {
     let Some(quantiles) = &analysis.quantiles else { return String::new() };
-    let n_coefficients = job.model.regression().map_or(0, |rows| rows.design.n_cols() * rows.response.n_predictors());
+    let of_rows = |rows: Regression<'_>| rows.design.table_names().len() * rows.response.n_predictors();
+    let n_coefficients = job.model.regression().map_or(0, of_rows);
     let ratio = job.ratio().filter(|_| job.shows_ratios);
     let worth = analysis.answer.effective_draws.unwrap_or(analysis.n_draws as f64);
     parameters::table(&analysis.answer, &parameters::Beside { quantiles, n_coefficients, ratio, worth }, width)

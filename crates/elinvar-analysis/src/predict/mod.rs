@@ -70,7 +70,8 @@ impl Predictions {
             let model = job.settings().model.name.map_or("this model", |name| name.name());
             return Err(Error::NoRegression { model: model.into(), command: "predict" });
         };
-        let x = DesignMatrix::new(rows.design.features, fitted.design.n_cols(), fitted.design.names().to_vec());
+        let names = fitted.design.table_names();
+        let x = DesignMatrix::new(rows.design.features, names.len(), names.to_vec());
         let x = x.map_err(Error::Refused)?;
         let (offsets, trials) = (&rows.design.offset, &rows.trials);
         let new = Regression { offsets, trials, ..Regression::plain(fitted.response, &x, &[]) };

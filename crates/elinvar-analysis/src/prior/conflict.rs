@@ -29,13 +29,16 @@ impl Priors {
     pub(crate) fn conflicts(
         &self,
         posterior: &Posterior,
-        kinds: &[DesignColumn],
-        transforms: &[ColumnTransform],
+        (kinds, transforms): (&[DesignColumn], &[ColumnTransform]),
+        groups: usize,
     ) -> Vec<String> {
-        let (means, names) = (posterior.approximation().mean(), posterior.names());
+        let means = posterior.approximation().mean();
+        let means = posterior.transforms().expected_coefficients(&means);
+        let names = posterior.constrained_names();
         let mut far: Vec<Far<'_>> = Vec::new();
-        for (i, ((mean, name), kind)) in means.iter().zip(names).zip(kinds).enumerate() {
-            let scale = transforms[i].scale;
+        for (k, (mean, name)) in means.iter().zip(names).enumerate().take(groups * kinds.len()) {
+            let i = k % kinds.len();
+            let (kind, scale) = (&kinds[i], transforms[i].scale);
             let (centre, width, df) = match self.own[i] {
                 None => {
                     let (centre, sd) = self.base.of(kind);

@@ -112,9 +112,9 @@ fn bounds(posterior: &Posterior) -> Vec<(bool, Option<f64>, Option<f64>)> {
             Transform::Interval { low, high } => (Some(*low), Some(*high)),
             _ => (None, None),
         };
-        vec![(*transform != Transform::Identity, lower, upper); transform.n_constrained()]
+        (*transform != Transform::Identity, lower, upper)
     };
-    posterior.transforms().as_slice().iter().flat_map(of).collect()
+    posterior.transforms().of_parameters().iter().map(of).collect()
 }
 
 #[cfg(test)]
