@@ -179,7 +179,7 @@ impl CategoricalRegression {
         })
     }
 
-    fn named<'n>(&self, columns: &'n [String]) -> impl Iterator<Item = String> {
+    fn named(&self, columns: &[String]) -> impl Iterator<Item = String> {
         let of = |class: &String| columns.iter().map(|column| format!("{class}:{column}")).collect::<Vec<_>>();
         self.classes[1..].iter().flat_map(of).collect::<Vec<_>>().into_iter()
     }
