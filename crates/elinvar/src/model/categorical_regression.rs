@@ -287,7 +287,7 @@ mod tests {
         let z = [0.7, -1.2, 0.3, -0.8, 2.0, 0.1];
         let of =
             |class: f64| CategoricalRegression::new(x(), vec![class], names(4), 1.0).unwrap().log_density(&z).unwrap();
-        let etas = [0.0, 0.7 - 1.2 * 1.3, 0.3 - 0.8 * 1.3, 2.0 + 0.1 * 1.3];
+        let etas: [f64; 4] = [0.0, 0.7 - 1.2 * 1.3, 0.3 - 0.8 * 1.3, 2.0 + 0.1 * 1.3];
         let total: f64 = etas.iter().map(|eta| eta.exp()).sum();
         for (k, eta) in etas.iter().enumerate() {
             assert!((of(k as f64) - (eta.exp() / total).ln()).abs() < 1e-14, "{k}");
