@@ -54,8 +54,8 @@ pub(crate) fn check_network(settings: &Settings, model: ModelName, rows: &Regres
     Err(Error::Parameters { from, n_parameters, problem: format!("at most {most} fit into memory; give fewer") })
 }
 
-/// Refuses a full covariance that nobody has asked for, of many more coefficients than rows that cannot be fitted in the
-/// directions of the rows: it would take minutes.
+/// Refuses a full covariance that nobody has asked for, of many more coefficients than rows that cannot be fitted in
+/// the directions of the rows: it would take minutes.
 pub(crate) fn check_wide(settings: &Settings, family: &Family, model: &dyn Model, n_rows: usize) -> Result<(), Error> {
     /// A full Gaussian of as many coordinates takes about ten seconds.
     const MOST: usize = 1_000;

@@ -112,8 +112,8 @@ pub(crate) trait Response: Sync {
 #[derive(Clone, Copy)]
 pub(crate) struct Regression<'a> {
     pub(crate) response: &'a dyn Response,
-    /// The columns as the fit has them, or the directions that its rows see. Coefficients are the first coordinates of z, those of one predictor after those
-    /// of another.
+    /// The columns as the fit has them, or the directions that its rows see. Coefficients are the first coordinates of
+    /// z, those of one predictor after those of another.
     pub(crate) design: &'a DesignMatrix,
     /// Responses as the table gives them; empty for rows that are to be predicted.
     pub(crate) y: &'a [f64],

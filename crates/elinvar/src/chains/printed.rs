@@ -216,7 +216,8 @@ impl<'a> Reading<'a> {
         numbers
     }
 
-    /// The moments of every parameter that is not a coordinate times a factor and has no noise beside z, with its index.
+    /// The moments of every parameter that is not a coordinate times a factor and has no noise beside z, with its
+    /// index.
     pub(super) fn parameters(&self, transforms: &Transforms) -> Vec<(usize, Moments)> {
         let mut own = Vec::new();
         self.each_own(transforms, |k, values, controls| own.push((k, controls.moments(values))));

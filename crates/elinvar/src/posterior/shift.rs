@@ -84,8 +84,8 @@ pub(super) fn shifts(
     found.collect()
 }
 
-/// Calls what it is given with the weights and the numbers of every draw that has any: parameters, expected where z does
-/// not decide them, and the coordinates that are listed.
+/// Calls what it is given with the weights and the numbers of every draw that has any: parameters, expected where z
+/// does not decide them, and the coordinates that are listed.
 fn passes<'a>(
     transforms: &'a Transforms,
     listed: &'a [usize],
