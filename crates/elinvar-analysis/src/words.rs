@@ -44,9 +44,10 @@ pub(crate) fn parts(job: &Job) -> Vec<(String, String)> {
             parts.push(("Formula", formula.clone()));
         }
         parts.push(("Columns", columns(facts)));
-        parts.extend(of_levels(facts).into_iter().map(|(name, text)| match name {
+        parts.extend(of_levels(job).into_iter().map(|(name, text)| match name {
             "event" => ("Event", text),
             "order" => ("Order", text),
+            "classes" => ("Classes", text),
             _ => ("Compared", text),
         }));
         if facts.is_scaled() {
@@ -76,13 +77,19 @@ fn rows(rows: &Rows) -> String {
 }
 
 /// What levels are compared with, and which class is the event, where texts were read.
-pub(crate) fn of_levels(rows: &Rows) -> Vec<(&'static str, String)> {
+pub(crate) fn of_levels(job: &Job) -> Vec<(&'static str, String)> {
+    let rows = &job.rows;
     let mut lines = Vec::new();
     if let [other, event] = rows.classes.as_slice() {
         lines.push(("event", format!("{} = {event}, against {other}", rows.target)));
     }
     if rows.classes.len() > 2 {
-        lines.push(("order", rows.classes.join(" < ")));
+        let is_ordered = job.model.regression().is_none_or(|rows| rows.response.is_ordered());
+        lines.push(if is_ordered {
+            ("order", rows.classes.join(" < "))
+        } else {
+            ("classes", format!("{}; the reference is {}", rows.classes.join(", "), rows.classes[0]))
+        });
     }
     let mut references: Vec<String> = Vec::new();
     for kind in &rows.kinds {

@@ -46,7 +46,7 @@ pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> Stri
     if let Some(numbers) = job.model.prior().numbers {
         line("prior", numbers);
     }
-    for (name, sentence) in words::of_levels(&job.rows) {
+    for (name, sentence) in words::of_levels(job) {
         line(name, sentence);
     }
     line("given by", given::by(posterior, answer, diagnostics));
