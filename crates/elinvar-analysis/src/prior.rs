@@ -198,7 +198,7 @@ impl Priors {
         kinds: &[DesignColumn],
         transforms: &[ColumnTransform],
     ) -> Vec<String> {
-        let (means, names) = (posterior.approximation().mean(), posterior.names());
+        let (means, names) = (posterior.approximation().mean(), posterior.names_z());
         let mut far: Vec<(f64, &str)> = Vec::new();
         for (i, ((mean, name), kind)) in means.iter().zip(names).zip(kinds).enumerate() {
             let (prior_mean, sd) = self.moments(i, kind, transforms[i].scale);
