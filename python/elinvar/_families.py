@@ -14,6 +14,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "nig": {"lambda": 2.0, "learn": True},
     "snig": {"lambda": 2.0, "learn": True},
     "rank_k": {"rank": 1},
+    "skew_k": {"directions": 2},
+    "emg_k": {"directions": 2},
     "mog": {"components": "auto"},
 }
 

@@ -194,6 +194,12 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |_| vec![check("contains", &[])],
     },
     Task {
+        name: "directions",
+        argument: None,
+        about: "skewness in several directions against one; writes docs/directions.md",
+        commands: |_| vec![check("directions", &[])],
+    },
+    Task {
         name: "remarks",
         argument: None,
         about: "the paper's remarks on which estimator works better, as printed fits; writes docs/remarks.md",

@@ -16,6 +16,7 @@ pub(crate) const AUTO: &str = "auto";
 
 const COMPONENTS: usize = 3;
 const RANK: usize = 1;
+const DIRECTIONS: usize = 2;
 const LAW: &str = "logistic";
 
 /// The family, with the constants that were given and no constant that belongs to another; `layers` is how a network is
@@ -44,6 +45,8 @@ pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>
             Shape::Number(lambda) => Family::snig(lambda),
         },
         "rank_k" => Family::rank_k(args.rank.unwrap_or(RANK)),
+        "skew_k" => Family::skew_k(args.directions.unwrap_or(DIRECTIONS)),
+        "emg_k" => Family::emg_k(args.directions.unwrap_or(DIRECTIONS)),
         "matrix" => {
             let Some(dims) = args.dims.as_ref().or(layers) else {
                 return Err(Error::NoDims);
@@ -103,7 +106,10 @@ fn ef_mixture(args: &FamilySettings, name: &'static str, usual: UsualFamily) -> 
     {
         return Err(Error::OtherConstant { given: given.clone(), component, known });
     }
-    Ok(Family::ef_mixture(kind, components))
+    let Some(other) = args.other_component else { return Ok(Family::ef_mixture(kind, components)) };
+    // Two families have a component each at least.
+    let components = if args.components.is_none() { 2 } else { components };
+    Ok(Family::ef_mixture_of_two(kind, ComponentKind::new(other, None).map_err(Error::Refused)?, components))
 }
 
 /// Refuses a flag that belongs to another family.
@@ -111,9 +117,11 @@ fn check_owners(args: &FamilySettings, name: &'static str) -> Result<(), Error> 
     let given = [
         ("--components", args.components.is_some(), &["mog", "ef_mixture", "birnbaum_saunders"][..]),
         ("--rank", args.rank.is_some(), &["rank_k"]),
+        ("--directions", args.directions.is_some(), &["skew_k", "emg_k"]),
         ("--shape", args.shape.is_some(), &["student_t"]),
         ("--lambda", args.lambda.is_some(), &["nig", "snig"]),
         ("--component", args.component.is_some(), &["ef_mixture"]),
+        ("--other-component", args.other_component.is_some(), &["ef_mixture"]),
         ("--law", args.law.is_some(), &["scale_mixture"]),
         ("--product", args.product.is_some(), &["scale_mixture"]),
         ("--dims", args.dims.is_some(), &["matrix"]),
@@ -128,6 +136,10 @@ fn check_owners(args: &FamilySettings, name: &'static str) -> Result<(), Error> 
 
 fn lambda_in_words(lambda: f64, learn: bool) -> String {
     format!("λ = {}{}", significant(lambda), if learn { ", learned" } else { "" })
+}
+
+fn directions_in_words(directions: usize) -> String {
+    format!("{directions} direction{}", if directions == 1 { "" } else { "s" })
 }
 
 /// The family in words, as in "approximated by …".
@@ -146,6 +158,10 @@ pub(crate) fn family_in_words(family: &Family) -> String {
             format!("symmetric normal inverse-Gaussian ({})", lambda_in_words(*lambda, *learn))
         }
         Kind::RankK { rank } => format!("Gaussian with {rank} covariance factor{}", if *rank == 1 { "" } else { "s" }),
+        Kind::SkewK { directions } => format!("skew-Gaussian in {}", directions_in_words(*directions)),
+        Kind::EmgK { directions } => {
+            format!("exponentially modified Gaussian in {}", directions_in_words(*directions))
+        }
         Kind::Mog { components: 1 } => "mixture of one Gaussian".into(),
         Kind::Mog { components } => format!("mixture of {components} Gaussians"),
         Kind::ScaleMixture { law, product: false } => format!("scale mixture ({law})"),
@@ -154,8 +170,11 @@ pub(crate) fn family_in_words(family: &Family) -> String {
             let group = |lengths: &[u32]| lengths.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
             format!("matrix-variate Gaussian ({})", layout.groups().map(group).collect::<Vec<_>>().join(", "))
         }
-        Kind::EfMixture { component, components } => {
+        Kind::EfMixture { component, other, components } => {
             let name = component.name().replace('_', " ");
+            if let Some(other) = other {
+                return format!("mixture of {components} {name} and {} components", other.name().replace('_', " "));
+            }
             return if *components == 1 { name } else { format!("mixture of {components} {name} components") };
         }
         _ => family.name().into(),

@@ -78,6 +78,11 @@ pub(crate) fn check(
         let what = format!("the model has {dim} parameters");
         return Err(Error::TooLarge { flag: "--rank", value, what, most: dim });
     }
+    // A family is skewed in three directions at most, and in none that is not there.
+    if let Some(value) = given.directions.filter(|directions| *directions > dim.min(3)) {
+        let what = if dim < 3 { format!("the model has {dim} parameters") } else { "there are at most three".into() };
+        return Err(Error::TooLarge { flag: "--directions", value, what, most: dim.min(3) });
+    }
     check_matrices(settings, model, family, dim)?;
     if let Some(rank) = given.rank {
         check_memory("--rank", rank, MATRICES * dim)?;

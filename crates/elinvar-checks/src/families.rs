@@ -13,14 +13,19 @@ pub(crate) fn label(family: Family) -> String {
         Kind::StudentT { a, .. } => format!("student_t {a}"),
         Kind::Nig { learn: true, .. } | Kind::Snig { learn: true, .. } => format!("{}, λ learned", family.name()),
         Kind::Nig { lambda, .. } | Kind::Snig { lambda, .. } => format!("{} {lambda}", family.name()),
-        Kind::RankK { rank } => format!("rank_k {rank}"),
+        Kind::RankK { rank: n } | Kind::SkewK { directions: n } | Kind::EmgK { directions: n } => {
+            format!("{} {n}", family.name())
+        }
         Kind::ScaleMixture { law, product: true } => return format!("scale_mixture {law}, product"),
         Kind::ScaleMixture { law, .. } => format!("scale_mixture {law}"),
         Kind::Matrix { layout, .. } => {
             let group = |lengths: &[u32]| lengths.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
             format!("matrix {}", layout.groups().map(group).collect::<Vec<_>>().join(", "))
         }
-        Kind::EfMixture { component, components } => format!("{} of {components} {}", family.name(), component.name()),
+        Kind::EfMixture { component, other, components } => {
+            let other = other.map_or(String::new(), |other| format!(" and {}", other.name()));
+            format!("{} of {components} {}{other}", family.name(), component.name())
+        }
         _ => family.name().to_string(),
     };
     let diagonal = family.covariance == Covariance::Diagonal

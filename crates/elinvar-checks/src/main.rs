@@ -9,6 +9,7 @@ mod calibrate;
 mod chains;
 mod contains;
 mod defaults;
+mod directions;
 mod evaluations;
 mod families;
 mod gradients_only;
@@ -71,6 +72,11 @@ const CHECKS: &[Check] = &[
         name: "contains",
         about: "whether families that contain the Gaussian end above it, and what they cost",
         run: contains::run,
+    },
+    Check {
+        name: "directions",
+        about: "what skewness in several directions gains over one: [--seeds N] [--only TEXT] [--write FILE]",
+        run: directions::run,
     },
     Check { name: "remarks", about: "which of two estimators works better, as printed", run: remarks::run },
     Check {

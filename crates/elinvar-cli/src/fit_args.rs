@@ -140,8 +140,8 @@ pub(crate) struct FitArgs {
     pub(crate) likelihood: Option<Likelihood>,
 
     /// auto (a Gaussian; where it cannot be trusted skew, student_t and then mog), gaussian, mog, student_t, skew, emg,
-    /// nig, snig, rank_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or birnbaum_saunders
-    /// [default: auto; for network a diagonal gaussian]
+    /// nig, snig, rank_k, skew_k, emg_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or
+    /// birnbaum_saunders [default: auto; for network a diagonal gaussian]
     #[arg(long, value_parser = family_name, help_heading = "Approximation")]
     pub(crate) family: Option<&'static str>,
     /// Number of components: for mog, or auto to find it [default: 3]; for ef_mixture and birnbaum_saunders [default:
@@ -157,6 +157,12 @@ pub(crate) struct FitArgs {
         help_heading = "Advanced: families"
     )]
     pub(crate) rank: Option<usize>,
+    /// Number of directions of skewness, one to three, for skew_k and emg_k [default: 2]
+    #[arg(
+        long, value_name = "K", value_parser = at_least_one, allow_negative_numbers = true,
+        help_heading = "Advanced: families"
+    )]
+    pub(crate) directions: Option<usize>,
     /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: learn]
     #[arg(
         long, value_name = "A", value_parser = shape, allow_hyphen_values = true,
@@ -173,6 +179,9 @@ pub(crate) struct FitArgs {
     /// Kind of the components, for ef_mixture: gamma, log_normal, beta, … [default: by the model]
     #[arg(long, value_name = "WORD", value_parser = component_name, help_heading = "Advanced: families")]
     pub(crate) component: Option<&'static str>,
+    /// Kind of every second component, for ef_mixture [default: that of all]
+    #[arg(long, value_name = "WORD", value_parser = component_name, help_heading = "Advanced: families")]
+    pub(crate) other_component: Option<&'static str>,
     /// Law of the scale, for scale_mixture: logistic, variance_gamma, … [default: logistic]
     #[arg(long, value_name = "WORD", value_parser = law_name, help_heading = "Advanced: families")]
     pub(crate) law: Option<&'static str>,

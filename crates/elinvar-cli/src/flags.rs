@@ -186,9 +186,11 @@ fn over_family(family: &mut FamilySettings, args: &FitArgs) {
     }
     set(&mut family.components, &args.components);
     set(&mut family.rank, &args.rank);
+    set(&mut family.directions, &args.directions);
     set(&mut family.shape, &args.shape);
     set(&mut family.lambda, &args.lambda);
     set(&mut family.component, &args.component);
+    set(&mut family.other_component, &args.other_component);
     set(&mut family.law, &args.law);
     set(&mut family.dims, &args.dims);
     set(&mut family.update, &args.update);
@@ -246,9 +248,11 @@ mod tests {
             ("family", "mog"),
             ("components", "4"),
             ("rank", "2"),
+            ("directions", "2"),
             ("shape", "learn"),
             ("lambda", "3"),
             ("component", "gamma"),
+            ("other-component", "log_normal"),
             ("law", "logistic"),
             ("constant", "a=2"),
             ("product", ""),

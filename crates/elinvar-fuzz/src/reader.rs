@@ -74,7 +74,7 @@ const CONFIG: [&str; 4] = [
      [family]\nname = \"student_t\"\nshape = \"learn\"\n[plan]\nmax_kl = \"none\"\ncurvature = \"stein\"\n",
 ];
 /// Words of files of settings.
-const SETTINGS: [&str; 40] = [
+const SETTINGS: [&str; 42] = [
     "data",
     "file",
     "target",
@@ -93,9 +93,11 @@ const SETTINGS: [&str; 40] = [
     "family",
     "components",
     "rank",
+    "directions",
     "shape",
     "lambda",
     "component",
+    "other_component",
     "law",
     "product",
     "dims",

@@ -62,6 +62,9 @@ pub mod special {
             HALF_LOG_TWO_PI, TruncatedNormal, inverse_mills, log_ndtr, t_plus_inverse_mills, truncated_variance,
         };
     }
+    pub mod orthant {
+        pub use crate::special::orthant::OrthantNormal;
+    }
 }
 
 /// Mixing laws, one by one.

@@ -213,6 +213,9 @@ pub struct FamilySettings {
     /// Number of factors of the covariance.
     #[serde(deserialize_with = "key::at_least_one")]
     pub rank: Option<usize>,
+    /// Number of directions of skewness.
+    #[serde(deserialize_with = "key::at_least_one")]
+    pub directions: Option<usize>,
     /// Half the degrees of freedom, or learn.
     #[serde(deserialize_with = "key::shape")]
     pub shape: Option<Shape>,
@@ -222,6 +225,9 @@ pub struct FamilySettings {
     /// Kind of the components.
     #[serde(deserialize_with = "key::component_name")]
     pub component: Option<Word>,
+    /// Kind of every second component.
+    #[serde(deserialize_with = "key::component_name")]
+    pub other_component: Option<Word>,
     /// Law of a random scale.
     #[serde(deserialize_with = "key::law_name")]
     pub law: Option<Word>,

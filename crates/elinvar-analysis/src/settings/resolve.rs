@@ -101,6 +101,7 @@ impl FamilySettings {
             Kind::Mog { components } => Self { components: Some(Components::Number(components)), ..plain },
             Kind::MogAuto => Self { components: Some(Components::Auto), ..plain },
             Kind::RankK { rank } => Self { rank: Some(rank), ..plain },
+            Kind::SkewK { directions } | Kind::EmgK { directions } => Self { directions: Some(directions), ..plain },
             Kind::StudentT { learn: true, .. } => Self { shape: Some(Shape::Learn), ..plain },
             Kind::StudentT { a, .. } => Self { shape: Some(Shape::Number(a)), ..plain },
             Kind::Nig { learn: true, .. } | Kind::Snig { learn: true, .. } => {
@@ -120,12 +121,13 @@ impl FamilySettings {
                 let dims = Dims(layout.groups().map(group).collect());
                 Self { dims: Some(dims), update: Some(update), ..plain }
             }
-            Kind::EfMixture { component, components } => {
+            Kind::EfMixture { component, other, components } => {
                 let is_named = family.name() == component.name();
                 let constant = component.constant_name().zip(component.constant());
                 Self {
                     name: Some(if is_named { family.name() } else { "ef_mixture" }),
                     component: (!is_named).then_some(component.name()),
+                    other_component: other.map(|other| other.name()),
                     components: Some(Components::Number(components)),
                     constant: constant.into_iter().map(|(name, value)| (name.into(), value)).collect(),
                     ..plain

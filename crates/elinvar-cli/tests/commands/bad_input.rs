@@ -202,8 +202,8 @@ fn commands() {
             value(
                 "banana",
                 "--family <FAMILY>",
-                "the families are auto, gaussian, mog, student_t, skew, emg, nig, snig, rank_k, scale_mixture, matrix, \
-                 ef_mixture, birnbaum_saunders",
+                "the families are auto, gaussian, mog, student_t, skew, emg, nig, snig, rank_k, skew_k, emg_k, \
+                 scale_mixture, matrix, ef_mixture, birnbaum_saunders",
             ),
         ),
         (

@@ -92,7 +92,7 @@ impl Approximation {
     pub fn single(family: Family, block: Location) -> Result<Self, Error> {
         let family = family.with_covariance(block.scale().shape().covariance());
         family.check()?;
-        if !(matches!(family.kind, Kind::RankK { .. }) || family.is_mean_variance()) {
+        if !family.is_one_location() {
             return Err(Error::Unsupported {
                 wanted: format!("`{family}` with one location and one scale matrix"),
                 instead: "make it of the blocks that it has".into(),
@@ -136,11 +136,12 @@ impl Approximation {
         Ok(Self { family, weights, blocks: Blocks::Location(components) })
     }
 
-    /// The mixture of products of members of one exponential family with these weights, the coordinates of one
-    /// component after those of the other.
+    /// The mixture of products of members of one exponential family with these weights, or of two in turn, the
+    /// coordinates of one component after those of the other.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the numbers do not agree, [`Error::Unsupported`] if the members are not of one family.
+    /// [`Error::Shape`] if the numbers do not agree, [`Error::Unsupported`] if the members are not of one family, or of
+    /// two on the same support in turn.
     pub fn ef_mixture(weights: LogWeights, members: Vec<Component>) -> Result<Self, Error> {
         let k = weights.len();
         if k == 0 || members.is_empty() || !members.len().is_multiple_of(k) {
@@ -150,15 +151,19 @@ impl Approximation {
                 found: members.len(),
             });
         }
-        let kind = members[0].kind();
-        if let Some(other) = members.iter().find(|member| member.kind() != kind) {
+        let dim = members.len() / k;
+        let (kind, second) = (members[0].kind(), members.get(dim).map_or(members[0].kind(), Component::kind));
+        let family = Family::ef_mixture_of_two(kind, second, k);
+        family.check()?;
+        let is_other = |(at, member): &(usize, &Component)| Some(member.kind()) != family.component(at / dim);
+        if let Some((_, other)) = members.iter().enumerate().find(is_other) {
             return Err(Error::Unsupported {
                 wanted: format!("a mixture of `{}` and `{}`", kind.name(), other.kind().name()),
-                instead: "give all components one family".into(),
+                instead: "give all components one family, or two in turn".into(),
             });
         }
-        let blocks = members.chunks_exact(members.len() / k).map(|own| Natural::new(own.to_vec())).collect();
-        Ok(Self { family: Family::ef_mixture(kind, k), weights, blocks: Blocks::Natural(blocks) })
+        let blocks = members.chunks_exact(dim).map(|own| Natural::new(own.to_vec())).collect();
+        Ok(Self { family, weights, blocks: Blocks::Natural(blocks) })
     }
 
     /// The product of these tensor-variate Gaussians over consecutive coordinates.

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::component::ComponentKind;
 use crate::law::Role;
 use crate::law::{
-    Exponential, HalfNormal, InverseGamma, InverseGaussian, Law, Own, PointMass, ReciprocalInverseGaussian,
+    Exponential, HalfNormal, Independent, InverseGamma, InverseGaussian, Law, Own, PointMass, ReciprocalInverseGaussian,
 };
 use crate::target::{Covariance, Support};
 
@@ -69,6 +69,16 @@ pub enum Kind {
         /// Number of columns of A.
         rank: usize,
     },
+    /// Gaussian with several columns, each along a half-normal number of its own: skew in as many directions.
+    SkewK {
+        /// Number of columns of A, at most three.
+        directions: usize,
+    },
+    /// The same with exponential numbers.
+    EmgK {
+        /// Number of columns of A, at most three.
+        directions: usize,
+    },
     /// Matrix- or tensor-variate Gaussian, or a product of several.
     Matrix {
         /// How z is cut into tensors.
@@ -87,6 +97,8 @@ pub enum Kind {
     EfMixture {
         /// Which exponential family.
         component: ComponentKind,
+        /// Another one for every second component, on the same support.
+        other: Option<ComponentKind>,
         /// K.
         components: usize,
     },
@@ -118,7 +130,7 @@ pub struct Family {
 
 impl Family {
     /// Every family's name, in the order of the documentation.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 14] = [
         "gaussian",
         "mog",
         "student_t",
@@ -127,6 +139,8 @@ impl Family {
         "nig",
         "snig",
         "rank_k",
+        "skew_k",
+        "emg_k",
         "scale_mixture",
         "matrix",
         "ef_mixture",
@@ -215,6 +229,16 @@ impl Family {
         Self { kind: Kind::RankK { rank }, covariance: Covariance::Diagonal }
     }
 
+    /// z = μ + A|n| + noise with as many independent |n| as A has columns: skew in up to three directions.
+    pub fn skew_k(directions: usize) -> Self {
+        Self::full(Kind::SkewK { directions })
+    }
+
+    /// z = μ + A w + noise with independent exponential w: exponentially modified in up to three directions.
+    pub fn emg_k(directions: usize) -> Self {
+        Self::full(Kind::EmgK { directions })
+    }
+
     /// Matrix-variate Gaussian over a `rows` × `cols` matrix, stacked column by column: covariance V ⊗ U.
     ///
     /// # Errors
@@ -257,7 +281,20 @@ impl Family {
     /// Mixture of `components` products over the coordinates of members of one exponential family: one of
     /// [`ComponentKind::new`], or [your own](crate::component::OwnComponent).
     pub fn ef_mixture(component: impl Into<ComponentKind>, components: usize) -> Self {
-        Self { kind: Kind::EfMixture { component: component.into(), components }, covariance: Covariance::Diagonal }
+        let kind = Kind::EfMixture { component: component.into(), other: None, components };
+        Self { kind, covariance: Covariance::Diagonal }
+    }
+
+    /// The same with components of two exponential families in turn: the first, third, … of the one and the second,
+    /// fourth, … of the other.
+    pub fn ef_mixture_of_two(
+        component: impl Into<ComponentKind>,
+        other: impl Into<ComponentKind>,
+        components: usize,
+    ) -> Self {
+        let component = component.into();
+        let other = Some(other.into()).filter(|other| *other != component);
+        Self { kind: Kind::EfMixture { component, other, components }, covariance: Covariance::Diagonal }
     }
 
     /// Mixture of `components` products of Birnbaum–Saunders laws (fatigue lives) with equal halves; other weights of
@@ -300,9 +337,11 @@ impl Family {
             Kind::Own { law } => law.name(),
             Kind::OwnFamily { family } => family.name(),
             Kind::RankK { .. } => "rank_k",
+            Kind::SkewK { .. } => "skew_k",
+            Kind::EmgK { .. } => "emg_k",
             Kind::Matrix { .. } => "matrix",
             Kind::Mog { .. } | Kind::MogAuto => "mog",
-            Kind::EfMixture { component, .. } if component.name().starts_with("birnbaum_saunders") => {
+            Kind::EfMixture { component, other: None, .. } if component.name().starts_with("birnbaum_saunders") => {
                 "birnbaum_saunders"
             }
             Kind::EfMixture { .. } => "ef_mixture",
@@ -313,7 +352,9 @@ impl Family {
     /// Columns of B: 1 for μ, plus those of α or A.
     pub fn n_columns(&self) -> usize {
         match self.kind {
-            Kind::RankK { rank } => rank.saturating_add(1),
+            Kind::RankK { rank: n } | Kind::SkewK { directions: n } | Kind::EmgK { directions: n } => {
+                n.saturating_add(1)
+            }
             _ if self.is_shifted() => 2,
             _ => 1,
         }
@@ -339,6 +380,21 @@ impl Family {
         })
     }
 
+    /// The law of the numbers that its columns belong to, where each column has one of its own.
+    pub(crate) fn independent(&self) -> Option<Independent> {
+        match self.kind {
+            Kind::RankK { .. } => Some(Independent::Normal),
+            Kind::SkewK { .. } => Some(Independent::HalfNormal),
+            Kind::EmgK { .. } => Some(Independent::Exponential),
+            _ => None,
+        }
+    }
+
+    /// Whether each of its members is one block of locations and a scale matrix.
+    pub(crate) fn is_one_location(&self) -> bool {
+        self.independent().is_some() || self.is_mean_variance()
+    }
+
     /// Whether its members are Gaussians mixed over a law of one number, or over one for each coordinate.
     pub(crate) fn is_mean_variance(&self) -> bool {
         match self.kind {
@@ -349,14 +405,14 @@ impl Family {
 
     /// Whether it is a Gaussian mixed over a law that includes, as a limit or without shift, no mixing at all.
     pub(crate) fn contains_gaussian(&self) -> bool {
-        matches!(self.kind, Kind::Skew | Kind::Emg)
+        matches!(self.kind, Kind::Skew | Kind::Emg | Kind::SkewK { .. } | Kind::EmgK { .. })
             || matches!(self.kind, Kind::Own { law } if law.role() == Role::Shift)
             || self.law().is_ok_and(|law| law.is_learned())
     }
 
-    /// Whether its members have a shift α.
+    /// Whether its members have a shift α, or several.
     pub(crate) fn is_shifted(&self) -> bool {
-        self.law().is_ok_and(|law| law.is_shifted())
+        matches!(self.kind, Kind::SkewK { .. } | Kind::EmgK { .. }) || self.law().is_ok_and(|law| law.is_shifted())
     }
 
     /// Whether its members are finite mixtures with weights.
@@ -372,42 +428,19 @@ impl Family {
         }
     }
 
+    /// The exponential family of component `c`, where it is a mixture of such.
+    pub fn component(&self, c: usize) -> Option<ComponentKind> {
+        match self.kind {
+            Kind::EfMixture { component, other, .. } => Some(other.filter(|_| c % 2 == 1).unwrap_or(component)),
+            _ => None,
+        }
+    }
+
     /// Where its members live.
     pub fn support(&self) -> Support {
         match self.kind {
             Kind::EfMixture { component, .. } => component.standard().support(),
             _ => Support::Real,
-        }
-    }
-
-    /// Whether the constants lie in their domains.
-    ///
-    /// # Errors
-    /// [`Error::Domain`] with the constant that does not.
-    pub fn check(&self) -> Result<(), Error> {
-        let domain = |parameter, value, reason| Err(Error::Domain { parameter, value, reason });
-        match self.kind {
-            Kind::StudentT { a, .. } if !(a > 1.0 && a.is_finite()) => {
-                domain("a", a, "a Student-t approximation needs a > 1: below that it has no covariance")
-            }
-            Kind::Nig { lambda, .. } | Kind::Snig { lambda, .. } if !(lambda > 0.0 && lambda.is_finite()) => {
-                domain("lambda", lambda, "the inverse-Gaussian shape is a positive number")
-            }
-            Kind::ScaleMixture { law, .. } if !law.is_scale() => Err(Error::Unsupported {
-                wanted: format!("`{}` as the law of a random scale", law.name()),
-                instead: format!("use one of {}", Law::scale_names().collect::<Vec<_>>().join(", ")),
-            }),
-            Kind::ScaleMixture { product: true, .. } if self.covariance == Covariance::Full => Err(Error::Unsupported {
-                wanted: "a full scale matrix with a random scale per coordinate, which has no natural gradient of this kind,".into(),
-                instead: "use a diagonal one, or one scale for all coordinates".into(),
-            }),
-            Kind::RankK { rank: 0 } => {
-                domain("rank", 0.0, "a factor covariance needs at least one column; use `gaussian`")
-            }
-            Kind::Mog { components: 0 } | Kind::EfMixture { components: 0, .. } => {
-                domain("components", 0.0, "a mixture needs at least one component")
-            }
-            _ => Ok(()),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The metric of the joint q(z, w): products of gradients, and momentum.
 
 use super::step::BlockScratch;
-use super::{Approximation, Blocks, Family, Gradient, Kind, Scratch, finite_mixture};
-use crate::law::{Law, PointMass};
+use super::{Approximation, Blocks, Family, Gradient, Scratch, finite_mixture};
+use crate::law::{Independent, Law, PointMass};
 
 /// Largest factor by which the gain that is left may exceed the part of a learned constant in ½gᵀF⁻¹g.
 const LARGEST_GAIN: f64 = 20.0;
@@ -15,9 +15,13 @@ pub(crate) struct Omega {
 }
 
 impl Omega {
-    /// That of the blocks of a member; the identity for factors, which are standard normal.
+    /// That of the blocks of a member.
     pub(crate) fn of(q: &Approximation) -> Self {
         let r = q.family.n_columns();
+        if let Some(law) = q.family.independent() {
+            let (matrix, inverse) = Self::of_independent(law, r - 1);
+            return Self { matrix, inverse };
+        }
         let mut identity = vec![0.0; if q.locations().is_empty() { 0 } else { r * r }];
         identity.iter_mut().step_by(r + 1).for_each(|entry| *entry = 1.0);
         let mut omega = Self { inverse: identity.clone(), matrix: identity };
@@ -25,9 +29,16 @@ impl Omega {
         omega
     }
 
+    /// Ω and Ω⁻¹ of k independent numbers (mathematics §3.8).
+    pub(crate) fn of_independent(law: Independent, k: usize) -> (Vec<f64>, Vec<f64>) {
+        let r = k + 1;
+        let matrix = (0..r * r).map(|e| law.omega(e % r, e / r)).collect();
+        (matrix, (0..r * r).map(|e| law.omega_inverse(k, e % r, e / r)).collect())
+    }
+
     /// Ω and Ω⁻¹ of the law as it is now.
     pub(crate) fn updated(&mut self, family: &Family) -> (&[f64], &[f64]) {
-        if !matches!(family.kind, Kind::RankK { .. }) && !self.matrix.is_empty() {
+        if family.independent().is_none() && !self.matrix.is_empty() {
             self.set(&family.law().unwrap_or(Law::PointMass(PointMass)));
         }
         (&self.matrix, &self.inverse)

@@ -5,6 +5,7 @@ pub(crate) mod batch;
 mod chart;
 mod choice;
 mod density;
+mod domain;
 pub(crate) mod ef_mixture;
 pub(crate) mod estimator;
 pub(crate) mod factor;

@@ -24,7 +24,7 @@ impl<'q> Member<'q> {
     pub(crate) fn of(q: &'q Approximation) -> Self {
         match q.family().kind {
             Kind::Mog { .. } | Kind::MogAuto => Self::GaussianMixture(GaussianMixture::of(q)),
-            Kind::RankK { .. } => Self::Factor(Factor::of(q)),
+            Kind::RankK { .. } | Kind::SkewK { .. } | Kind::EmgK { .. } => Self::Factor(Factor::of(q)),
             Kind::ScaleMixture { product: true, .. } => Self::Product(Product::of(q)),
             Kind::EfMixture { .. } => Self::EfMixture(EfMixture::of(q)),
             Kind::Matrix { .. } => Self::Tensor(TensorProduct::of(q)),

@@ -47,11 +47,19 @@ pub(super) enum WrittenKind {
     RankK {
         rank: usize,
     },
+    SkewK {
+        directions: usize,
+    },
+    EmgK {
+        directions: usize,
+    },
     Mog {
         components: Components,
     },
     EfMixture {
         component: Component,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        other: Option<Component>,
         #[serde(default = "one")]
         components: usize,
     },
@@ -91,6 +99,23 @@ pub(super) enum Auto {
     Auto,
 }
 
+impl Component {
+    fn read(self) -> Result<ComponentKind, Error> {
+        match self {
+            Self::Word(name) => ComponentKind::new(&name, None),
+            Self::WithConstant { name, constant } => ComponentKind::new(&name, constant),
+        }
+    }
+
+    fn write(kind: ComponentKind) -> Self {
+        let word = kind.name();
+        if ComponentKind::new(word, None).is_ok_and(|usual| usual == kind) {
+            return Self::Word(word.into());
+        }
+        Self::WithConstant { name: word.into(), constant: kind.constant() }
+    }
+}
+
 impl TryFrom<WrittenKind> for Kind {
     type Error = Error;
 
@@ -107,18 +132,18 @@ impl TryFrom<WrittenKind> for Kind {
             WrittenKind::Own { law } => Kind::Own { law: Own::named(&law)? },
             WrittenKind::OwnFamily { family } => Kind::OwnFamily { family: super::Own::named(&family)? },
             WrittenKind::RankK { rank } => Kind::RankK { rank },
+            WrittenKind::SkewK { directions } => Kind::SkewK { directions },
+            WrittenKind::EmgK { directions } => Kind::EmgK { directions },
             WrittenKind::Matrix { layout, update } => Kind::Matrix { layout, update },
             WrittenKind::Mog { components: Components::Number(components) } => Kind::Mog { components },
             WrittenKind::Mog { components: Components::Word(Auto::Auto) } => Kind::MogAuto,
-            WrittenKind::EfMixture { component, components } => {
-                let (name, constant) = match component {
-                    Component::Word(name) => (name, None),
-                    Component::WithConstant { name, constant } => (name, constant),
-                };
-                Kind::EfMixture { component: ComponentKind::new(&name, constant)?, components }
+            WrittenKind::EfMixture { component, other, components } => {
+                let other = other.map(Component::read).transpose()?;
+                Kind::EfMixture { component: component.read()?, other, components }
             }
             WrittenKind::BirnbaumSaunders { components } => {
-                Kind::EfMixture { component: ComponentKind::new("birnbaum_saunders", None)?, components }
+                let component = ComponentKind::new("birnbaum_saunders", None)?;
+                Kind::EfMixture { component, other: None, components }
             }
         })
     }
@@ -138,21 +163,18 @@ impl From<Kind> for WrittenKind {
             Kind::Own { law } => WrittenKind::Own { law: law.name().into() },
             Kind::OwnFamily { family } => WrittenKind::OwnFamily { family: family.name().into() },
             Kind::RankK { rank } => WrittenKind::RankK { rank },
+            Kind::SkewK { directions } => WrittenKind::SkewK { directions },
+            Kind::EmgK { directions } => WrittenKind::EmgK { directions },
             Kind::Matrix { layout, update } => WrittenKind::Matrix { layout, update },
             Kind::Mog { components } => WrittenKind::Mog { components: Components::Number(components) },
-            Kind::EfMixture { component, components } => {
-                let word = component.name();
-                let is_usual = ComponentKind::new(word, None).is_ok_and(|usual| usual == component);
-                match (word, is_usual) {
-                    ("birnbaum_saunders", true) => WrittenKind::BirnbaumSaunders { components },
-                    (_, true) => WrittenKind::EfMixture { component: Component::Word(word.into()), components },
-                    (_, false) => {
-                        let constant = component.constant();
-                        let component = Component::WithConstant { name: word.into(), constant };
-                        WrittenKind::EfMixture { component, components }
-                    }
+            Kind::EfMixture { component, other, components } => match (Component::write(component), other) {
+                (Component::Word(word), None) if word == "birnbaum_saunders" => {
+                    WrittenKind::BirnbaumSaunders { components }
                 }
-            }
+                (component, other) => {
+                    WrittenKind::EfMixture { component, other: other.map(Component::write), components }
+                }
+            },
             Kind::MogAuto => WrittenKind::Mog { components: Components::Word(Auto::Auto) },
         }
     }
@@ -250,9 +272,9 @@ impl Approximation {
                 let shape = Shape::new(family.covariance, dim);
                 Self::mixture(weights, locations(shape, 1, blocks)?)
             }
-            Kind::EfMixture { component, components } => {
+            Kind::EfMixture { components, .. } => {
                 check_count("components", components, blocks.len())?;
-                let members = members(component, dim, &blocks)?;
+                let members = members(family, dim, &blocks)?;
                 Self::ef_mixture(LogWeights::restore(log_weights)?, members)
             }
             Kind::Matrix { layout, update } => {
@@ -336,15 +358,15 @@ fn check_symmetry(dim: usize, p: &[f64]) -> Result<(), Error> {
 
 /// The members of all components of an exponential family.
 fn members(
-    component: ComponentKind,
+    family: Family,
     dim: usize,
     blocks: &[(Vec<f64>, Vec<f64>)],
 ) -> Result<Vec<crate::component::Component>, Error> {
     check_dimension(dim)?;
-    let standard = component.standard();
-    let n_free = standard.n_free();
     let mut members = Vec::new();
-    for (b, precision) in blocks {
+    for (kind, (b, precision)) in (0..).map_while(|c| family.component(c)).zip(blocks) {
+        let standard = kind.standard();
+        let n_free = standard.n_free();
         // A damaged file may claim any size.
         check_count("parameters of a component", dim.saturating_mul(n_free), b.len())?;
         check_count("entries of the precision of an exponential-family component", 0, precision.len())?;
@@ -383,7 +405,12 @@ fn tensor(covariance: Covariance, dims: &[u32], block: (Vec<f64>, Vec<f64>)) -> 
 #[cfg(test)]
 mod tests {
     use crate::Family;
+    use crate::component::ComponentKind;
     use crate::law::{Logistic, VarianceGamma};
+
+    fn component(name: &str) -> ComponentKind {
+        ComponentKind::new(name, None).unwrap()
+    }
 
     #[test]
     fn the_number_of_components_is_a_number_or_auto() {
@@ -398,6 +425,12 @@ mod tests {
             (
                 Family::scale_mixture(Logistic).product(),
                 r#"{"scale_mixture":{"law":{"name":"logistic"},"product":true},"covariance":"diagonal"}"#,
+            ),
+            (Family::skew_k(2), r#"{"skew_k":{"directions":2},"covariance":"full"}"#),
+            (Family::emg_k(3).diagonal(), r#"{"emg_k":{"directions":3},"covariance":"diagonal"}"#),
+            (
+                Family::ef_mixture_of_two(component("gamma"), component("log_normal"), 4),
+                r#"{"ef_mixture":{"component":"gamma","other":"log_normal","components":4},"covariance":"diagonal"}"#,
             ),
             (Family::student_t(3.0), r#"{"student_t":{"a":3.0},"covariance":"full"}"#),
             (Family::student_t_learned(), r#"{"student_t":{"a":2.5,"learn":true},"covariance":"full"}"#),

@@ -7,6 +7,7 @@
 pub(crate) mod exponential;
 pub(crate) mod generalised_hyperbolic;
 pub(crate) mod half_normal;
+pub(crate) mod independent;
 mod integral;
 pub(crate) mod inverse_gamma;
 pub(crate) mod inverse_gaussian;
@@ -26,6 +27,7 @@ pub use registered::Law;
 pub(crate) use exponential::Exponential;
 pub(crate) use generalised_hyperbolic::GeneralisedHyperbolic;
 pub(crate) use half_normal::HalfNormal;
+pub(crate) use independent::{Independent, MOST_DIRECTIONS};
 pub(crate) use inverse_gamma::InverseGamma;
 pub(crate) use inverse_gaussian::InverseGaussian;
 pub(crate) use inverse_gaussian::sample_inverse_gaussian;

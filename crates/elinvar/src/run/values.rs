@@ -19,8 +19,8 @@ pub(super) fn check_values(about: &About, start: &Approximation, curvature: Curv
 pub(super) fn not_from_values(family: Family) -> Error {
     Error::Unsupported {
         wanted: format!("`{family}` from values of the log density alone"),
-        instead: "give the target a gradient, or fit `gaussian`, `student_t` with a given, `skew`, `emg`, `nig`, `snig`, `rank_k`, `matrix` or \
-                  `mog` with its number of components"
+        instead: "give the target a gradient, or fit `gaussian`, `student_t` with a given, `skew`, `emg`, `nig`, `snig`, `rank_k`, \
+                  `skew_k`, `emg_k`, `matrix` or `mog` with its number of components"
             .into(),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Exact, check_length};
 use crate::Error;
-use crate::block::LogWeights;
+use crate::block::{LogWeights, Natural};
 use crate::component::{Component, Parameters};
 use crate::family::{Approximation, EfMixture, Gradient, draw_label};
 use crate::random::Stream;
@@ -15,7 +15,19 @@ impl<'q> EfMixture<'q> {
 
     /// Number of coordinates of all components.
     fn n_first(&self) -> usize {
-        self.n_components() * self.dim() * self.n_free()
+        self.all_members().map(Component::n_free).sum()
+    }
+
+    /// Every member with its part of a vector of coordinates.
+    fn members_with<'v>(
+        &self,
+        mut rest: &'v [f64],
+    ) -> impl Iterator<Item = (&'q Component, &'v [f64])> + use<'_, 'q, 'v> {
+        self.all_members().map(move |member| {
+            let (own, after) = rest.split_at(member.n_free());
+            rest = after;
+            (member, own)
+        })
     }
 
     /// The component with this label.
@@ -31,10 +43,9 @@ impl<'q> EfMixture<'q> {
         log_weights: Vec<f64>,
         make: impl Fn(usize, &Component, Parameters) -> Option<Component>,
     ) -> Result<Approximation, Error> {
-        let f = self.n_free();
-        let members = self.all_members().zip(coordinates.chunks_exact(f)).enumerate().map(|(at, (member, own))| {
+        let members = self.members_with(coordinates).enumerate().map(|(at, (member, own))| {
             let mut parameters = [0.0; 3];
-            parameters[..f].copy_from_slice(own);
+            parameters[..own.len()].copy_from_slice(own);
             let reason = "the coordinates of a component lie in its domain";
             make(at / self.dim(), member, parameters).ok_or(Error::Domain {
                 parameter: "coordinate of a component",
@@ -52,9 +63,9 @@ impl Exact for EfMixture<'_> {
     }
 
     fn natural(&self) -> Vec<f64> {
-        let (f, log) = (self.n_free(), self.weights.log());
+        let log = self.weights.log();
         let last = log[self.n_mixing()];
-        let members = self.all_members().flat_map(|member| member.natural().into_iter().take(f));
+        let members = self.all_members().flat_map(|member| member.natural().into_iter().take(member.n_free()));
         members.chain(log[..self.n_mixing()].iter().map(|log| log - last)).collect()
     }
 
@@ -65,10 +76,9 @@ impl Exact for EfMixture<'_> {
     }
 
     fn expectation(&self) -> Vec<f64> {
-        let f = self.n_free();
         let members = self.all_members().enumerate().flat_map(|(at, member)| {
             let weight = self.weights.weight(at / self.dim());
-            member.expectation().into_iter().take(f).map(move |m| weight * m)
+            member.expectation().into_iter().take(member.n_free()).map(move |m| weight * m)
         });
         members.chain((0..self.n_mixing()).map(|c| self.weights.weight(c))).collect()
     }
@@ -87,10 +97,11 @@ impl Exact for EfMixture<'_> {
     /// The label and, given it, the statistics of every coordinate of its component; a label hidden inside a component
     /// (of a Birnbaum–Saunders law) has a fixed distribution and no coordinate.
     fn statistics(&self, z: &[f64], w: &[f64]) -> Vec<f64> {
-        let (label, f) = (self.labelled(w), self.n_free());
-        let n = self.dim() * f;
+        let label = self.labelled(w);
+        let f = self.components[label].n_free();
+        let before: usize = self.components[..label].iter().map(Natural::natural_len).sum();
         let mut out = vec![0.0; self.n_first() + self.n_mixing()];
-        for ((out, member), z) in out[label * n..].chunks_exact_mut(f).zip(self.component(label)).zip(z) {
+        for ((out, member), z) in out[before..].chunks_exact_mut(f).zip(self.component(label)).zip(z) {
             out.copy_from_slice(&member.statistics(*z)[..f]);
         }
         if label < self.n_mixing() {
@@ -115,16 +126,17 @@ impl Exact for EfMixture<'_> {
 
     /// π_c times the matrix of each coordinate, and diag(π) − ππᵀ without the last weight.
     fn fisher(&self) -> Vec<f64> {
-        let (f, first, n_mixing) = (self.n_free(), self.n_first(), self.n_mixing());
+        let (first, n_mixing) = (self.n_first(), self.n_mixing());
         let n = first + n_mixing;
-        let mut out = vec![0.0; n * n];
+        let (mut out, mut begin) = (vec![0.0; n * n], 0);
         for (at, member) in self.all_members().enumerate() {
-            let (weight, fisher) = (self.weights.weight(at / self.dim()), member.fisher());
+            let (weight, fisher, f) = (self.weights.weight(at / self.dim()), member.fisher(), member.n_free());
             for i in 0..f {
                 for j in 0..f {
-                    out[(at * f + j) * n + at * f + i] = weight * fisher[i][j];
+                    out[(begin + j) * n + begin + i] = weight * fisher[i][j];
                 }
             }
+            begin += f;
         }
         for a in 0..n_mixing {
             for b in 0..n_mixing {
@@ -138,16 +150,13 @@ impl Exact for EfMixture<'_> {
 
     /// F_c⁻¹ of the stored gradient, which is divided by π_c already; −(E_c\[h\] − E_K\[h\]) for the weights.
     fn natural_gradient(&self, gradient: &Gradient) -> Vec<f64> {
-        let f = self.n_free();
-        let members = self
-            .all_members()
-            .zip(gradient.blocks.iter().flat_map(|block| block.b.chunks_exact(f)))
-            .flat_map(|(member, own)| {
-                let mut g = [0.0; 3];
-                g[..f].copy_from_slice(own);
-                member.natural_gradient(g).into_iter().take(f)
-            });
+        let all: Vec<f64> = gradient.blocks.iter().flat_map(|block| block.b.iter().copied()).collect();
+        let members = self.members_with(&all).flat_map(|(member, own)| {
+            let mut g = [0.0; 3];
+            g[..own.len()].copy_from_slice(own);
+            member.natural_gradient(g).into_iter().take(own.len())
+        });
         let last = gradient.expected_h[self.n_mixing()];
-        members.chain(gradient.expected_h[..self.n_mixing()].iter().map(|h| last - h)).collect()
+        members.chain(gradient.expected_h[..self.n_mixing()].iter().map(|h| last - h)).collect::<Vec<f64>>()
     }
 }

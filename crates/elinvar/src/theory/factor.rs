@@ -1,11 +1,9 @@
-//! The exact view of the factor Gaussian: ũ = (1, w₁ … w_k), s = 1, Ω = I.
+//! The exact view of a family with a number of its own for each column: ũ = (1, w₁ … w_k), s = 1.
 
 use super::{Exact, coordinates};
 use crate::Error;
-use crate::family::{Approximation, Factor, Gradient};
-use crate::linalg::dot;
+use crate::family::{Approximation, Factor, Gradient, Omega};
 use crate::random::Stream;
-use crate::special::normal::HALF_LOG_TWO_PI;
 
 impl Factor<'_> {
     fn loading(&self, w: &[f64]) -> Vec<f64> {
@@ -13,10 +11,9 @@ impl Factor<'_> {
         [&[1.0], w].concat()
     }
 
-    /// Ω = Ω⁻¹ = I.
-    fn identity(&self) -> Vec<f64> {
-        let r = self.block.n_columns();
-        (0..r * r).map(|i| if i % r == i / r { 1.0 } else { 0.0 }).collect()
+    /// Ω and Ω⁻¹.
+    fn omega(&self) -> (Vec<f64>, Vec<f64>) {
+        Omega::of_independent(self.law, self.rank())
     }
 }
 
@@ -30,11 +27,11 @@ impl Exact for Factor<'_> {
     }
 
     fn expectation(&self) -> Vec<f64> {
-        coordinates::expectation(self.block, &self.identity())
+        coordinates::expectation(self.block, &self.omega().0)
     }
 
     fn with_expectation(&self, q: &Approximation, expectation: &[f64]) -> Result<Approximation, Error> {
-        Approximation::single(q.family(), coordinates::with_expectation(self.block, &self.identity(), expectation)?)
+        Approximation::single(q.family(), coordinates::with_expectation(self.block, &self.omega().1, expectation)?)
     }
 
     fn statistics(&self, z: &[f64], w: &[f64]) -> Vec<f64> {
@@ -42,26 +39,27 @@ impl Exact for Factor<'_> {
     }
 
     fn log_joint_density(&self, z: &[f64], w: &[f64]) -> f64 {
-        let log_w = -0.5 * dot(w, w) - w.len() as f64 * HALF_LOG_TWO_PI;
+        let log_w: f64 = w.iter().map(|w| self.law.log_density(*w)).sum();
         coordinates::log_conditional(self.block, z, &self.loading(w), 1.0) + log_w
     }
 
     fn draw_joint(&self, stream: &mut Stream) -> (Vec<f64>, Vec<f64>) {
         let (mut w, mut eps) = (vec![0.0; self.rank()], vec![0.0; self.block.dim()]);
         stream.fill_normal(&mut w);
+        w.iter_mut().for_each(|w| *w = self.law.of_normal(*w));
         stream.fill_normal(&mut eps);
         (coordinates::place(self.block, eps, &self.loading(&w), 1.0), w)
     }
 
     fn log_partition(&self) -> f64 {
-        coordinates::log_partition(self.block, &self.identity())
+        coordinates::log_partition(self.block, &self.omega().0)
     }
 
     fn fisher(&self) -> Vec<f64> {
-        coordinates::fisher(self.block, &self.identity())
+        coordinates::fisher(self.block, &self.omega().0)
     }
 
     fn natural_gradient(&self, gradient: &Gradient) -> Vec<f64> {
-        coordinates::natural_gradient(self.block, &gradient.blocks[0], &self.identity())
+        coordinates::natural_gradient(self.block, &gradient.blocks[0], &self.omega().1)
     }
 }

@@ -10,7 +10,7 @@ impl Approximation {
     pub fn entropy_gradient(&self) -> Option<BlockGradient> {
         match Member::of(self) {
             Member::MeanVariance(member) => member.entropy_gradient(),
-            Member::Factor(member) => Some(member.entropy_gradient()),
+            Member::Factor(member) => member.entropy_gradient(),
             _ => None,
         }
     }

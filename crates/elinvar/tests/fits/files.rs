@@ -343,6 +343,7 @@ fn damaged_constants_are_refused() {
         (Family::nig(2.0), "/state/family/nig/lambda", vec![json!(0.0), Value::Null]),
         (Family::snig(2.0), "/state/family/snig/lambda", vec![json!(-2.0), Value::Null]),
         (Family::rank_k(2), "/state/family/rank_k/rank", vec![json!(0), json!(1), json!(u64::MAX)]),
+        (Family::skew_k(2), "/state/family/skew_k/directions", vec![json!(0), json!(1), json!(u64::MAX)]),
         (Family::mog(3), "/state/family/mog/components", vec![json!(0), json!(2), json!(u64::MAX)]),
     ];
     for (family, pointer, values) in constants {

@@ -105,3 +105,13 @@ fn snig() {
 fn rank_k() {
     recovers(Family::rank_k(2), 6);
 }
+
+#[test]
+fn skew_k() {
+    recovers(Family::skew_k(2), 4);
+}
+
+#[test]
+fn emg_k() {
+    recovers(Family::emg_k(2), 3);
+}

@@ -22,7 +22,7 @@ use crate::state::{BlockState, State, Stated};
 
 /// The families of which every member of these tests is one: the one place where a family is registered.
 fn every_family(dim: usize) -> Vec<Family> {
-    let lambda = 2.0;
+    let (lambda, columns) = (2.0, dim.min(2));
     vec![
         Family::gaussian(),
         Family::mog(3),
@@ -32,7 +32,9 @@ fn every_family(dim: usize) -> Vec<Family> {
         Family::nig(lambda),
         Family::snig(lambda),
         Family::scale_mixture(Logistic),
-        Family::rank_k(if dim > 1 { 2 } else { 1 }),
+        Family::rank_k(columns),
+        Family::skew_k(columns),
+        Family::emg_k(columns),
     ]
 }
 
@@ -154,10 +156,12 @@ fn forms(state: &State, z: &[f64]) -> elinvar::internals::law::Forms {
     }
 }
 
-/// Whether z given w is the Gaussian of one block.
+/// The law of one number w, where z given it is the Gaussian of one block.
 fn law_of(q: &Approximation) -> Option<Law> {
     match q.family().kind {
-        Kind::Mog { .. } | Kind::RankK { .. } => None,
+        Kind::SkewK { directions: 1 } => Family::skew().law().ok(),
+        Kind::EmgK { directions: 1 } => Family::emg().law().ok(),
+        Kind::Mog { .. } | Kind::RankK { .. } | Kind::SkewK { .. } | Kind::EmgK { .. } => None,
         _ => Some(q.law()),
     }
 }
@@ -198,6 +202,13 @@ impl Member for Approximation {
                 let loadings = loadings.map(|(w, weight)| (([&[1.0], &w[..]].concat(), 1.0), weight));
                 nodes::joint_nodes(block, loadings, fineness)
             }
+            (Kind::SkewK { directions } | Kind::EmgK { directions }, _) => {
+                let half_normal = self.family().name() == "skew_k";
+                let law = if half_normal { Family::skew() } else { Family::emg() }.law().unwrap();
+                let loadings = nodes::positive_nodes(&law, directions, fineness).into_iter();
+                let loadings = loadings.map(|(w, weight)| (([&[1.0], &w[..]].concat(), 1.0), weight));
+                nodes::joint_nodes(block, loadings, fineness)
+            }
             _ => nodes::joint_nodes(block, std::iter::once(((vec![1.0], 1.0), 1.0)), fineness),
         }
     }
@@ -213,7 +224,11 @@ impl Member for Approximation {
             .then(|| (vec![1.0, p[0] * b[1] * (z[0] - b[0]) / (1.0 + p[0] * b[1] * b[1])], 1.0))
     }
 
+    /// Families with a number for each column have none.
     fn two_point(&self, z: &[f64]) -> Option<(f64, f64)> {
+        if let Kind::SkewK { .. } | Kind::EmgK { .. } = self.family().kind {
+            return None;
+        }
         law_of(self)?.two_point(forms(&self.state(), z)).map(|two| (two.u, two.v0))
     }
 

@@ -46,6 +46,20 @@ pub(crate) fn mixing_nodes(law: &Law, fineness: Fineness) -> Vec<(f64, f64)> {
     nodes
 }
 
+/// Nodes and weights of k independent w > 0, each by a double-exponential rule in w = exp(x − e^{−x}).
+pub(crate) fn positive_nodes(law: &Law, k: usize, fineness: Fineness) -> Vec<(Vec<f64>, f64)> {
+    let step = 0.9 * fineness.mixing_step;
+    let line: Vec<(f64, f64)> = (-200..=200)
+        .map(|i| i as f64 * step)
+        .map(|x| ((x - (-x).exp()).exp(), (-x).exp()))
+        .map(|(w, shrink)| (w, step * w * (1.0 + shrink) * law.log_mixing_density(w).exp()))
+        .filter(|(_, weight)| *weight > (-fineness.depth).exp())
+        .collect();
+    let total: f64 = line.iter().map(|node| node.1).sum();
+    assert!((total - 1.0).abs() < 1e-7, "the weights of q(w) sum to {total}");
+    products(&line, k)
+}
+
 /// Nodes and weights of N(0, I_k); `spread` is how much wider than 1 the integrand sees them.
 pub(crate) fn normal_nodes(k: usize, spread: f64, fineness: Fineness) -> Vec<(Vec<f64>, f64)> {
     let step = fineness.step / spread.max(1.0);
@@ -56,6 +70,11 @@ pub(crate) fn normal_nodes(k: usize, spread: f64, fineness: Fineness) -> Vec<(Ve
             (x, step * (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt())
         })
         .collect();
+    products(&line, k)
+}
+
+/// The product rule over k variables.
+fn products(line: &[(f64, f64)], k: usize) -> Vec<(Vec<f64>, f64)> {
     let mut out = vec![(Vec::new(), 1.0)];
     for _ in 0..k {
         let extend = |(point, weight): &(Vec<f64>, f64)| {

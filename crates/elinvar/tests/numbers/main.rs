@@ -8,4 +8,5 @@ mod subjects;
 mod exponential_families;
 mod golden;
 mod laws;
+mod orthant;
 mod vectors;

@@ -18,7 +18,7 @@ pub(crate) fn families() -> Vec<Family> {
 }
 
 /// Every family on ℝᵈ with a scale matrix once, in the order of [`Family::NAMES`].
-pub(crate) fn every_kind() -> [Family; 9] {
+pub(crate) fn every_kind() -> [Family; 11] {
     [
         Family::gaussian(),
         Family::mog(3),
@@ -28,6 +28,8 @@ pub(crate) fn every_kind() -> [Family; 9] {
         Family::nig(2.0),
         Family::snig(2.0),
         Family::rank_k(2),
+        Family::skew_k(2),
+        Family::emg_k(2),
         Family::scale_mixture(VarianceGamma::new(2.5).unwrap()),
     ]
 }

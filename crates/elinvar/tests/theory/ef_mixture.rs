@@ -31,7 +31,38 @@ fn mixtures(dim: usize, seed: u64) -> Vec<Approximation> {
         let weights = LogWeights::new((0..3).map(|_| 0.7 * stream.normal()).collect()).unwrap();
         Approximation::ef_mixture(weights, (0..3 * dim).map(|_| near_standard(component, stream)).collect()).unwrap()
     };
-    ComponentKind::NAMES.iter().map(of_kind).collect()
+    // One family with two parameters and one with one, in turn.
+    let two = || {
+        let stream = &mut stream(seed);
+        let weights = LogWeights::new((0..3).map(|_| 0.7 * stream.normal()).collect()).unwrap();
+        let kind = |c: usize| ComponentKind::new(["gamma", "exponential"][c % 2], None).unwrap();
+        let members = (0..3 * dim).map(|at| near_standard(kind(at / dim), stream)).collect();
+        Approximation::ef_mixture(weights, members).unwrap()
+    };
+    ComponentKind::NAMES.iter().map(of_kind).chain([two()]).collect()
+}
+
+#[test]
+fn two_families_come_in_turn_and_on_one_support() {
+    let standard = |name: &str| ComponentKind::new(name, None).unwrap().standard();
+    let of = |names: &[&str]| {
+        let weights = LogWeights::new(vec![0.0; names.len()]).unwrap();
+        Approximation::ef_mixture(weights, names.iter().map(|name| standard(name)).collect())
+    };
+    let q = of(&["gamma", "log_normal", "gamma"]).unwrap();
+    assert_eq!([0, 1, 2].map(|c| q.family().component(c).unwrap().name()), ["gamma", "log_normal", "gamma"]);
+    for (names, sentence) in [
+        (&["gamma", "normal"][..], "the same support"),
+        (&["gamma", "gamma", "log_normal"], "two in turn"),
+        (&["gamma", "log_normal", "weibull"], "two in turn"),
+    ] {
+        let error = of(names).unwrap_err().to_string();
+        assert!(error.contains(sentence), "{names:?}: {error}");
+    }
+    let alone = ComponentKind::new("gamma", None).unwrap();
+    let other = ComponentKind::new("weibull", None).unwrap();
+    assert!(elinvar::Family::ef_mixture_of_two(alone, other, 1).check().is_err());
+    assert_eq!(elinvar::Family::ef_mixture_of_two(alone, alone, 1), elinvar::Family::ef_mixture(alone, 1));
 }
 
 fn name(q: &Approximation) -> String {
@@ -100,17 +131,18 @@ fn the_scores_of_the_joint_have_the_fisher_matrix_as_covariance() {
 /// A smooth function of all parameters with its gradient: Σ sin(a_k η_k) + Σ_c π_c² (c + ½ + η_c0).
 fn smooth(q: &Approximation) -> (f64, Gradient) {
     let (eta, k) = (q.natural(), q.n_components());
-    let per = (eta.len() - q.n_mixing()) / k;
     let mut out = q.zero_gradient();
-    let mut value = 0.0;
+    let (mut value, mut begin) = (0.0, 0);
     for c in 0..k {
         let weight = q.weights().weight(c);
-        for j in 0..per {
-            let (rate, x) = (0.4 + 0.1 * j as f64 + 0.2 * c as f64, eta[c * per + j]);
+        let own = out.blocks[c].b.len();
+        for j in 0..own {
+            let (rate, x) = (0.4 + 0.1 * j as f64 + 0.2 * c as f64, eta[begin + j]);
             value += (rate * x).sin();
             out.blocks[c].b[j] = rate * (rate * x).cos() / weight;
         }
-        let factor = c as f64 + 0.5 + eta[c * per];
+        let factor = c as f64 + 0.5 + eta[begin];
+        begin += own;
         value += weight * weight * factor;
         out.blocks[c].b[0] += weight;
         out.expected_h[c] = -2.0 * weight * factor;

@@ -268,3 +268,47 @@ fn a_factor_gaussian_without_factors_follows_the_gaussian() {
         assert!(factors.locations()[0].b()[d..].iter().all(|a| *a == 0.0));
     }
 }
+
+/// With one column the vector law is the scalar one: `skew_k` and `emg_k` are `skew` and `emg`.
+#[test]
+fn one_direction_of_its_own_is_the_scalar_family() {
+    let d = 3;
+    for (several, one) in [(Family::skew_k(1), Family::skew()), (Family::emg_k(1), Family::emg())] {
+        for seed in 20..24 {
+            let scalar = members::member(one, d, seed);
+            let vector = Approximation::single(several, scalar.locations()[0].clone()).unwrap();
+            let z = members::normals(&mut members::stream(seed + 100), d);
+            let far: Vec<f64> = z.iter().map(|z| 30.0 * z).collect();
+            for z in [&z, &far] {
+                let (mut found, mut expected) = (vec![0.0; d * d], vec![0.0; d * d]);
+                close("log q", &[vector.log_density(z)], &[scalar.log_density(z)], 1e-12);
+                vector.score(z, &mut found[..d]);
+                scalar.score(z, &mut expected[..d]);
+                close("score", &found[..d], &expected[..d], 1e-12);
+                vector.hessian(z, &mut found);
+                scalar.hessian(z, &mut expected);
+                close("Hessian", &found, &expected, 1e-12);
+            }
+            close("mean", &vector.mean(), &scalar.mean(), 1e-14);
+            close("covariance", &vector.covariance(), &scalar.covariance(), 1e-14);
+        }
+    }
+}
+
+/// Two columns that are apart in the metric of Σ are two independent scalar families, each on its own coordinates.
+#[test]
+fn columns_that_do_not_meet_are_independent() {
+    let block = |b: &[f64], p: &[f64]| {
+        Location::new(b.to_vec(), Scale::from_precision(Shape::Diagonal(p.len()), p.to_vec()).unwrap()).unwrap()
+    };
+    for (several, one) in [(Family::skew_k(2), Family::skew()), (Family::emg_k(2), Family::emg())] {
+        let both = block(&[0.3, -1.0, 1.5, 0.0, 0.0, -0.7], &[2.0, 0.8]);
+        let both = Approximation::single(several, both).unwrap();
+        let first = Approximation::single(one, block(&[0.3, 1.5], &[2.0])).unwrap();
+        let second = Approximation::single(one, block(&[-1.0, -0.7], &[0.8])).unwrap();
+        for z in [[0.0, 0.0], [2.0, -3.0], [-4.0, 5.0]] {
+            let sum = first.log_density(&z[..1]) + second.log_density(&z[1..]);
+            close("log q", &[both.log_density(&z)], &[sum], 1e-12);
+        }
+    }
+}

@@ -21,12 +21,13 @@ impl EfMixture<'_> {
         baseline: f64,
         out: &mut Gradient,
     ) {
-        let (d, f) = (self.dim(), self.n_free());
+        let d = self.dim();
         for (s, h) in work.h.iter_mut().enumerate() {
             *h = batch.log_q[s] - evaluations.log_p()[s] - prior.log_density(batch.draws.get(s));
         }
         for (c, own) in out.blocks.iter_mut().enumerate() {
             let by_draws = work.plan.printed.is_some_and(|options| options.fisher == FisherMatrix::Sampled);
+            let f = self.components[c].n_free();
             // Room is made once.
             own.g.resize(if by_draws { d * f * f } else { 0 }, 0.0);
             own.reset();

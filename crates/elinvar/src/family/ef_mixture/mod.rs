@@ -12,7 +12,8 @@ use crate::component::Component;
 use crate::estimate::Sampling;
 use crate::target::{Contraction, Prior, Support};
 
-/// A mixture whose components are products over the coordinates of members of one exponential family.
+/// A mixture whose components are products over the coordinates of members of one exponential family, or of two in
+/// turn.
 ///
 /// For Birnbaum–Saunders components each coordinate has a hidden label of its own, which never leaves the component.
 ///
@@ -40,11 +41,6 @@ impl<'q> EfMixture<'q> {
     /// The coordinates of component `c`.
     pub(crate) fn component(&self, c: usize) -> &'q [Component] {
         self.components[c].coordinates()
-    }
-
-    /// Number of natural parameters of one coordinate.
-    pub(crate) fn n_free(&self) -> usize {
-        self.components[0].n_free()
     }
 
     fn support(&self) -> Support {

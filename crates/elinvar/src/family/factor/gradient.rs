@@ -1,15 +1,18 @@
-//! The gradient of the bound of a factor Gaussian.
+//! The gradient of the bound of a family with k columns.
 
 use super::Factor;
-use super::factors::{FactorEstimator, Factors};
+use super::estimator::FactorEstimator;
+use super::factors::Factors;
 use crate::block::BlockGradient;
 use crate::estimate::{Baseline, Curvature, FirstOrder, ValuesOnly, add_curvature};
 use crate::family::Seen;
+use crate::law::Independent;
 use crate::linalg::axpy;
 use crate::target::Prior;
 
 impl Factor<'_> {
-    /// ∇_μ L = E[∇log p], ∇_A L = E[∇log p wᵀ] + PAW, G = −E[∇²log p] − P + PAWAᵀP, and the prior (mathematics §3.5).
+    /// ∇_μ L = E[∇log p], ∇_A L = E[∇log p wᵀ] + PAC, G = −E[∇²log p] − P + PACAᵀP with C = E[Cov(w|z)], which is W for
+    /// normal w, and the prior (mathematics §3.5, §3.8).
     pub(super) fn accumulate(&self, seen: &Seen<'_>, work: &mut FactorEstimator, out: &mut BlockGradient) {
         let Seen { evaluations, curvature, prior, batch } = *seen;
         let (d, k, n) = (self.block.dim(), self.rank(), batch.n);
@@ -34,7 +37,11 @@ impl Factor<'_> {
             price: &work.weight,
         };
         add_curvature(kind, shape, curvature, &input, &mut work.spare, &mut work.gram, &mut out.g);
-        self.add_entropy(&work.factors, &mut work.spare, &mut work.gram, out);
+        if self.law == Independent::Normal {
+            self.add_entropy(&work.factors, &mut work.spare, &mut work.gram, out);
+        } else {
+            self.add_entropy_by_draws(work, out);
+        }
         self.add_prior(prior, out);
         shape.complete(&mut out.g);
     }
@@ -49,7 +56,7 @@ impl Factor<'_> {
         let values = ValuesOnly {
             residual: &work.residual,
             loadings: &work.loadings,
-            loadings_flip: true,
+            loadings_flip: self.law == Independent::Normal,
             weight: &work.weight,
             baseline: Baseline::LeaveOneOut(work.plan.noise),
         };
@@ -81,20 +88,23 @@ impl Factor<'_> {
     }
 
     fn add_prior(&self, prior: &Prior, out: &mut BlockGradient) {
-        let identity = |j: usize, k: usize| if j == k { 1.0 } else { 0.0 };
+        let omega = |j: usize, k: usize| self.law.omega(j, k);
         let out = (&mut out.b[..], &mut out.g[..]);
-        prior.add_to_block(self.block.b(), identity, 1.0, self.block.scale().shape(), out);
+        prior.add_to_block(self.block.b(), omega, 1.0, self.block.scale().shape(), out);
     }
 
-    /// ∇_B H and −2∇_Σ H.
+    /// ∇_B H and −2∇_Σ H, where they are known without draws.
     #[cfg(feature = "theory")]
-    pub(crate) fn entropy_gradient(&self) -> BlockGradient {
+    pub(crate) fn entropy_gradient(&self) -> Option<BlockGradient> {
+        if self.law != Independent::Normal {
+            return None;
+        }
         let (d, k) = (self.block.dim(), self.rank());
         let mut out = self.block.gradient();
         let mut scratch = vec![0.0; d * k];
         self.add_entropy(&Factors::of(self.block), &mut scratch, &mut vec![0.0; d * k], &mut out);
         self.block.scale().shape().complete(&mut out.g);
-        out
+        Some(out)
     }
 
     /// ∇_B and −2∇_Σ of E[log prior].

@@ -77,11 +77,11 @@ pub fn start_around(family: Family, dim: usize, at: Placement, seed: u64) -> Res
         let covariance = Shape::Full(dim).with_diagonal(vec![at.variance; dim]);
         return Approximation::from_parts(family, dim, own.near_gaussian(&mean, &covariance), vec![0.0]);
     }
-    let by_locations = matches!(family.kind, Kind::RankK { .. } | Kind::Mog { .. }) || family.is_mean_variance();
+    let by_locations = matches!(family.kind, Kind::Mog { .. }) || family.is_one_location();
     if !by_locations {
         return Err(Error::Unsupported {
             wanted: format!("`{family}` around a place"),
-            instead: "start `gaussian`, `student_t`, `skew`, `emg`, `nig`, `snig`, `scale_mixture`, `rank_k`, `matrix` or `mog` with so many components, or give a member of the family"
+            instead: "start `gaussian`, `student_t`, `skew`, `emg`, `nig`, `snig`, `scale_mixture`, `rank_k`, `skew_k`, `emg_k`, `matrix` or `mog` with so many components, or give a member of the family"
                 .into(),
         });
     }

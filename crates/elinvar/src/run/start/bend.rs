@@ -12,7 +12,7 @@ use crate::target::Covariance;
 use crate::tuning;
 
 /// The member of `family` with about the mean and covariance of `fitted`: a mixture spreads its components over it, a
-/// family with a shift points it along the direction in which the target is most skewed.
+/// family with shifts points them along the directions in which the target is most skewed.
 pub(in crate::run) fn bend(
     evaluator: &mut Evaluator<'_>,
     fitted: &Approximation,
@@ -41,11 +41,15 @@ pub(in crate::run) fn bend(
         Kind::OwnFamily { family } => draft.blocks = family.near_gaussian(&fitted.mean(), &fitted.covariance()),
         // The mixture grows from one component.
         Kind::MogAuto => draft.family.kind = Kind::Mog { components: 1 },
+        Kind::SkewK { directions } | Kind::EmgK { directions } => {
+            let found = most_skewed(evaluator, fitted, (directions, seed))?;
+            shift(&mut draft, |third| family.independent()?.skewness_of_shift(third), fitted, &found);
+        }
         _ => {
             let law = family.law()?;
             if law.is_shifted() {
-                let (direction, third) = most_skewed(evaluator, fitted, seed)?;
-                shift(&mut draft, law, fitted, &direction, third);
+                let found = most_skewed(evaluator, fitted, (1, seed))?;
+                shift(&mut draft, |third| law.skewness_of_shift(third), fitted, &found);
             } else {
                 scale_precision(&mut draft, law.moments().s);
             }
@@ -59,9 +63,7 @@ pub(super) fn unbent(fitted: &Approximation, family: Family) -> Result<Approxima
     let mut draft = Draft::in_place_of(fitted, family);
     let limit = family.law()?.with_parameter(f64::MAX);
     scale_precision(&mut draft, limit.moments().s);
-    if limit.is_shifted() {
-        draft.blocks[0].0.extend(vec![0.0; fitted.dim()]);
-    }
+    draft.blocks[0].0.extend(vec![0.0; (family.n_columns() - 1) * fitted.dim()]);
     Ok(draft.finish()?.with_law(&limit))
 }
 

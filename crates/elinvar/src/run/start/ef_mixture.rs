@@ -8,7 +8,7 @@ use super::over_modes::{heavy, over_modes};
 use super::{Start, agreement, bend, start_in};
 use crate::Error;
 use crate::block::LogWeights;
-use crate::component::{Component, ComponentKind};
+use crate::component::Component;
 use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family};
 use crate::random::{Purpose, Stream};
@@ -19,21 +19,21 @@ use crate::special::normal_quantile::normal_quantile;
 use crate::target::{Covariance, FreeScale, Support, Target};
 use crate::tuning;
 
-/// A start for a mixture of `components` members of one exponential family.
+/// A start for a mixture of members of one exponential family, or of two in turn.
 ///
 /// On positive numbers and on (0, 1) the start is that of a diagonal mixture of Gaussians for the logarithm or the
 /// logit. Angles have no such scale, on which a Gaussian fit could not spread without end: there the modes and their
 /// curvature are all.
 pub(super) fn ef_mixture(
     target: &dyn Target,
-    component: ComponentKind,
-    components: usize,
+    family: Family,
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Start, Error> {
+    let components = family.n_components();
     if !target.about().offers.gradient {
         return Err(Error::Unsupported {
-            wanted: format!("`{}` from values of the log density alone", Family::ef_mixture(component, components)),
+            wanted: format!("`{family}` from values of the log density alone"),
             instead: "its steps need a gradient: give the target one, or put it on all real numbers and fit `mog`"
                 .into(),
         });
@@ -51,10 +51,11 @@ pub(super) fn ef_mixture(
         mode.centre.iter_mut().for_each(|y| *y = free.constrain(*y));
     }
     let gaussian = &gaussians.approximation;
-    let standard = component.standard();
-    let members = gaussian.locations().iter().flat_map(|block| {
+    let kinds = (0..).map_while(|c| family.component(c));
+    let members = gaussian.locations().iter().zip(kinds).flat_map(|(block, kind)| {
+        let (standard, free) = (kind.standard(), &free);
         let coordinates = block.b().iter().zip(block.scale().precision());
-        coordinates.map(|(mean, precision)| nearest(&standard, &free, *mean, 1.0 / precision.sqrt()))
+        coordinates.map(move |(mean, precision)| nearest(&standard, free, *mean, 1.0 / precision.sqrt()))
     });
     let q = Approximation::ef_mixture(LogWeights::new(gaussian.weights().log().to_vec())?, members.collect())?;
     Ok(Start { approximation: q, agreement, ..gaussians })

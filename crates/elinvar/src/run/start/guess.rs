@@ -35,11 +35,11 @@ pub fn start_at_guess(target: &dyn Target, family: Family, seed: u64) -> Result<
         let covariance = Shape::Full(dim).with_diagonal(guess.widths.iter().map(|width| width * width));
         return Approximation::from_parts(family, dim, own.near_gaussian(&guess.start(seed), &covariance), vec![0.0]);
     }
-    let by_locations = matches!(family.kind, Kind::RankK { .. } | Kind::Mog { .. }) || family.is_mean_variance();
+    let by_locations = matches!(family.kind, Kind::Mog { .. }) || family.is_one_location();
     if !by_locations {
         return Err(Error::Unsupported {
             wanted: format!("`{family}` at the guess of the target"),
-            instead: "start `gaussian`, `student_t`, `skew`, `emg`, `nig`, `snig`, `scale_mixture`, `rank_k`, `matrix` or `mog` with so many components"
+            instead: "start `gaussian`, `student_t`, `skew`, `emg`, `nig`, `snig`, `scale_mixture`, `rank_k`, `skew_k`, `emg_k`, `matrix` or `mog` with so many components"
                 .into(),
         });
     }

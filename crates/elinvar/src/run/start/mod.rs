@@ -85,8 +85,8 @@ pub(super) fn start_in(
     if !about.offers.gradient && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
         return Err(not_from_values(family));
     }
-    if let Kind::EfMixture { component, components } = family.kind {
-        return ef_mixture::ef_mixture(target, component, components, plan, fit);
+    if let Kind::EfMixture { .. } = family.kind {
+        return ef_mixture::ef_mixture(target, family, plan, fit);
     }
     let is_printed = plan.rule.printed().is_some();
     if is_printed && matches!(family.kind, Kind::Auto | Kind::MogAuto) {

@@ -33,6 +33,7 @@ fn gradients_are_those_of_the_bound() {
         ("gamma", &[2.0, 1.0][..], &[5.0, 1.5][..]),
         ("log_normal", &[0.2, 0.5], &[1.0, 0.4]),
         ("exponential", &[2.0], &[0.5]),
+        ("gamma and exponential", &[5.0, 1.5], &[0.5]),
     ] {
         let q = member(name, 1, &[0.3, 0.7], &[one, two]);
         let nodes = grid(Support::Positive);
@@ -77,10 +78,9 @@ fn gradients_are_those_of_the_bound() {
                         0.0,
                         &mut gradient
                     ));
-                    let natural: Vec<f64> = gradient.blocks.iter().flat_map(|block| block.b.clone()).collect();
-                    let per = natural.len() / 2;
                     let weights = [q.weights().weight(0), q.weights().weight(1)];
-                    let parts = natural.iter().enumerate().map(|(k, g)| weights[k / per] * g);
+                    let parts =
+                        gradient.blocks.iter().zip(weights).flat_map(|(block, pi)| block.b.iter().map(move |g| pi * g));
                     // ∂L/∂(log-odds) = −π₁π₂(E₁[h] − E₂[h]).
                     let odds = -weights[0] * weights[1] * (gradient.expected_h[0] - gradient.expected_h[1]);
                     for (k, g) in parts.chain([odds]).enumerate() {

@@ -6,7 +6,8 @@ use elinvar::Family;
 use elinvar::family::Approximation;
 use elinvar::run::Run;
 
-const KINDS: [(&str, usize); 3] = [("gamma", 3), ("exponential", 1), ("log_normal", 2)];
+const KINDS: [(&str, usize); 4] =
+    [("gamma", 3), ("exponential", 1), ("log_normal", 2), ("exponential and inverse_gaussian", 3)];
 
 #[test]
 fn files_and_resumed_runs_keep_every_bit() {

@@ -28,10 +28,9 @@ use crate::subjects::Member;
 /// A member in one coordinate (or more, if `parameters` has the coordinates one after the other), target of its own
 /// family.
 fn member(name: &str, dim: usize, weights: &[f64], parameters: &[&[f64]]) -> Approximation {
-    let component = ComponentKind::new(name, None).unwrap();
     let block = |b: &&[f64]| BlockState { b: b.to_vec(), precision: Vec::new() };
     let state = State {
-        family: Family::ef_mixture(component, weights.len()),
+        family: family_of((name, weights.len())),
         dim,
         blocks: parameters.iter().map(block).collect(),
         log_weights: weights.iter().map(|w| w.ln()).collect(),
@@ -88,7 +87,7 @@ fn recovers(p: Approximation) {
 
 /// Whether the library has this component.
 fn known(name: &str) -> bool {
-    ComponentKind::NAMES.contains(&name)
+    name.split(" and ").all(|name| ComponentKind::NAMES.contains(&name))
 }
 
 /// A density of two dependent positive numbers, z₁ + z₂ around 3.
@@ -111,6 +110,8 @@ impl PointwiseTarget for Pair {
     }
 }
 
+/// The mixture of this kind, or of two such as `gamma and exponential` in turn.
 fn family_of((name, components): (&str, usize)) -> Family {
-    Family::ef_mixture(ComponentKind::new(name, None).unwrap(), components)
+    let kinds: Vec<ComponentKind> = name.split(" and ").map(|name| ComponentKind::new(name, None).unwrap()).collect();
+    Family::ef_mixture_of_two(kinds[0], *kinds.last().unwrap(), components)
 }

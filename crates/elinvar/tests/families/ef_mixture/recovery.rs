@@ -34,6 +34,7 @@ fn mixtures_of_two_are_recovered() {
     for (name, one, two) in [
         ("gamma", &[20.0, 10.0][..], &[30.0, 5.0][..]),
         ("exponential", &[5.0], &[0.3]),
+        ("gamma and log_normal", &[20.0, 10.0], &[1.8, 0.3]),
         ("log_normal", &[0.0, 0.3], &[1.5, 0.4]),
         ("inverse_gaussian", &[1.0, 8.0], &[6.0, 40.0]),
         ("beta", &[4.0, 16.0], &[20.0, 6.0]),

@@ -110,6 +110,7 @@ fn plans_that_are_not_possible() {
 #[test]
 fn constants_of_a_family_outside_their_domain() {
     let degrees = "is outside its domain: a Student-t approximation needs a > 1: below that it has no covariance";
+    let directions = "is outside its domain: a family is skewed in one, two or three directions of its own";
     let shape = "is outside its domain: the inverse-Gaussian shape is a positive number";
     let cases = [
         (Family::mog(0), "components = 0 is outside its domain: a mixture needs at least one component".to_owned()),
@@ -121,6 +122,8 @@ fn constants_of_a_family_outside_their_domain() {
             Family::rank_k(0),
             "rank = 0 is outside its domain: a factor covariance needs at least one column; use `gaussian`".to_owned(),
         ),
+        (Family::skew_k(0), format!("directions = 0 {directions}")),
+        (Family::emg_k(4), format!("directions = 4 {directions}")),
     ];
     for (family, sentence) in cases {
         for family in [family, family.diagonal()] {

@@ -226,3 +226,82 @@ fn the_rank_one_gaussian_moves_by_theorem_three() {
     let after = one_step(&items.target(gaussian_prior()), &start, &plan());
     check_location("rank_k", &after, &p_new, &[(mu, of_mu), (alpha, of_alpha)]);
 }
+
+/// Cov[w | z] for two half-normal numbers by a plain sum over w₁, w₂ > 0, in w = exp(x − e^{−x}).
+fn covariance_of_w(gram: [[f64; 2]; 2], t: [f64; 2]) -> [[f64; 2]; 2] {
+    let h = 1.0 / 16.0;
+    let line: Vec<(f64, f64)> = (-70..=70)
+        .map(|k| f64::from(k) * h)
+        .map(|x| ((x - (-x).exp()).exp(), (-x).exp()))
+        .map(|(w, shrink)| (w, h * w * (1.0 + shrink)))
+        .collect();
+    let mut sums = [0.0; 6];
+    for (a, of_a) in &line {
+        for (b, of_b) in &line {
+            let square = (1.0 + gram[0][0]) * a * a + 2.0 * gram[0][1] * a * b + (1.0 + gram[1][1]) * b * b;
+            let density = of_a * of_b * (t[0] * a + t[1] * b - 0.5 * square).exp();
+            for (sum, term) in sums.iter_mut().zip([1.0, *a, *b, a * a, a * b, b * b]) {
+                *sum += density * term;
+            }
+        }
+    }
+    let [mass, a, b, aa, ab, bb] = sums;
+    let (a, b) = (a / mass, b / mass);
+    [[aa / mass - a * a, ab / mass - a * b], [ab / mass - a * b, bb / mass - b * b]]
+}
+
+/// §4.3 with two directions, u(w) = |w|, by Theorem 3 with the w of each draw: Ω has 2/π off its diagonal, and the
+/// slopes of the entropy are PAC and −P + PACAᵀP with C the mean of Cov[w | z] over the draws.
+#[test]
+fn the_skew_gaussian_in_two_directions_moves_by_theorem_three() {
+    let items = Items::new();
+    let (p, mu) = (precision(0), location(0));
+    let columns = [shift(), shift().iter().rev().map(|v| -0.5 * v).collect::<Vec<f64>>()];
+    let scale = Scale::from_precision(Shape::Full(DIM), p.entries.clone()).unwrap();
+    let block = Location::new([&mu[..], &columns[0], &columns[1]].concat(), scale).unwrap();
+    let start = Approximation::single(Family::skew_k(2), block).unwrap();
+    let mut source = NoiseSource::new(Noise::Independent, 2 + DIM, DRAWS);
+    source.begin(SEED, Purpose::Draws, 0, 0);
+    let mut normals = vec![0.0; (2 + DIM) * DRAWS];
+    source.fill_eps(&mut normals);
+    let v: Vec<Vec<f64>> = columns.iter().map(|a| p.times_vector(a)).collect();
+    let gram = [0, 1].map(|i| [0, 1].map(|j| dot(&columns[i], &v[j])));
+    let mut slopes = vec![vec![0.0; DIM]; 3];
+    let (mut g3, mut c) = (Matrix::zeros(DIM, DIM), [[0.0; 2]; 2]);
+    let share = 1.0 / DRAWS as f64;
+    for normals in normals.chunks_exact(2 + DIM) {
+        let w = [normals[0].abs(), normals[1].abs()];
+        let off = plus(&plus(&unwhitened(&p, &normals[2..]), w[0], &columns[0]), w[1], &columns[1]);
+        let (_, gradient, hessian) = items.all(&plus(&mu, 1.0, &off));
+        for (slope, loading) in slopes.iter_mut().zip([1.0, w[0], w[1]]) {
+            *slope = plus(slope, -share * loading, &gradient);
+        }
+        g3 = g3.plus(share, &hessian);
+        let own = covariance_of_w(gram, [dot(&v[0], &off), dot(&v[1], &off)]);
+        (0..4).for_each(|k| c[k % 2][k / 2] += share * own[k % 2][k / 2]);
+    }
+    let spread = [0, 1].map(|j: usize| plus(&v[0].iter().map(|v| c[j][0] * v).collect::<Vec<_>>(), c[j][1], &v[1]));
+    let identity = Matrix::diagonal(&[1.0; DIM]);
+    let entropy = outer(&v[0], &spread[0]).plus(1.0, &outer(&v[1], &spread[1]));
+    let p_new = p.plus(BETA, &g3.plus(DELTA, &identity).plus(-1.0, &p).plus(1.0, &entropy));
+    for (slope, spread) in slopes[1..].iter_mut().zip(&spread) {
+        *slope = plus(slope, 1.0, spread);
+    }
+    // Ω⁻¹ = [[1 + 2c²/v, −c/v, −c/v], [−c/v, 1/v, 0], [−c/v, 0, 1/v]] with c = E[w] and v = Var[w]; −δB is left of the
+    // prior.
+    let mean = (2.0 / std::f64::consts::PI).sqrt();
+    let variance = 1.0 - mean * mean;
+    let along = |j: usize, column: &[f64]| {
+        let direction = if j == 0 {
+            let both = plus(&slopes[1], 1.0, &slopes[2]);
+            let own: Vec<f64> = slopes[0].iter().map(|s| s * (1.0 + 2.0 * mean * mean / variance)).collect();
+            plus(&own, -mean / variance, &both)
+        } else {
+            plus(&slopes[j], -mean, &slopes[0]).iter().map(|s| s / variance).collect()
+        };
+        (column.to_vec(), plus(&direction, -DELTA, column))
+    };
+    let after = one_step(&items.target(gaussian_prior()), &start, &plan());
+    let moved = [along(0, &mu), along(1, &columns[0]), along(2, &columns[1])];
+    check_location("skew_k", &after, &p_new, &moved);
+}
