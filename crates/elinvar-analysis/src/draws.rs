@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
 use elinvar::Posterior;
-use elinvar::target::DrawBuffer;
+use elinvar::target::{DrawBuffer, Draws};
 
 /// The columns before the parameters.
 const FIRST: [&str; 3] = ["lp__", "log_p__", "log_g__"];
@@ -30,12 +30,11 @@ impl DrawTable<'_> {
 
     /// Appends these rows to `out`.
     fn rows(&self, rows: Range<usize>, out: &mut Vec<f64>) {
-        let transforms = self.posterior.transforms();
-        for s in rows {
+        let d = self.posterior.dim();
+        let points = Draws::new(d, &self.draws.view().as_slice()[rows.start * d..rows.end * d]);
+        for (s, natural) in rows.zip(&self.posterior.on_natural_scale(points)) {
             out.extend([0.0, self.log_p.as_ref().map_or(f64::NAN, |log_p| log_p[s]), self.log_q[s]]);
-            let start = out.len();
-            out.resize(start + transforms.n_constrained(), 0.0);
-            transforms.constrain(self.draws.get(s), &mut out[start..]);
+            out.extend_from_slice(natural);
         }
     }
 

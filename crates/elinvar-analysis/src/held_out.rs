@@ -83,12 +83,15 @@ impl Scores {
 
     /// Of the log predictive density of each row, and the error of the mean prediction.
     pub(crate) fn of_numbers(logs: &[f64], error: Score) -> Self {
-        let n = logs.len() as f64;
-        let value = logs.iter().sum::<f64>() / n;
-        let squares: f64 = logs.iter().map(|log| (log - value).powi(2)).sum();
-        let se = (squares / (n - 1.0) / n).sqrt();
-        let density = Metric::new("log_predictive_density", Score { value, se }, "nats");
+        let density = Metric::new("log_predictive_density", average(logs), "nats");
         Self::of(vec![density, Metric::new("rmse", error, "")])
+    }
+
+    /// Of the log probability of the class of each row, and whether it is the most probable one.
+    fn of_classes(logs: &[f64], right: &[bool]) -> Self {
+        let loss: Vec<f64> = logs.iter().map(|log| -log).collect();
+        let right: Vec<f64> = right.iter().map(|right| f64::from(u8::from(*right))).collect();
+        Self::of(vec![Metric::new("log_loss", average(&loss), "nats"), Metric::new("accuracy", average(&right), "")])
     }
 }
 
@@ -142,5 +145,33 @@ fn of_regression(
         return Ok(Scores::of_two_classes(&y, &means));
     }
     let logs: Vec<f64> = densities.into_iter().map(|(top, sum)| top + (sum / n).ln()).collect();
+    if let (Values::Classes(classes), false) = (held_out.response.values(), held_out.response.is_ordered()) {
+        let right =
+            most_probable(&held_out, posterior, draws, classes).into_iter().zip(&y).map(|(k, y)| k as f64 == *y);
+        return Ok(Scores::of_classes(&logs, &right.collect::<Vec<_>>()));
+    }
     Ok(Scores::of_numbers(&logs, rmse(&y, &means)))
+}
+
+/// The mean of numbers with its standard error.
+fn average(values: &[f64]) -> Score {
+    let n = values.len() as f64;
+    let value = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|x| (x - value).powi(2)).sum();
+    Score { value, se: (squares / (n - 1.0) / n).sqrt() }
+}
+
+/// For each row the class with the largest probability.
+fn most_probable(rows: &Regression<'_>, posterior: &Posterior, draws: &DrawBuffer, n_classes: usize) -> Vec<usize> {
+    let all: Vec<usize> = (0..rows.n_rows()).collect();
+    let mut sums = vec![0.0; all.len() * n_classes];
+    let mut now = vec![0.0; n_classes];
+    for z in draws.view().iter() {
+        rows.under(z, posterior.transforms(), &all, |place, _, given| {
+            rows.response.probabilities(given, &mut now);
+            sums[place * n_classes..].iter_mut().zip(&now).for_each(|(sum, p)| *sum += p);
+        });
+    }
+    let first_largest = |sums: &[f64]| (0..n_classes).rev().max_by(|a, b| sums[*a].total_cmp(&sums[*b])).unwrap_or(0);
+    sums.chunks_exact(n_classes).map(first_largest).collect()
 }

@@ -19,6 +19,7 @@ use crate::rows::{self, Loaded, Rows};
 use crate::settings::{STUDENT_T, Settings};
 use crate::size;
 use crate::start;
+use crate::wide;
 
 /// A fit that can be started.
 pub struct Job {
@@ -68,9 +69,11 @@ impl Job {
         }
         let model = UnderT::where_asked(model, &settings.model);
         let mut family = family(&asked, entry, model.layers().as_ref())?;
+        size::check_wide(settings, &family, &*model, rows.n_rows)?;
         let mut plan = settings.plan.clone();
         plan.max_draws = size::largest_draws(&plan, &family, model.target().dim());
-        let notes = choose_bias_correction(&mut plan, model.target()).into_iter().collect();
+        let of_rule = choose_bias_correction(&mut plan, model.target());
+        let notes = wide::sentence(&*model, rows.n_rows).into_iter().chain(of_rule).collect();
         size::check(settings, name, &family, model.target().dim(), rows.n_rows)?;
         family.check().map_err(Error::Refused)?;
         let mut resolved_plan = plan.resolve(model.target()).map_err(Error::Refused)?;

@@ -1,6 +1,7 @@
 //! Quantiles of the parameters of an answer, and how often each is positive.
 
 use elinvar::Posterior;
+use elinvar::target::Draws;
 
 use crate::answer_draws::AnswerDraws;
 use crate::quantiles::Ordered;
@@ -28,10 +29,9 @@ impl ParameterQuantiles {
         let stride = draws.len().div_ceil(most).max(1);
         let weights: Option<Vec<f64>> = weights.map(|all| all.iter().copied().step_by(stride).collect());
         let mut columns = vec![Vec::with_capacity(draws.len() / stride + 1); n_parameters];
-        let mut natural = vec![0.0; n_parameters];
-        for z in draws.view().iter().step_by(stride) {
-            posterior.transforms().constrain(z, &mut natural);
-            columns.iter_mut().zip(&natural).for_each(|(column, value)| column.push(*value));
+        let chosen: Vec<f64> = draws.view().iter().step_by(stride).flatten().copied().collect();
+        for natural in &posterior.on_natural_scale(Draws::new(posterior.dim(), &chosen)) {
+            columns.iter_mut().zip(natural).for_each(|(column, value)| column.push(*value));
         }
         let share = |column: &Vec<f64>| match &weights {
             Some(weights) => {

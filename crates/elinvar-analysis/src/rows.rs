@@ -8,7 +8,7 @@ use elinvar_data::{
 };
 
 use crate::error::Error;
-use crate::formula::{Design, Formula, Left, Mistake, Problem, Recipe};
+use crate::formula::{Design, Formula, Left, Mistake, Problem, Recipe, check_number};
 use crate::models::{Columns, ModelName, Trials};
 use crate::settings::Settings;
 
@@ -185,6 +185,9 @@ fn read(settings: &Settings, model: ModelName) -> Result<RegressionData, Error> 
     }
     let Some(target) = &data.target else { return Err(without_target(&path, data.array.as_ref())) };
     let read = RegressionData::read(&path, &selection(target))?;
+    if (entry.outcome)(&settings.model) == Outcome::Classes {
+        check_number(&path, target, &read.classes)?;
+    }
     match entry.beside.iter().find(|taken| read.names.iter().any(|name| name == *taken)) {
         Some(column) => Err(Error::NameTaken { file: file.clone(), column }),
         None => Ok(read),
@@ -241,7 +244,8 @@ fn formula(settings: &Settings, model: ModelName, text: &str) -> Result<OfTable,
     let missing = data.missing.unwrap_or_default();
     let available = names(&path, data.array.as_ref())?;
     let reading = formula.reading(Path::new(file), &available, missing)?;
-    let table = Table::read_with(&path, &Reading { array: data.array.clone(), ..reading })?;
+    let table = Table::read_with(&path, &Reading { array: data.array.clone(), ..reading });
+    let table = table.map_err(|error| formula.blamed(error))?;
     if table.n_rows() < 2 {
         return Err(elinvar_data::Error::TooFewRows { file: path, found: table.n_rows() }.into());
     }
@@ -253,8 +257,10 @@ impl OfTable {
     fn rows(&self, learn_from: Option<&[usize]>) -> Result<(RegressionData, Recipe), Error> {
         let (table, entry) = (&self.table, self.model.entry());
         let mut recipe = self.formula.learn(table, learn_from)?;
-        if self.outcome == Outcome::Levels {
-            recipe = recipe.with_levels(table)?.centred(table, learn_from)?;
+        match self.outcome {
+            Outcome::Levels => recipe = recipe.with_levels(table)?.centred(table, learn_from)?,
+            Outcome::Classes => recipe = recipe.with_levels(table)?,
+            _ => {}
         }
         if let Some(name) = entry.beside.iter().find(|taken| recipe.names().iter().any(|name| name == *taken)) {
             return Err(Error::NameTaken { file: table.file().display().to_string(), column: name });

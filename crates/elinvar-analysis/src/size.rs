@@ -9,7 +9,7 @@ use elinvar::target::Covariance;
 use elinvar_data::RegressionData;
 
 use crate::error::Error;
-use crate::models::ModelName;
+use crate::models::{Model, ModelName};
 use crate::settings::{Components, DIAGNOSTIC_DRAWS, Likelihood, Settings};
 
 /// Draws times parameters that are held in memory at once: 2 GiB.
@@ -52,6 +52,25 @@ pub(crate) fn check_network(settings: &Settings, model: ModelName, rows: &Regres
         None => format!("a network with {} inputs", rows.n_cols()),
     };
     Err(Error::Parameters { from, n_parameters, problem: format!("at most {most} fit into memory; give fewer") })
+}
+
+/// Refuses a full covariance that nobody has asked for, of many more coefficients than rows that cannot be fitted in the
+/// directions of the rows: it would take minutes.
+pub(crate) fn check_wide(settings: &Settings, family: &Family, model: &dyn Model, n_rows: usize) -> Result<(), Error> {
+    /// A full Gaussian of as many coordinates takes about ten seconds.
+    const MOST: usize = 1_000;
+    let asked = settings.family.name.is_some() || settings.family.covariance.is_some();
+    let n_parameters = model.target().dim();
+    let Some(rows) = model.regression().filter(|rows| rows.design.row_space().is_none()) else { return Ok(()) };
+    let is_wide = n_parameters > MOST && rows.design.n_cols() > n_rows;
+    if asked || !is_wide || family.covariance != Covariance::Full {
+        return Ok(());
+    }
+    let problem = format!(
+        "under priors that are not normal the {n_rows} rows do not make it smaller, and a full covariance takes minutes; \
+         give normal priors, such as --prior 'b ~ normal(0, 2.5)', or --family gaussian --covariance diagonal"
+    );
+    Err(Error::Parameters { from: "the table, with more columns than rows,".into(), n_parameters, problem })
 }
 
 /// Refuses what does not fit the model or the memory, and names the option that was given.

@@ -62,10 +62,13 @@ pub(crate) fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<
     if let (Outcome::Binary, Some([_, _])) = (outcome, table.levels(target)) {
         return Ok(table.column(target).map(|position| 2.0 * position - 1.0).collect());
     }
+    if let (Outcome::Classes, Some(_)) = (outcome, table.levels(target)) {
+        return Ok(table.column(target).collect());
+    }
     check_is_numeric(table, target)?;
     let mut y: Vec<f64> = table.column(target).collect();
     match outcome {
-        Outcome::Real | Outcome::Positive | Outcome::Share | Outcome::Levels => {
+        Outcome::Real | Outcome::Positive | Outcome::Share | Outcome::Levels | Outcome::Classes => {
             check_range(table, target, outcome, &y)?;
             if y.iter().all(|&v| v == y[0]) {
                 return Err(constant_target(table, target, y[0]));
@@ -91,7 +94,7 @@ pub(crate) fn single_outcome(table: &Table, outcome: Outcome) -> Result<Vec<f64>
     check_is_numeric(table, 0)?;
     let mut y: Vec<f64> = table.column(0).collect();
     match outcome {
-        Outcome::Real | Outcome::Levels => {}
+        Outcome::Real | Outcome::Levels | Outcome::Classes => {}
         Outcome::Positive | Outcome::Share => check_range(table, 0, outcome, &y)?,
         Outcome::Count | Outcome::Events => check_counts(table, 0, &y)?,
         Outcome::Binary => match lower_class(table, 0, &y) {

@@ -22,6 +22,8 @@ pub enum Outcome {
     Share,
     /// Classes in the order of their levels, numbers or texts.
     Levels,
+    /// Classes without an order, numbers or texts; given out as positions among their levels.
+    Classes,
 }
 
 /// Whether a column of ones stands before the features.
@@ -72,11 +74,12 @@ impl Selection {
 
     /// How a file is read for this selection.
     pub(crate) fn reading(&self, file: &Path) -> Result<Reading, Error> {
+        let of_classes = (self.outcome == Outcome::Classes).then_some(&self.target);
         Ok(Reading {
             columns: self.columns_to_read(file)?,
             missing: self.missing,
             categorical: self.categorical,
-            as_category: self.as_category.clone(),
+            as_category: self.as_category.iter().chain(of_classes).cloned().collect(),
             // Two labels are as good as 0 and 1.
             texts: if self.outcome == Outcome::Binary { vec![self.target.clone()] } else { Vec::new() },
             array: self.array.clone(),

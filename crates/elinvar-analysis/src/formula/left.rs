@@ -1,5 +1,7 @@
 //! The left side of a formula as numbers.
 
+use std::path::Path;
+
 use elinvar_data::{Outcome, Table};
 
 use super::arithmetic::{Arithmetic, index};
@@ -7,7 +9,7 @@ use super::mistake::{Mistake, Problem};
 use super::recipe::{Category, Recipe};
 use crate::error::Error;
 
-/// How many levels ordered classes have.
+/// How many classes there are, where they are more than two.
 const LEVELS: std::ops::RangeInclusive<usize> = 3..=32;
 
 /// What a row has to explain; lists that a formula does not have are empty.
@@ -29,7 +31,7 @@ impl Recipe {
     pub fn left(&self, table: &Table, outcome: Outcome) -> Result<Left, Error> {
         let response = &self.response;
         let values = |of: &Option<Arithmetic>| of.as_ref().map_or(Ok(Vec::new()), |of| of.values(table));
-        let (trials, weights) = (values(&response.trials)?, values(&response.weights)?);
+        let (trials, weights) = (self.trials(table)?, values(&response.weights)?);
         if let Some(i) = weights.iter().position(|w| *w < 0.0) {
             return Err(not_among(table, response.weights.as_ref(), i, weights[i], "a weight; weights are 0 or more"));
         }
@@ -45,26 +47,32 @@ impl Recipe {
                 values
             }
         };
-        let is_count = |n: &f64| n.fract() == 0.0 && *n >= 0.0;
-        if let Some(i) = trials.iter().position(|n| !is_count(n)) {
-            return Err(not_among(table, response.trials.as_ref(), i, trials[i], "a number of trials"));
-        }
         if let Some(i) = trials.iter().zip(&y).position(|(n, y)| y > n) {
             return Err(not_among(table, Some(&response.of), i, y[i], "a number of events: it exceeds the trials"));
         }
         Ok(Left { y, trials, weights })
     }
 
+    /// The trials of each row; none where the formula has none.
+    ///
+    /// # Errors
+    /// A value that is no number of trials, with its line.
+    pub(crate) fn trials(&self, table: &Table) -> Result<Vec<f64>, Error> {
+        let Some(of) = &self.response.trials else { return Ok(Vec::new()) };
+        let trials = of.values(table)?;
+        let is_count = |n: &f64| n.fract() == 0.0 && *n >= 0.0;
+        match trials.iter().position(|n| !is_count(n)) {
+            Some(i) => Err(not_among(table, Some(of), i, trials[i], "a number of trials")),
+            None => Ok(trials),
+        }
+    }
+
     /// Classes by the levels that the rows of the fit had.
     fn classes(&self, table: &Table, column: &str, outcome: Outcome) -> Result<Vec<f64>, Error> {
         let levels = self.response.levels.clone();
         let file = || table.file().into();
-        if outcome == Outcome::Levels {
-            if !LEVELS.contains(&levels.len()) {
-                return Err(
-                    Mistake::from(Problem::NumberOfClasses { file: file(), column: column.into(), levels }).into()
-                );
-            }
+        if matches!(outcome, Outcome::Levels | Outcome::Classes) {
+            check_number(table.file(), column, &levels)?;
             let codes = Category { column: column.into(), levels, reference: 0 }.codes(table)?;
             return Ok(codes.into_iter().map(|code| code as f64).collect());
         }
@@ -80,6 +88,15 @@ impl Recipe {
         let codes = Category { column: column.into(), levels, reference: 0 }.codes(table)?;
         Ok(codes.into_iter().map(|code| 2.0 * code as f64 - 1.0).collect())
     }
+}
+
+/// Refuses a target of so few classes that another model is for them, or of so many that they are hardly classes.
+pub(crate) fn check_number(file: &Path, column: &str, levels: &[String]) -> Result<(), Error> {
+    if LEVELS.contains(&levels.len()) {
+        return Ok(());
+    }
+    let (file, column, levels) = (file.into(), column.into(), levels.to_vec());
+    Err(Mistake::from(Problem::NumberOfClasses { file, column, levels }).into())
 }
 
 fn not_among(table: &Table, of: Option<&Arithmetic>, row: usize, value: f64, what: &'static str) -> Error {

@@ -2,10 +2,11 @@
 
 use elinvar::Posterior;
 use elinvar::model::{NoisePrior, Regression, RowLaw};
+use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, moments};
+use super::coefficients::{Coefficients, Design, moments};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Make, Model, PriorWords, Trials, UsualFamily};
 use crate::prior::Prior;
@@ -70,10 +71,9 @@ pub(super) fn make<L: RowLaw>(
         *prior = given.beside(name).unwrap_or(*prior);
     }
     let coefficients = Coefficients::new(given, &rows, transforms, by_data);
-    let tails = coefficients.tails();
-    let (x, y) = coefficients.design(rows)?;
+    let Design { x, y, prior, tails } = coefficients.design(rows)?;
     let mut target = Regression::<L>::of_trials(x, y, trials, coefficients.priors.base.precision())?
-        .with_coefficient_prior(coefficients.column_prior())?
+        .with_coefficient_prior(prior)?
         .with_auxiliary_priors(priors.clone())?;
     if !offset.is_empty() {
         target = target.with_offset(offset)?;
@@ -124,5 +124,13 @@ impl<L: RowLaw> Model for OfLaw<L> {
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
         self.coefficients.conflicts(posterior)
+    }
+
+    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
+        self.coefficients.draw_prior(&self.priors, stream, z)
+    }
+
+    fn remedy(&self) -> &'static str {
+        self.coefficients.priors.remedy_of_predictive()
     }
 }

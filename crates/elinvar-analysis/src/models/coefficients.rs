@@ -1,14 +1,16 @@
 //! What models with a coefficient for each column share: the design matrix and the prior.
 
 use elinvar::Posterior;
-use elinvar::model::DesignMatrix;
+use elinvar::model::{DesignMatrix, NoisePrior};
+use elinvar::random::Stream;
 use elinvar::target::{self, ColumnScale};
 use elinvar_data::{ColumnTransform, DesignColumn, RegressionData};
 
 use super::PriorWords;
+use super::under_t::SHAPE;
 use crate::number::significant;
-use crate::prior::{Prior, Priors, REMEDY, Tail};
-use crate::settings::ModelSettings;
+use crate::prior::{Prior, Priors, Tail, draw_positive};
+use crate::settings::{ModelSettings, STUDENT_T};
 
 /// Standard errors by which a prior moves a coefficient from least squares before that is worth a sentence.
 const FAR: f64 = 3.0;
@@ -19,6 +21,18 @@ pub(super) struct Coefficients {
     transforms: Vec<ColumnTransform>,
     pub(super) priors: Priors,
     given: ModelSettings,
+    /// How many linear predictors have such coefficients.
+    groups: usize,
+}
+
+/// What a model with coefficients is made of.
+pub(super) struct Design {
+    pub(super) x: DesignMatrix,
+    pub(super) y: Vec<f64>,
+    /// The prior of the coefficients of x, as far as the library declares it.
+    pub(super) prior: target::Prior,
+    /// Priors with heavy tails, which are no part of that.
+    pub(super) tails: Vec<Tail>,
 }
 
 impl Coefficients {
@@ -30,28 +44,33 @@ impl Coefficients {
         by_data: Prior,
     ) -> Self {
         let base = given.precision().map_or(by_data, |precision| Prior::Given { precision });
-        let priors = Priors::new(base, given.priors.as_deref().unwrap_or_default(), &rows.kinds, transforms);
-        Self { kinds: rows.kinds.clone(), transforms: transforms.to_vec(), priors, given: given.clone() }
+        let shared = (given.prior == Some(STUDENT_T)).then(|| given.prior_shape.unwrap_or(SHAPE));
+        let priors = Priors::new(base, given.priors.as_deref().unwrap_or_default(), &rows.kinds, transforms)
+            .with_shared_scale(shared);
+        Self { kinds: rows.kinds.clone(), transforms: transforms.to_vec(), priors, given: given.clone(), groups: 1 }
     }
 
-    /// The design matrix, which knows how to bring coefficients back to the units of the file, and the target.
-    pub(super) fn design(&self, rows: RegressionData) -> Result<(DesignMatrix, Vec<f64>), elinvar::Error> {
+    /// The same for each of so many linear predictors.
+    pub(super) fn for_each_of(self, groups: usize) -> Self {
+        Self { groups, ..self }
+    }
+
+    /// The design matrix, which knows how to bring coefficients back to the units of the file, and the responses. Where
+    /// it has fewer rows than columns and the priors are normal, it is the matrix of the directions that its rows see.
+    pub(super) fn design(&self, rows: RegressionData) -> Result<Design, elinvar::Error> {
         let n_cols = rows.n_cols();
         let matrix = DesignMatrix::new(rows.features, n_cols, rows.names)?;
         let is_scaled = self.transforms.iter().any(ColumnTransform::changes);
         let scale = |t: &ColumnTransform| ColumnScale { shift: t.shift, scale: t.scale };
         let matrix = if is_scaled { matrix.with_scales(self.transforms.iter().map(scale).collect())? } else { matrix };
-        Ok((matrix, rows.y))
-    }
-
-    /// The prior of a model that takes one for each column.
-    pub(super) fn column_prior(&self) -> target::Prior {
-        self.priors.declared(&self.kinds, &self.transforms)
-    }
-
-    /// Priors with heavy tails, which are no part of that.
-    pub(super) fn tails(&self) -> Vec<Tail> {
-        self.priors.tails(&self.transforms)
+        let prior = self.priors.declared(&self.kinds, &self.transforms);
+        let shares_scale = self.given.prior == Some(STUDENT_T);
+        let (x, prior) = if shares_scale { (matrix, prior) } else { matrix.in_row_space(&prior)? };
+        let mut tails = self.priors.tails(&self.transforms);
+        if let Some(space) = x.row_space() {
+            tails.iter_mut().for_each(|t| t.coordinate = space.own_direction(t.coordinate).unwrap_or(t.coordinate));
+        }
+        Ok(Design { x, y: rows.y, prior, tails })
     }
 
     pub(super) fn settings(&self) -> ModelSettings {
@@ -70,11 +89,14 @@ impl Coefficients {
 
     /// Means that the data put into the tail of their prior.
     pub(super) fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        self.priors.conflicts(posterior, &self.kinds, &self.transforms)
+        self.priors.conflicts(posterior, (&self.kinds, &self.transforms), self.groups)
     }
 
     /// Where the prior keeps a coefficient far from least squares, whose estimates and standard errors are given.
     pub(super) fn pulled(&self, posterior: &Posterior, least_squares: Option<Vec<(f64, f64)>>) -> Option<String> {
+        if posterior.transforms().row_space().is_some() {
+            return None;
+        }
         let means = posterior.approximation().mean();
         let pulls = least_squares.as_deref().unwrap_or_default().iter().zip(means).zip(&self.transforms);
         let pulls = pulls.map(|(((truth, error), mean), t)| {
@@ -87,17 +109,35 @@ impl Coefficients {
         worst.map(|(_, (pull, mean, truth, name))| {
             format!(
                 "Prior against data: the prior keeps {name} at {}, {} standard errors from {}, which least squares gives; \
-                 {REMEDY}.",
+                 {}.",
                 significant(mean),
                 significant(pull),
-                significant(truth)
+                significant(truth),
+                self.priors.remedy()
             )
+        })
+    }
+
+    /// Draws coefficients and, behind them, positive parameters from their priors, as coordinates of the fit; false
+    /// where one of them is flat.
+    pub(super) fn draw_prior(&self, beside: &[NoisePrior], stream: &mut Stream, z: &mut [f64]) -> bool {
+        let n = self.kinds.len();
+        if !self.priors.draw(&self.kinds, &self.transforms, stream, &mut z[..n]) {
+            return false;
+        }
+        z[n..].iter_mut().zip(beside).all(|(z, prior)| match draw_positive(prior, stream) {
+            Some(value) => {
+                *z = value.ln();
+                true
+            }
+            None => false,
         })
     }
 
     /// The mean of the last parameter, which stands behind the coefficients.
     pub(super) fn mean_of_last(&self, posterior: &Posterior) -> Option<f64> {
-        posterior.approximation().mean().get(self.kinds.len()).copied()
+        let mean = posterior.approximation().mean();
+        posterior.transforms().expected_coefficients(&mean).get(self.kinds.len()).copied()
     }
 }
 

@@ -2,10 +2,11 @@
 
 use elinvar::Posterior;
 use elinvar::model::{DesignMatrix, Glm, Likelihood};
+use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::Coefficients;
+use super::coefficients::{Coefficients, Design};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Make, Model, PriorWords, Trials, UsualFamily};
 use crate::prior::Prior;
@@ -54,11 +55,11 @@ pub(super) fn make<L: Likelihood + 'static>(
     let coefficients = Coefficients::new(given, &rows, transforms, Prior::WITHOUT_UNIT);
     let Beside { offset, weights, .. } = rows.beside.clone();
     let event = rows.classes.get(1).cloned().unwrap_or_else(|| "1".into());
-    let tails = coefficients.tails();
-    let (x, y) = coefficients.design(rows)?;
+    let Design { x, y, prior, tails } = coefficients.design(rows)?;
+    let by_columns = coefficients.priors.has_own() || x.row_space().is_some();
     let mut target = (law.target)(x, y, coefficients.priors.base.precision())?;
-    if coefficients.priors.has_own() {
-        target = target.with_coefficient_prior(coefficients.column_prior())?;
+    if by_columns {
+        target = target.with_coefficient_prior(prior)?;
     }
     if !offset.is_empty() {
         target = target.with_offset(offset)?;
@@ -98,5 +99,13 @@ impl<L: Likelihood> Model for Regression<L> {
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
         self.coefficients.conflicts(posterior)
+    }
+
+    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
+        self.coefficients.draw_prior(&[], stream, z)
+    }
+
+    fn remedy(&self) -> &'static str {
+        self.coefficients.priors.remedy_of_predictive()
     }
 }

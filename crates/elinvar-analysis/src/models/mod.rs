@@ -6,6 +6,7 @@
 mod beside;
 mod beta;
 mod binomial;
+mod categorical;
 mod coefficients;
 mod direction;
 mod gamma;
@@ -26,6 +27,7 @@ mod with_tails;
 use std::fmt;
 
 use elinvar::family::Approximation;
+use elinvar::random::Stream;
 use elinvar::target::{DrawBuffer, Target};
 use elinvar::{Family, Posterior};
 use elinvar_data::{ColumnTransform, Outcome, RegressionData};
@@ -49,6 +51,7 @@ const REGISTRY: &[&Entry] = &[
     &gamma::ENTRY,
     &beta::ENTRY,
     &ordinal::ENTRY,
+    &categorical::ENTRY,
     &network::ENTRY,
     &rate::ENTRY,
     &proportion::ENTRY,
@@ -146,6 +149,16 @@ pub(crate) trait Model: Sync {
         Vec::new()
     }
 
+    /// Draws its parameters from their prior, as coordinates of the fit; false where that cannot be done.
+    fn draw_prior(&self, _stream: &mut Stream, _z: &mut [f64]) -> bool {
+        false
+    }
+
+    /// What to do where prior and data contradict each other.
+    fn remedy(&self) -> &'static str {
+        ""
+    }
+
     /// How its parameters are cut into matrices, if they are.
     fn layers(&self) -> Option<Dims> {
         None
@@ -232,6 +245,15 @@ impl ModelName {
     }
 }
 
+/// What to do where a model is no regression with coefficients, as the end of a sentence.
+pub(crate) fn instead(model: &str) -> &'static str {
+    if model == network::ENTRY.name {
+        "; how it predicts is told by rows that are held out, --test-fraction 0.25"
+    } else {
+        ""
+    }
+}
+
 /// `a, b and c`.
 fn in_a_row(mut words: Vec<String>, last_word: &str) -> String {
     let last = words.pop().unwrap_or_default();
@@ -267,8 +289,8 @@ mod tests {
         let mut names: Vec<&str> = ModelName::all().map(ModelName::name).collect();
         assert_eq!(
             ModelName::list(),
-            "logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, network, rate, proportion and \
-             direction"
+            "logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, categorical, \
+             network, rate, proportion and direction"
         );
         names.sort_unstable();
         names.dedup();

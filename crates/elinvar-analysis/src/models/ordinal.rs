@@ -5,7 +5,7 @@ use elinvar::model::OrdinalRegression;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::Coefficients;
+use super::coefficients::{Coefficients, Design};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Model, PriorWords, Trials, UsualFamily};
 use crate::prior::Prior;
@@ -38,10 +38,9 @@ fn make(
     let Beside { offset, weights, .. } = rows.beside.clone();
     let n_classes = rows.classes.len();
     let coefficients = Coefficients::new(given, &rows, transforms, Prior::WITHOUT_UNIT);
-    let tails = coefficients.tails();
-    let (x, y) = coefficients.design(rows)?;
-    let mut target = OrdinalRegression::new(x, y, n_classes, coefficients.priors.base.precision())?
-        .with_coefficient_prior(coefficients.column_prior())?;
+    let Design { x, y, prior, tails } = coefficients.design(rows)?;
+    let mut target =
+        OrdinalRegression::new(x, y, n_classes, coefficients.priors.base.precision())?.with_coefficient_prior(prior)?;
     if !offset.is_empty() {
         target = target.with_offset(offset)?;
     }

@@ -6,12 +6,15 @@
 mod bernoulli;
 mod beta;
 mod binomial;
+mod categorical;
 mod gamma;
 mod negative_binomial;
 mod normal;
 mod ordinal;
 mod poisson;
 mod student_t;
+
+use std::borrow::Cow;
 
 use elinvar::model::DesignMatrix;
 use elinvar::random::Stream;
@@ -20,6 +23,7 @@ use elinvar::target::Transforms;
 pub(crate) use bernoulli::Bernoulli;
 pub(crate) use beta::Beta;
 pub(crate) use binomial::Binomial;
+pub(crate) use categorical::Categorical;
 pub(crate) use gamma::Gamma;
 pub(crate) use negative_binomial::NegativeBinomial;
 pub(crate) use normal::Normal;
@@ -63,6 +67,16 @@ pub(crate) trait Response: Sync {
         1
     }
 
+    /// Whether larger and smaller mean something, as they do not for classes without an order.
+    fn is_ordered(&self) -> bool {
+        true
+    }
+
+    /// Whether the linear predictor is a logarithm or a logit, and not in the unit of the response.
+    fn is_without_unit(&self) -> bool {
+        true
+    }
+
     /// The response as the law has it, of the number that the table gives: a class −1 is 0.
     fn observed(&self, y: f64) -> f64 {
         y
@@ -98,8 +112,8 @@ pub(crate) trait Response: Sync {
 #[derive(Clone, Copy)]
 pub(crate) struct Regression<'a> {
     pub(crate) response: &'a dyn Response,
-    /// The columns as the fit has them. Coefficients are the first coordinates of z, those of one predictor after those
-    /// of another.
+    /// The columns as the fit has them, or the directions that its rows see. Coefficients are the first coordinates of
+    /// z, those of one predictor after those of another.
     pub(crate) design: &'a DesignMatrix,
     /// Responses as the table gives them; empty for rows that are to be predicted.
     pub(crate) y: &'a [f64],
@@ -150,16 +164,18 @@ impl<'a> Regression<'a> {
         mut each: impl FnMut(usize, usize, Given<'_>),
     ) {
         let (d, n_predictors) = (self.design.n_cols(), self.response.n_predictors());
-        let mut natural = vec![0.0; transforms.n_constrained()];
-        transforms.constrain(z, &mut natural);
-        let auxiliary = &natural[n_predictors * d..];
+        // Rows in the directions of a fit take these as they are, other rows the coefficients of their columns.
+        let in_directions = self.design.row_space().is_some() || transforms.row_space().is_none();
+        let coefficients = if in_directions { Cow::Borrowed(z) } else { transforms.coefficients(z) };
+        let n_behind = coefficients.len() - n_predictors * d;
+        let auxiliary = transforms.constrain_behind(z.len() - n_behind, z);
         let mut eta = vec![0.0; n_predictors];
         for (place, &i) in rows.iter().enumerate() {
             let offset = self.offsets.get(i).copied().unwrap_or(0.0);
-            for (eta, beta) in eta.iter_mut().zip(z.chunks_exact(d)) {
+            for (eta, beta) in eta.iter_mut().zip(coefficients.chunks_exact(d)) {
                 *eta = offset + self.design.row(i).iter().zip(beta).map(|(x, beta)| x * beta).sum::<f64>();
             }
-            each(place, i, Given { eta: &eta, auxiliary, trials: self.trials(i) });
+            each(place, i, Given { eta: &eta, auxiliary: &auxiliary, trials: self.trials(i) });
         }
     }
 }

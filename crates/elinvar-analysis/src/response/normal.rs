@@ -14,6 +14,10 @@ impl Response for Normal {
         "normal"
     }
 
+    fn is_without_unit(&self) -> bool {
+        false
+    }
+
     fn values(&self) -> Values {
         Values::Numbers
     }

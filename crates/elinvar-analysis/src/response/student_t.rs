@@ -14,6 +14,10 @@ impl Response for StudentT {
         "student_t"
     }
 
+    fn is_without_unit(&self) -> bool {
+        false
+    }
+
     fn values(&self) -> Values {
         Values::Numbers
     }

@@ -19,6 +19,7 @@ fn laws() -> Vec<Case> {
         (Box::new(NegativeBinomial), vec![-0.5], vec![20.0]),
         (Box::new(Binomial), vec![0.4], vec![]),
         (Box::new(Ordinal { n_classes: 4 }), vec![0.3], vec![-1.0, 0.2, 2.5]),
+        (Box::new(Categorical { n_classes: 4 }), vec![0.3, -1.2, 2.0], vec![]),
         (Box::new(StudentT), vec![1.5], vec![0.3, 200.0]),
         (Box::new(Gamma), vec![0.7], vec![60.0]),
         (Box::new(Beta), vec![0.3], vec![150.0]),

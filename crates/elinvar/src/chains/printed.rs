@@ -2,9 +2,9 @@
 
 use super::stein::{Controls, Moments};
 use super::{CorrectedNumber, Frame, Part};
-use crate::linalg::dot;
+use crate::linalg::{dot, products};
 use crate::record::Estimate;
-use crate::target::Transforms;
+use crate::target::{Combination, Draws, Transforms};
 
 /// Some steps of chains, with C ∇log p at every state.
 pub(super) struct Reading<'a> {
@@ -27,6 +27,8 @@ pub(super) struct Inside {
 const STATES_EACH: usize = 50;
 /// Control variates of bent coordinates, at most about.
 const MOST_CONTROLS: usize = 12;
+/// Parameters with noise beside z that are taken at a time.
+const SPREAD_BLOCK: usize = 32;
 
 /// What a parameter is a function of.
 enum Function {
@@ -34,6 +36,8 @@ enum Function {
     Coordinate(usize, f64),
     /// A combination of coordinates.
     Linear(Vec<f64>),
+    /// A combination of coordinates with a constant and noise of its own.
+    Spread(Combination),
     /// Anything, with its gradient at the centre.
     Curved(Vec<f64>),
 }
@@ -117,15 +121,17 @@ impl<'a> Reading<'a> {
         for z in self.part.z.chunks_exact(d) {
             centre.iter_mut().zip(z).for_each(|(sum, z)| *sum += z / n);
         }
-        transforms.constrain(&centre, &mut x);
-        let linear = transforms.linear();
+        transforms.expect(&centre, &mut x);
+        let mut linear = transforms.linear();
         let mut functions: Vec<Function> = Vec::with_capacity(linear.len());
+        let lifted = linear.iter_mut().take(transforms.n_lifted().1);
+        functions.extend(lifted.filter_map(Option::take).map(Function::Spread));
         for block in transforms.blocks() {
             let (rows, columns) = (block.x.len(), block.z.len());
             let mut jacobian = vec![0.0; rows * columns];
             block.transform.jacobian(&centre[block.z.clone()], &x[block.x.clone()], &mut jacobian);
             for (row, k) in block.x.clone().enumerate() {
-                functions.push(match linear[k].as_slice() {
+                functions.push(match linear[k].as_ref().map_or(&[][..], |row| &row.terms) {
                     [] => {
                         let mut direction = vec![0.0; d];
                         for (j, i) in block.z.clone().enumerate() {
@@ -145,20 +151,19 @@ impl<'a> Reading<'a> {
         functions
     }
 
-    /// Calls `visit` with the index of every parameter that has values of its own, these and their controls.
+    /// Calls `visit` with the index of every parameter that has values of its own, these and their controls; those with
+    /// noise beside z have none.
     fn each_own(&self, transforms: &Transforms, mut visit: impl FnMut(usize, &[f64], &Controls)) -> Vec<Function> {
         let functions = self.functions(transforms);
         let width = transforms.n_constrained();
         let mut x = Vec::new();
         if functions.iter().any(|function| matches!(function, Function::Curved(_))) {
             x.resize(self.part.len() * width, 0.0);
-            for (z, x) in self.part.z.chunks_exact(self.frame.dim()).zip(x.chunks_exact_mut(width)) {
-                transforms.constrain(z, x);
-            }
+            transforms.constrain_all(Draws::new(self.frame.dim(), self.part.z), &mut x);
         }
         for (k, function) in functions.iter().enumerate() {
             match function {
-                Function::Coordinate(..) => {}
+                Function::Coordinate(..) | Function::Spread(_) => {}
                 Function::Linear(direction) => {
                     let (values, controls) = self.along(direction);
                     visit(k, &values, &controls);
@@ -172,7 +177,46 @@ impl<'a> Reading<'a> {
         functions
     }
 
-    /// The moments of every parameter that is not a coordinate times a factor, with its index.
+    /// The numbers of parameters with noise beside z: moments along their directions, with what the noise adds, and
+    /// quantiles of draws that have it.
+    fn spread(
+        &self,
+        transforms: &Transforms,
+        functions: &[Function],
+        names: &[String],
+        largest: f64,
+    ) -> Vec<CorrectedNumber> {
+        let (d, n, n_spread) = (self.frame.dim(), self.part.len(), transforms.n_lifted().1);
+        let mut drawn = vec![0.0; n * transforms.n_constrained()];
+        transforms.constrain_all(Draws::new(d, self.part.z), &mut drawn);
+        let mut numbers = Vec::with_capacity(n_spread);
+        let (mut along, mut scores) = (vec![0.0; n * SPREAD_BLOCK], vec![0.0; n * SPREAD_BLOCK]);
+        for block in functions[..n_spread].chunks(SPREAD_BLOCK) {
+            let mut directions = vec![0.0; block.len() * d];
+            let rows = block.iter().filter_map(|function| match function {
+                Function::Spread(row) => Some(row),
+                _ => None,
+            });
+            for (direction, row) in directions.chunks_exact_mut(d).zip(rows.clone()) {
+                row.terms.iter().for_each(|(i, factor)| direction[*i] += factor);
+            }
+            let (along, scores) = (&mut along[..n * block.len()], &mut scores[..n * block.len()]);
+            products::rows_times(self.part.z, d, &directions, along);
+            products::rows_times(self.scores, d, &directions, scores);
+            let columns = along.chunks_exact(n).zip(scores.chunks_exact(n));
+            for ((row, direction), (values, scores)) in rows.zip(directions.chunks_exact(d)).zip(columns) {
+                let variance = self.frame.variance_along(direction);
+                let controls = Controls::new(self.part.n, values, scores.to_vec(), variance);
+                let k = numbers.len();
+                let with_noise: Vec<f64> = drawn.iter().skip(k).step_by(transforms.n_constrained()).copied().collect();
+                let moments = controls.moments(values).beside(row.constant, row.spare);
+                numbers.push(number(&names[k], moments, &with_noise, &controls, largest));
+            }
+        }
+        numbers
+    }
+
+    /// The moments of every parameter that is not a coordinate times a factor and has no noise beside z, with its index.
     pub(super) fn parameters(&self, transforms: &Transforms) -> Vec<(usize, Moments)> {
         let mut own = Vec::new();
         self.each_own(transforms, |k, values, controls| own.push((k, controls.moments(values))));
@@ -193,13 +237,15 @@ impl<'a> Reading<'a> {
             .enumerate()
             .map(|(i, name)| {
                 let (values, controls) = self.coordinate(i, variances[i]);
-                CorrectedNumber { judged: true, ..number(name, &values, &controls, largest) }
+                CorrectedNumber { judged: true, ..number(name, controls.moments(&values), &values, &controls, largest) }
             })
             .collect();
         let mut own: Vec<Option<CorrectedNumber>> = vec![None; parameter_names.len()];
         let functions = self.each_own(transforms, |k, values, controls| {
-            own[k] = Some(number(&parameter_names[k], values, controls, largest));
+            own[k] = Some(number(&parameter_names[k], controls.moments(values), values, controls, largest));
         });
+        let spread = self.spread(transforms, &functions, parameter_names, largest);
+        own.iter_mut().zip(spread).for_each(|(own, number)| *own = Some(number));
         let parameters = functions.iter().zip(own).zip(parameter_names).map(|((function, own), name)| {
             own.unwrap_or_else(|| match function {
                 Function::Coordinate(i, factor) => scaled(&coordinates[*i], *factor, name),
@@ -211,8 +257,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-fn number(name: &str, values: &[f64], controls: &Controls, largest: f64) -> CorrectedNumber {
-    let moments = controls.moments(values);
+fn number(name: &str, moments: Moments, values: &[f64], controls: &Controls, largest: f64) -> CorrectedNumber {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let quantile = |p: f64| {

@@ -38,6 +38,22 @@ pub(crate) struct Moments {
     pub(crate) mean_apart: (f64, f64),
 }
 
+impl Moments {
+    /// Those of the sum with a constant and independent noise of this variance.
+    pub(crate) fn beside(self, constant: f64, variance: f64) -> Self {
+        let sd = (self.sd * self.sd + variance).sqrt();
+        let share = self.sd / sd;
+        Self {
+            mean: self.mean + constant,
+            sd,
+            mean_error: self.mean_error * share,
+            log_sd_error: self.log_sd_error * share * share,
+            largest: self.largest * share * share,
+            ..self
+        }
+    }
+}
+
 /// Control variates of n chains over some steps: numbers of mean zero under p, one per state.
 #[derive(Clone, Debug)]
 pub(crate) struct Controls {

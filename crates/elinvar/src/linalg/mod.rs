@@ -8,6 +8,7 @@ pub(crate) mod cholesky;
 pub(crate) mod eigen;
 pub(crate) mod layer;
 pub(crate) mod products;
+pub(crate) mod singular;
 
 /// Dimensions up to this are handled by plain loops.
 pub(crate) const SMALL: usize = 16;

@@ -18,6 +18,12 @@ pub(crate) fn rows_times(x: &[f64], d: usize, z: &[f64], out: &mut [f64]) {
     multiply(Accum::Replace, 1.0, MatRef::from_row_major_slice(x, n, d), MatRef::from_column_major_slice(z, d, s), out);
 }
 
+/// out += X Z, as [`rows_times`].
+pub(crate) fn add_rows_times(x: &[f64], d: usize, z: &[f64], out: &mut [f64]) {
+    let (n, s) = (x.len() / d, z.len() / d);
+    multiply(Accum::Add, 1.0, MatRef::from_row_major_slice(x, n, d), MatRef::from_column_major_slice(z, d, s), out);
+}
+
 /// out += Xᵀ R for a row-major X (n × d) and R (n × s); out is d × s.
 pub(crate) fn add_rows_transposed_times(x: &[f64], d: usize, r: &[f64], out: &mut [f64]) {
     let n = x.len() / d;

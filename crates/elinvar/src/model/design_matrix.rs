@@ -1,7 +1,9 @@
 //! A table of features.
 
+use std::sync::Arc;
+
 use crate::Error;
-use crate::target::{ColumnScale, Transforms};
+use crate::target::{ColumnScale, Prior, RowSpace, Transform, Transforms};
 
 /// A row-major N × d matrix of finite numbers with named columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +12,8 @@ pub struct DesignMatrix {
     names: Vec<String>,
     /// What was done to the columns; empty if nothing was.
     scales: Vec<ColumnScale>,
+    /// What the columns are directions of, with the names of the columns of the table, if they are.
+    directions: Option<(Arc<RowSpace>, Vec<String>)>,
 }
 
 impl DesignMatrix {
@@ -42,11 +46,15 @@ impl DesignMatrix {
                 problem: format!("{} is not a finite number; remove the row or fill it in", rows[i]),
             });
         }
-        Ok(Self { rows, names, scales: Vec::new() })
+        Ok(Self { rows, names, scales: Vec::new(), directions: None })
     }
 
     /// The same matrix with a first column of ones called `intercept`.
+    ///
+    /// # Panics
+    /// If its columns are directions.
     pub fn with_intercept(self) -> Self {
+        assert!(self.directions.is_none(), "the intercept comes before directions");
         let d = self.n_cols();
         let mut rows = Vec::with_capacity(self.rows.len() + self.n_rows());
         for row in self.rows.chunks_exact(d) {
@@ -60,7 +68,7 @@ impl DesignMatrix {
         if !scales.is_empty() {
             scales.insert(0, ColumnScale::NONE);
         }
-        Self { rows, names, scales }
+        Self { rows, names, scales, directions: None }
     }
 
     /// The same matrix, whose columns were shifted and scaled before: generalised linear models and linear regression
@@ -82,6 +90,55 @@ impl DesignMatrix {
     /// What was done to the columns; empty if nothing was.
     pub fn scales(&self) -> &[ColumnScale] {
         &self.scales
+    }
+
+    /// The matrix in the directions that its rows can see, and the prior of their coefficients, where the rows are
+    /// fewer than the columns; otherwise itself and the same prior. Models over it have the same posterior, of the
+    /// coefficients of all columns too: what no row sees keeps its prior. A column whose prior is flat is a direction
+    /// of its own.
+    ///
+    /// ```
+    /// use elinvar::model::{DesignMatrix, LogisticRegression};
+    /// use elinvar::target::{Prior, Target};
+    ///
+    /// let names = (1..=4).map(|i| format!("x{i}")).collect();
+    /// let x = DesignMatrix::new(vec![1.0, 0.5, -1.0, 2.0, 0.3, 0.0, 1.0, -1.0], 4, names)?;
+    /// let (x, prior) = x.in_row_space(&Prior::Gaussian { precision: 1.0, leading: 4 })?;
+    /// let model = LogisticRegression::new(x, vec![1.0, -1.0], 1.0)?.with_coefficient_prior(prior)?;
+    /// assert_eq!((model.about().dim, model.about().parameters.len()), (2, 4));
+    /// # Ok::<(), elinvar::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// For a [`Prior::StudentT`], whose coordinates are not independent.
+    pub fn in_row_space(self, prior: &Prior) -> Result<(Self, Prior), Error> {
+        let d = self.n_cols();
+        let found = if self.directions.is_none() { RowSpace::of(&self.rows, d, prior)? } else { None };
+        let Some((space, prior_of_directions)) = found else { return Ok((self, prior.clone())) };
+        let rows = space.seen_by(&self.rows);
+        let names = (1..=space.n_directions()).map(|k| format!("direction {k}")).collect();
+        let directions = Some((Arc::new(space), self.names));
+        Ok((Self { rows, names, scales: self.scales, directions }, prior_of_directions))
+    }
+
+    /// What the columns are directions of, if they are.
+    pub fn row_space(&self) -> Option<&RowSpace> {
+        self.directions.as_ref().map(|(space, _)| &**space)
+    }
+
+    /// Names of the columns of the table, of which the columns of this matrix may be directions.
+    pub fn table_names(&self) -> &[String] {
+        self.directions.as_ref().map_or(&self.names, |(_, names)| names)
+    }
+
+    /// From coefficients of these columns, so many groups of them, and what stands behind them to the scale that is
+    /// printed.
+    pub(super) fn transforms(&self, groups: usize, beside: impl IntoIterator<Item = Transform>) -> Transforms {
+        let mut blocks = vec![Transform::Identity; groups * self.n_cols()];
+        blocks.extend(beside);
+        let space = self.directions.as_ref().map(|(space, _)| space.clone());
+        let transforms = Transforms::new(blocks).expect("the transforms of a model have valid constants");
+        transforms.with_groups(space, self.scales.clone(), groups).expect("scales and directions were checked")
     }
 
     /// N.

@@ -18,7 +18,7 @@ use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
     About, Answer, Ask, Concavity, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows,
-    Scratch, Target, TargetError, Transforms, Want,
+    Scratch, Target, TargetError, Want,
 };
 use block::BESIDE;
 pub(super) use block::check_of_rows;
@@ -99,12 +99,10 @@ struct Sums<'a> {
 
 impl<L: Likelihood> Target for Glm<L> {
     fn about(&self) -> About {
-        let columns = self.x.scales().to_vec();
-        let transforms = Transforms::identity(self.x.n_cols()).with_columns(columns);
         About {
             names: self.x.names().to_vec(),
-            parameters: self.x.names().to_vec(),
-            transforms: transforms.expect("the scales of a design matrix were checked"),
+            parameters: self.x.table_names().to_vec(),
+            transforms: self.x.transforms(1, []),
             prior: self.prior.clone(),
             n_rows: Some(self.x.n_rows()),
             offers: Offers {
@@ -188,9 +186,8 @@ impl<L: Likelihood> Glm<L> {
     ///
     /// # Errors
     /// If there is not one for each row, or one is negative.
-    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, Error> {
         check_of_rows("weights (one per row)", &weights, self.x.n_rows(), 0.0)?;
-        self.constants.iter_mut().zip(&weights).for_each(|(constant, weight)| *constant *= weight);
         Ok(Self { weights, ..self })
     }
 

@@ -11,7 +11,7 @@ use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
 use crate::target::{
-    About, Answer, Ask, Derivatives, Offers, Parts, Prior, Room, Rows, Target, TargetError, Transform, Transforms, Want,
+    About, Answer, Ask, Derivatives, Offers, Parts, Prior, Room, Rows, Target, TargetError, Transform, Want,
 };
 
 /// y_n ~ N(x_nᵀβ, σ²) with a [`Prior`] of β and a [`NoisePrior`] of σ; z = (β, ℓ) with ℓ = log σ.
@@ -136,16 +136,11 @@ impl LinearRegression {
 
 impl Target for LinearRegression {
     fn about(&self) -> About {
-        let with = |last: &str| self.x.names().iter().cloned().chain([last.to_owned()]).collect();
-        let mut blocks = vec![Transform::Identity; self.n_coefficients() + 1];
-        blocks[self.n_coefficients()] = Transform::Log;
-        let transforms = Transforms::new(blocks).expect("identity and log need no constants");
+        let with = |names: &[String], last: &str| names.iter().cloned().chain([last.to_owned()]).collect();
         About {
-            names: with("log_sigma"),
-            parameters: with("sigma"),
-            transforms: transforms
-                .with_columns(self.x.scales().to_vec())
-                .expect("the scales of a design matrix were checked"),
+            names: with(self.x.names(), "log_sigma"),
+            parameters: with(self.x.table_names(), "sigma"),
+            transforms: self.x.transforms(1, [Transform::Log]),
             prior: self.coefficient_prior.clone(),
             n_rows: Some(self.x.n_rows()),
             offers: Offers {

@@ -2,6 +2,7 @@
 
 mod banana;
 mod beta_binomial;
+mod categorical_regression;
 mod design_matrix;
 mod direction;
 mod eight_schools;
@@ -25,6 +26,7 @@ mod rising_factorial;
 
 pub use banana::Banana;
 pub use beta_binomial::BetaBinomial;
+pub use categorical_regression::CategoricalRegression;
 pub use design_matrix::DesignMatrix;
 pub use direction::Direction;
 pub use eight_schools::{EightSchools, Parametrisation};

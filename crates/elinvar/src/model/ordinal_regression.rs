@@ -230,14 +230,11 @@ impl PointwiseTarget for OrdinalRegression {
     }
 
     fn transforms(&self) -> Transforms {
-        let mut blocks = vec![Transform::Identity; self.x.n_cols()];
-        blocks.push(Transform::Ordered { len: self.n_cuts });
-        let transforms = Transforms::new(blocks).expect("there is a cut point");
-        transforms.with_columns(self.x.scales().to_vec()).expect("the scales of a design matrix were checked")
+        self.x.transforms(1, [Transform::Ordered { len: self.n_cuts }])
     }
 
     fn constrained_names(&self) -> Vec<String> {
-        self.x.names().iter().cloned().chain((1..=self.n_cuts).map(|k| format!("cut{k}"))).collect()
+        self.x.table_names().iter().cloned().chain((1..=self.n_cuts).map(|k| format!("cut{k}"))).collect()
     }
 }
 

@@ -83,5 +83,9 @@ mod tests {
         assert!((out.log_p()[0] - (-2.0 - 6f64.ln())).abs() < 1e-14);
         assert!((out.grad(0)[0] - (-1.0 + 2.0 * 2.0)).abs() < 1e-14);
         assert!(PoissonRegression::new(x, vec![0.5, 1.0], 1.0).unwrap_err().to_string().contains("row 1"));
+        // Weights take the place of others, and count the constants of rows once.
+        let weighed = model.with_weights(vec![1.0, 3.0]).and_then(|model| model.with_weights(vec![1.0, 2.0])).unwrap();
+        weighed.evaluate(&Ask::all(Draws::new(1, &[0.0]), Want::Gradients), &mut out).unwrap();
+        assert!((out.log_p()[0] - (-3.0 - 2.0 * 6f64.ln())).abs() < 1e-14);
     }
 }

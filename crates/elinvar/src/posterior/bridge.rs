@@ -4,6 +4,8 @@ use crate::record::Estimate;
 
 /// Iterations, which settle geometrically.
 const MOST_ITERATIONS: usize = 1_000;
+/// Nats by which the last of them may move.
+const SETTLED: f64 = 1e-10;
 
 /// log ∫ p from log p − log q at draws of q and at states of chains on p, of which the latter are worth `effective`
 /// independent ones.
@@ -29,7 +31,7 @@ pub(super) fn log_evidence(of_q: &[f64], of_p: &[f64], effective: f64) -> Option
     let upper = |r: f64, log_z: f64| 1.0 / (p_share + q_share * (log_z - (r - middle)).exp());
     let lower = |r: f64, log_z: f64| 1.0 / (p_share * (r - middle).exp() + q_share * log_z.exp());
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let mut log_z = 0.0;
+    let (mut log_z, mut is_settled) = (0.0, false);
     for _ in 0..MOST_ITERATIONS {
         // A draw of q outside the domain counts with l = 0.
         let above = of_q.iter().map(|r| upper(*r, log_z)).sum::<f64>() / n_q;
@@ -40,9 +42,14 @@ pub(super) fn log_evidence(of_q: &[f64], of_p: &[f64], effective: f64) -> Option
         }
         let moved = (next - log_z).abs();
         log_z = next;
-        if moved < 1e-10 {
+        is_settled = moved < SETTLED;
+        if is_settled {
             break;
         }
+    }
+    // Where q and p have nothing in common each step moves a little, from wherever it began.
+    if !is_settled {
+        return None;
     }
     let relative = |values: &[f64], n: f64| {
         let mean = values.iter().sum::<f64>() / n;
@@ -59,6 +66,20 @@ pub(super) fn log_evidence(of_q: &[f64], of_p: &[f64], effective: f64) -> Option
 mod tests {
     use super::*;
     use crate::random::{Purpose, Stream};
+
+    /// p = N(0, I) and q = N(3, I) in 100 dimensions, 30 standard deviations apart: there is no bridge.
+    #[test]
+    fn what_has_nothing_in_common_has_no_evidence() {
+        let mut stream = Stream::open(6, Purpose::Sample, 0, 0);
+        // With t the coordinate along the line between the centres: log p − log q = 450 − 30 t.
+        let mut ratios =
+            |centre: f64| -> Vec<f64> { (0..1_000).map(|_| 450.0 - 30.0 * (centre + stream.normal())).collect() };
+        let (of_q, of_p) = (ratios(30.0), ratios(0.0));
+        assert_eq!(log_evidence(&of_q, &of_p, 1_000.0), None);
+        let (of_q, of_p): (Vec<f64>, Vec<f64>) =
+            (of_q.iter().map(|r| r / 30.0 + 14.5).collect(), of_p.iter().map(|r| r / 30.0 - 14.5).collect());
+        assert!(log_evidence(&of_q, &of_p, 1_000.0).is_some());
+    }
 
     /// p = e⁵ N(0, I) and q = N(0, 1.1² I) in 100 dimensions: importance weights keep few draws, the bridge holds.
     #[test]

@@ -290,6 +290,7 @@ impl Posterior {
     ///
     /// Of a simplex, a unit vector or a Cholesky factor the density is that of its free coordinates, as the log
     /// density of a [`Model`](crate::Model) is.
+    /// Of coefficients that outnumber the rows it is that of the part which the data know.
     ///
     /// # Panics
     /// If x does not have the posterior's number of parameters.

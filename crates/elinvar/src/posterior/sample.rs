@@ -105,7 +105,7 @@ impl Posterior {
     pub fn on_natural_scale(&self, z: Draws<'_>) -> Sample {
         let (transforms, names) = (self.transforms(), self.names().to_vec());
         let mut rows = vec![0.0; z.len() * names.len()];
-        rows.chunks_exact_mut(names.len()).zip(z.iter()).for_each(|(x, z)| transforms.constrain(z, x));
+        transforms.constrain_all(z, &mut rows);
         Sample { names, rows }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Estimate, limits};
-use crate::target::{DrawBuffer, Transform, Transforms};
+use crate::target::{DrawBuffer, Draws, Transform, Transforms};
 
 /// How the mean and the standard deviation of one parameter change when the draws of q are weighted towards p.
 ///
@@ -32,24 +32,20 @@ pub(super) fn shifts(
     to_q: &[f64],
 ) -> Vec<Shift> {
     let transformed = transformed(transforms);
-    let width = transforms.n_constrained() + transformed.len();
-    let mut row = vec![0.0; width];
-    let mut pass = |accumulate: &mut dyn FnMut(f64, f64, &[f64])| {
-        for ((z, p), q) in draws.view().iter().zip(to_p).zip(to_q) {
-            // Far out, where nothing has weight, a parameter may not be finite.
-            if *p == 0.0 && *q == 0.0 {
-                continue;
-            }
-            let (x, rest) = row.split_at_mut(transforms.n_constrained());
-            transforms.constrain(z, x);
-            rest.iter_mut().zip(&transformed).for_each(|(value, i)| *value = z[*i]);
-            accumulate(*p, *q, &row);
-        }
-    };
+    let n_parameters = transforms.n_constrained();
+    let width = n_parameters + transformed.len();
+    let mut pass = passes(transforms, &transformed, draws, to_p, to_q);
+    // What z does not decide has the same variance under p and under q.
+    let mut spare: Vec<f64> = vec![0.0; width];
+    if transforms.row_space().is_some() {
+        let rows = transforms.linear();
+        spare.iter_mut().zip(&rows).for_each(|(spare, row)| *spare = row.as_ref().map_or(0.0, |row| row.spare));
+    }
 
     let mut centres = vec![0.0; width];
     pass(&mut |_, q, row| centres.iter_mut().zip(row).for_each(|(centre, x)| *centre += q * x));
-    let mut moments = vec![Moments::default(); width];
+    let of_spare = |spare: &f64| Moments { q_variance: *spare, p_square: *spare, ..Moments::default() };
+    let mut moments: Vec<Moments> = spare.iter().map(of_spare).collect();
     pass(&mut |p, q, row| {
         for ((m, x), centre) in moments.iter_mut().zip(row).zip(&centres) {
             let deviation = x - centre;
@@ -62,10 +58,12 @@ pub(super) fn shifts(
     });
     let mut errors = vec![(0.0, 0.0); width];
     pass(&mut |p, q, row| {
-        for (((error, m), x), centre) in errors.iter_mut().zip(&moments).zip(row).zip(&centres) {
+        for ((((error, m), x), centre), spare) in errors.iter_mut().zip(&moments).zip(row).zip(&centres).zip(&spare) {
             let u = (x - centre) / m.q_sd();
             let v = u - m.mean();
-            let (mean, log_variance) = (p * v - q * u, p * (v * v / m.ratio() - 1.0) - q * (u * u - 1.0));
+            let beside = spare / m.q_variance;
+            let (squared_u, squared_v) = (u * u + beside, v * v + beside);
+            let (mean, log_variance) = (p * v - q * u, p * (squared_v / m.ratio() - 1.0) - q * (squared_u - 1.0));
             error.0 += mean * mean;
             error.1 += 0.25 * log_variance * log_variance;
         }
@@ -84,6 +82,42 @@ pub(super) fn shifts(
         Shift { name: name.clone(), mean, log_sd, instead: coordinate(index).filter(|_| m.is_dominated()) }
     });
     found.collect()
+}
+
+/// Calls what it is given with the weights and the numbers of every draw that has any: parameters, expected where z does
+/// not decide them, and the coordinates that are listed.
+fn passes<'a>(
+    transforms: &'a Transforms,
+    listed: &'a [usize],
+    draws: &'a DrawBuffer,
+    to_p: &'a [f64],
+    to_q: &'a [f64],
+) -> impl FnMut(&mut dyn FnMut(f64, f64, &[f64])) + 'a {
+    /// Draws that are mapped at a time, where that is a product of matrices.
+    const BLOCK: usize = 64;
+    let n_parameters = transforms.n_constrained();
+    let (d, n) = (draws.view().dim(), draws.len());
+    let block = if transforms.row_space().is_some() { BLOCK } else { 1 };
+    let mut x = vec![0.0; block * n_parameters];
+    let mut row = vec![0.0; n_parameters + listed.len()];
+    move |accumulate| {
+        for start in (0..n).step_by(block) {
+            let all = start..n.min(start + block);
+            // Far out, where nothing has weight, a parameter may not be finite.
+            if all.clone().all(|s| to_p[s] == 0.0 && to_q[s] == 0.0) {
+                continue;
+            }
+            let x = &mut x[..all.len() * n_parameters];
+            let points = Draws::new(d, &draws.view().as_slice()[all.start * d..all.end * d]);
+            transforms.expect_all(points, x);
+            for (s, x) in all.zip(x.chunks_exact(n_parameters)).filter(|(s, _)| to_p[*s] != 0.0 || to_q[*s] != 0.0) {
+                let (parameters, rest) = row.split_at_mut(n_parameters);
+                parameters.copy_from_slice(x);
+                rest.iter_mut().zip(listed).for_each(|(value, i)| *value = draws.get(s)[*i]);
+                accumulate(to_p[s], to_q[s], &row);
+            }
+        }
+    }
 }
 
 /// Sums over draws, of deviations from the mean under q.
@@ -119,27 +153,18 @@ impl Moments {
 
 /// The coordinates of z that are not parameters themselves.
 fn transformed(transforms: &Transforms) -> Vec<usize> {
-    let mut next = 0;
-    let mut found = Vec::new();
-    for block in transforms.as_slice() {
-        let coordinates = next..next + block.dim();
-        next = coordinates.end;
-        if *block != Transform::Identity {
-            found.extend(coordinates);
-        }
-    }
-    found
+    let directions = 0..transforms.n_lifted().0;
+    let others = transforms.blocks().filter(|block| block.transform != Transform::Identity);
+    directions.chain(others.flat_map(|block| block.z)).collect()
 }
 
 /// For every parameter on the constrained scale the coordinate of z that it is a function of, if it is one that is not
 /// bounded and not the coordinate itself.
 fn coordinates(transforms: &Transforms) -> Vec<Option<usize>> {
-    let mut next = 0;
-    let mut found = Vec::new();
-    for block in transforms.as_slice() {
-        let is_single = *block != Transform::Identity && block.dim() == 1 && block.n_constrained() == 1;
-        found.extend((0..block.n_constrained()).map(|_| is_single.then_some(next)));
-        next += block.dim();
+    let mut found = vec![None; transforms.n_lifted().1];
+    for block in transforms.blocks() {
+        let is_single = block.transform != Transform::Identity && block.z.len() == 1 && block.x.len() == 1;
+        found.extend(block.x.map(|_| is_single.then_some(block.z.start)));
     }
     found
 }

@@ -3,6 +3,11 @@
 use super::Posterior;
 use crate::chains::CorrectedNumber;
 use crate::record::Estimate;
+use crate::target::{Combination, Draws};
+
+/// Numbers that draws of coefficients by directions may take, and how few of them there may be.
+const MOST_NUMBERS: usize = 1 << 22;
+const LEAST_DRAWS: usize = 1_000;
 
 /// The numbers of an approximation, whose distance from the target nobody knows.
 pub(super) struct Approximated {
@@ -13,16 +18,17 @@ pub(super) struct Approximated {
 impl Posterior {
     /// Numbers with errors that are not known.
     pub(super) fn approximated(&self, n: usize, seed: u64) -> Approximated {
-        let draws = self.sample_z(n.max(2), seed);
         let d = self.dim();
-        let transforms = self.transforms();
-        let width = transforms.n_constrained();
+        let width = self.transforms().n_constrained();
+        // Coefficients by directions are many, and one draw of them takes a product with a matrix.
+        let is_lifted = self.transforms().row_space().is_some();
+        let n = if is_lifted { n.min((MOST_NUMBERS / width).max(LEAST_DRAWS)) } else { n }.max(2);
+        let draws = self.sample_z(n, seed);
         let mut columns = vec![Vec::with_capacity(n); width + d];
-        let mut x = vec![0.0; width];
-        for z in draws.view().iter() {
-            transforms.constrain(z, &mut x);
-            columns.iter_mut().zip(x.iter().chain(z)).for_each(|(column, value)| column.push(*value));
-        }
+        self.each_natural(draws.view(), |s, x| {
+            let row = x.iter().chain(draws.get(s));
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(*value));
+        });
         let exact = self.exact_moments();
         let names = self.names().iter().chain(self.names_z());
         let mut numbers: Vec<CorrectedNumber> = names
@@ -47,19 +53,36 @@ impl Posterior {
         Approximated { parameters: numbers, coordinates }
     }
 
+    /// Calls `visit` with the index of every draw and its parameters on the natural scale.
+    pub(super) fn each_natural(&self, z: Draws<'_>, mut visit: impl FnMut(usize, &[f64])) {
+        /// Draws that are mapped at a time.
+        const BLOCK: usize = 64;
+        let (d, width) = (z.dim(), self.transforms().n_constrained());
+        let mut x = vec![0.0; BLOCK.min(z.len()) * width];
+        for (b, z) in z.as_slice().chunks(BLOCK * d).enumerate() {
+            let x = &mut x[..z.len() / d * width];
+            self.transforms().constrain_all(Draws::new(d, z), x);
+            x.chunks_exact(width).enumerate().for_each(|(s, x)| visit(b * BLOCK + s, x));
+        }
+    }
+
     /// Mean and standard deviation under q of every parameter that is linear in z, and of every coordinate.
     pub(super) fn exact_moments(&self) -> Vec<Option<(f64, f64)>> {
         let d = self.dim();
         let (mean, cov) = (self.approximation().mean(), self.approximation().covariance());
         let linear = self.transforms().linear();
-        let parameters = linear.iter().map(|row| match row.as_slice() {
-            [] => None,
-            [(j, factor)] => Some((factor * mean[*j], factor.abs() * cov[j * d + j].sqrt())),
-            row => {
-                let entries = row.iter().flat_map(|a| row.iter().map(move |b| (a, b)));
-                let variance: f64 = entries.map(|((i, a), (j, b))| a * b * cov[i * d + j]).sum();
-                Some((row.iter().map(|(j, factor)| factor * mean[*j]).sum(), variance.max(0.0).sqrt()))
-            }
+        let parameters = linear.iter().map(|row| {
+            let Combination { constant, terms, spare } = row.as_ref()?;
+            let (at_mean, sd) = match terms.as_slice() {
+                [(j, factor)] => (factor * mean[*j], factor.abs() * cov[j * d + j].sqrt()),
+                terms => {
+                    let entries = terms.iter().flat_map(|a| terms.iter().map(move |b| (a, b)));
+                    let variance: f64 = entries.map(|((i, a), (j, b))| a * b * cov[i * d + j]).sum();
+                    (terms.iter().map(|(j, factor)| factor * mean[*j]).sum(), variance.max(0.0).sqrt())
+                }
+            };
+            let with_spare = if *spare > 0.0 { (sd * sd + spare).sqrt() } else { sd };
+            Some((constant + at_mean, with_spare))
         });
         parameters.chain((0..d).map(|i| Some((mean[i], cov[i * d + i].sqrt())))).collect()
     }

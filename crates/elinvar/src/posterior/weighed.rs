@@ -24,15 +24,14 @@ impl Posterior {
         let transforms = self.transforms();
         let width = transforms.n_constrained();
         // Far out, where nothing has weight, a parameter may not be finite.
-        let kept: Vec<usize> = (0..draws.len()).filter(|s| weights[*s] > 0.0).collect();
-        let mut columns = vec![Vec::with_capacity(kept.len()); width + self.dim()];
-        let mut x = vec![0.0; width];
-        for s in kept {
-            let z = draws.get(s);
-            transforms.constrain(z, &mut x);
-            let row = x.iter().chain(z);
-            columns.iter_mut().zip(row).for_each(|(column, value)| column.push((*value, weights[s])));
-        }
+        let n_kept = weights.iter().filter(|weight| **weight > 0.0).count();
+        let mut columns = vec![Vec::with_capacity(n_kept); width + self.dim()];
+        self.each_natural(draws.view(), |s, x| {
+            if weights[s] > 0.0 {
+                let row = x.iter().chain(draws.get(s));
+                columns.iter_mut().zip(row).for_each(|(column, value)| column.push((*value, weights[s])));
+            }
+        });
         let names = self.names().iter().chain(self.names_z());
         let exact = self.exact_moments();
         let numbers = names.zip(&mut columns).zip(exact).enumerate().map(|(k, ((name, column), exact))| {
@@ -50,7 +49,8 @@ impl Posterior {
         let mut coordinates = parameters.split_off(width);
         // A parameter that is a coordinate in other units knows its moments best.
         for (parameter, row) in parameters.iter().zip(transforms.linear()) {
-            if let [(i, factor)] = row[..] {
+            let Some(row) = row.filter(|row| row.spare == 0.0 && row.constant == 0.0) else { continue };
+            if let [(i, factor)] = row.terms[..] {
                 let of = |e: Estimate, factor: f64| Estimate::new(e.value / factor, e.mcse / factor.abs());
                 coordinates[i].mean = of(parameter.mean, factor);
                 coordinates[i].sd = of(parameter.sd, factor.abs());

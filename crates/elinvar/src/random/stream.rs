@@ -30,6 +30,8 @@ pub enum Purpose {
     Derivatives,
     /// Responses of a model given its parameters.
     Responses,
+    /// What rows cannot see of coefficients.
+    Unseen,
 }
 
 impl Purpose {
@@ -46,6 +48,7 @@ impl Purpose {
             Self::Contained => 8,
             Self::Derivatives => 9,
             Self::Responses => 10,
+            Self::Unseen => 11,
         }
     }
 }

@@ -1,10 +1,15 @@
 //! A list of transforms that covers all coordinates of z.
 
+mod of_directions;
+
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::Transform;
 use super::column_scale::{self, ColumnScale};
+use super::{RowSpace, Transform};
 use crate::Error;
+pub(crate) use of_directions::Combination;
 
 /// Transforms applied to consecutive coordinates; in files a list.
 ///
@@ -27,6 +32,10 @@ pub struct Transforms {
     blocks: Vec<Transform>,
     /// Of the leading coordinates; empty if no column was scaled.
     columns: Vec<ColumnScale>,
+    /// What the leading coordinates are directions of, if they are.
+    row_space: Option<Arc<RowSpace>>,
+    /// How often columns, or directions, follow each other.
+    groups: usize,
 }
 
 /// How transforms stand in files.
@@ -34,7 +43,14 @@ pub struct Transforms {
 #[serde(untagged)]
 enum Written {
     List(Vec<Transform>),
-    Scaled { transforms: Vec<Transform>, columns: Vec<ColumnScale> },
+    OfColumns {
+        transforms: Vec<Transform>,
+        columns: Vec<ColumnScale>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        row_space: Option<RowSpace>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        groups: Option<usize>,
+    },
 }
 
 /// A transform with the coordinates it uses.
@@ -59,12 +75,12 @@ impl Transforms {
             let reason = "the lengths add up to at most 2³² − 1";
             return Err(Error::Domain { parameter: "transforms", value: f64::INFINITY, reason });
         }
-        Ok(Self { blocks, columns: Vec::new() })
+        Ok(Self::unchecked(blocks))
     }
 
     /// The same without a check of constants, which [`Transforms::check`] makes later.
     pub(crate) fn unchecked(blocks: Vec<Transform>) -> Self {
-        Self { blocks, columns: Vec::new() }
+        Self { blocks, columns: Vec::new(), row_space: None, groups: 1 }
     }
 
     /// Whether the constants of all maps are valid.
@@ -77,12 +93,14 @@ impl Transforms {
 
     /// Whether x is z.
     pub(crate) fn is_identity(&self) -> bool {
-        self.columns.is_empty() && self.blocks.iter().all(|block| *block == Transform::Identity)
+        self.columns.is_empty()
+            && self.row_space.is_none()
+            && self.blocks.iter().all(|block| *block == Transform::Identity)
     }
 
     /// No constraint on `dim` coordinates.
     pub fn identity(dim: usize) -> Self {
-        Self { blocks: vec![Transform::Identity; dim], columns: Vec::new() }
+        Self::unchecked(vec![Transform::Identity; dim])
     }
 
     /// The same with leading coordinates that are coefficients of scaled columns: in x they are those of the columns as
@@ -102,14 +120,45 @@ impl Transforms {
     /// # Errors
     /// If a scale is not positive, a shift is not finite or not taken up by a plain first column, or a coordinate is
     /// transformed.
-    pub fn with_columns(mut self, columns: Vec<ColumnScale>) -> Result<Self, Error> {
+    pub fn with_columns(self, columns: Vec<ColumnScale>) -> Result<Self, Error> {
+        self.with_groups(None, columns, 1)
+    }
+
+    /// The same with so many groups of leading coordinates, one after the other, which are coefficients of the same
+    /// columns, or directions that their rows can see: then x holds the coefficients of all columns, a draw of them for
+    /// each z.
+    ///
+    /// # Errors
+    /// As [`Transforms::with_columns`].
+    pub(crate) fn with_groups(
+        mut self,
+        space: Option<Arc<RowSpace>>,
+        columns: Vec<ColumnScale>,
+        groups: usize,
+    ) -> Result<Self, Error> {
         let identities = self.blocks.iter().take_while(|block| **block == Transform::Identity).count();
-        if columns.len() > identities {
-            return Err(Error::Shape { what: "scaled columns", expected: identities, found: columns.len() });
+        let n_columns = space.as_ref().map_or(columns.len(), |space| space.n_columns());
+        let in_z = groups.saturating_mul(space.as_ref().map_or(columns.len(), |space| space.n_directions()));
+        if in_z > identities || groups == 0 {
+            return Err(Error::Shape { what: "leading coordinates of columns", expected: identities, found: in_z });
+        }
+        if !columns.is_empty() && columns.len() != n_columns {
+            return Err(Error::Shape { what: "scaled columns", expected: n_columns, found: columns.len() });
         }
         column_scale::check(&columns)?;
-        self.columns = columns;
+        (self.columns, self.row_space, self.groups) = (columns, space, groups);
         Ok(self)
+    }
+
+    /// The directions that the leading coordinates stand for, if they do.
+    pub fn row_space(&self) -> Option<&RowSpace> {
+        self.row_space.as_deref()
+    }
+
+    /// Leading coordinates of z that are directions, and of x that are their coefficients.
+    pub(crate) fn n_lifted(&self) -> (usize, usize) {
+        let of = |space: &RowSpace| (self.groups * space.n_directions(), self.groups * space.n_columns());
+        self.row_space().map_or((0, 0), of)
     }
 
     /// What was done to the columns of the leading coordinates; empty if nothing was.
@@ -123,31 +172,19 @@ impl Transforms {
     /// # Panics
     /// If there are not dim × dim numbers.
     pub fn unscale_covariance(&self, covariance: &mut [f64]) {
-        column_scale::covariance_to_original(&self.columns, covariance, self.dim());
-    }
-
-    /// For each coordinate of x the combination of coordinates of z that it is, as (coordinate, factor); empty if it is
-    /// none.
-    pub(crate) fn linear(&self) -> Vec<Vec<(usize, f64)>> {
-        let mut rows = Vec::with_capacity(self.n_constrained());
-        for block in self.blocks() {
-            let identity = block.transform == Transform::Identity;
-            rows.extend(block.x.map(|_| if identity { vec![(block.z.start, 1.0)] } else { Vec::new() }));
-        }
-        for (j, column) in self.columns.iter().enumerate() {
-            rows[j] = vec![(j, 1.0 / column.scale)];
-        }
-        let shifted = self.columns.iter().enumerate().filter(|(_, column)| column.shift != 0.0);
-        let taken_up: Vec<_> = shifted.map(|(j, column)| (j, -column.shift / column.scale)).collect();
-        if let Some(intercept) = rows.first_mut() {
-            intercept.extend(taken_up);
-        }
-        rows
+        column_scale::covariance_to_original(&self.columns, self.groups, covariance, self.dim());
     }
 
     /// The transforms in order.
     pub fn as_slice(&self) -> &[Transform] {
         &self.blocks
+    }
+
+    /// The transform that each coordinate of x comes from; that of a coefficient by directions is the identity.
+    pub fn of_parameters(&self) -> Vec<Transform> {
+        let mut each = vec![Transform::Identity; self.n_lifted().1];
+        self.blocks().for_each(|block| each.extend(block.x.map(|_| block.transform)));
+        each
     }
 
     /// Number of coordinates of z.
@@ -157,25 +194,44 @@ impl Transforms {
 
     /// Number of coordinates of x.
     pub fn n_constrained(&self) -> usize {
-        self.blocks.iter().map(Transform::n_constrained).sum()
+        let (in_z, in_x) = self.n_lifted();
+        self.blocks.iter().skip(in_z).map(Transform::n_constrained).sum::<usize>() + in_x
     }
 
+    /// The transforms one by one, without those of directions.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
-        let (mut z, mut x) = (0, 0);
-        self.blocks.iter().map(move |transform| {
+        let (mut z, mut x) = self.n_lifted();
+        self.blocks.iter().skip(z).map(move |transform| {
             let block = Block { transform: *transform, z: z..z + transform.dim(), x: x..x + transform.n_constrained() };
             (z, x) = (block.z.end, block.x.end);
             block
         })
     }
 
-    /// Writes x(z).
+    /// Writes x(z): where leading coordinates are directions, a draw of the coefficients given these, the same for the
+    /// same z.
     pub fn constrain(&self, z: &[f64], x: &mut [f64]) {
-        self.blocks().for_each(|b| b.transform.constrain(&z[b.z], &mut x[b.x]));
-        column_scale::to_original(&self.columns, x);
+        self.map(z, x, RowSpace::draw);
     }
 
-    /// Writes z(x).
+    fn map(&self, z: &[f64], x: &mut [f64], lift: fn(&RowSpace, &[f64], &mut [f64])) {
+        let (in_z, in_x) = self.n_lifted();
+        if let Some(space) = self.row_space() {
+            lift(space, &z[..in_z], &mut x[..in_x]);
+        }
+        self.blocks().for_each(|b| b.transform.constrain(&z[b.z], &mut x[b.x]));
+        self.to_units_of_columns(x);
+    }
+
+    fn to_units_of_columns(&self, x: &mut [f64]) {
+        if !self.columns.is_empty() {
+            x.chunks_exact_mut(self.columns.len())
+                .take(self.groups)
+                .for_each(|beta| column_scale::to_original(&self.columns, beta));
+        }
+    }
+
+    /// Writes z(x): where leading coordinates are directions, those of x, which has more.
     ///
     /// # Errors
     /// If x is outside the constraints or a length is wrong.
@@ -187,7 +243,17 @@ impl Transforms {
             return Err(Error::Shape { what: "unconstrained values", expected: self.dim(), found: z.len() });
         }
         self.blocks().try_for_each(|b| b.transform.unconstrain(&x[b.x], &mut z[b.z]))?;
-        column_scale::to_scaled(&self.columns, z);
+        let (p, r) = (self.columns.len(), self.row_space().map_or(self.columns.len(), RowSpace::n_directions));
+        let width = self.row_space().map_or(p, RowSpace::n_columns);
+        for group in 0..if width > 0 { self.groups } else { 0 } {
+            let mut beta = x[group * width..(group + 1) * width].to_vec();
+            column_scale::to_scaled(&self.columns, &mut beta);
+            let z = &mut z[group * r..(group + 1) * r];
+            match self.row_space() {
+                Some(space) => space.project(&beta, z),
+                None => z.copy_from_slice(&beta),
+            }
+        }
         Ok(())
     }
 
@@ -238,133 +304,22 @@ impl TryFrom<Written> for Transforms {
     fn try_from(written: Written) -> Result<Self, Error> {
         match written {
             Written::List(transforms) => Self::new(transforms),
-            Written::Scaled { transforms, columns } => Self::new(transforms)?.with_columns(columns),
+            Written::OfColumns { transforms, columns, row_space, groups } => {
+                Self::new(transforms)?.with_groups(row_space.map(Arc::new), columns, groups.unwrap_or(1))
+            }
         }
     }
 }
 
 impl From<Transforms> for Written {
-    fn from(Transforms { blocks, columns }: Transforms) -> Self {
-        if columns.is_empty() { Written::List(blocks) } else { Written::Scaled { transforms: blocks, columns } }
+    fn from(Transforms { blocks, columns, row_space, groups }: Transforms) -> Self {
+        if columns.is_empty() && row_space.is_none() {
+            return Written::List(blocks);
+        }
+        let (row_space, groups) = (row_space.map(Arc::unwrap_or_clone), (groups > 1).then_some(groups));
+        Written::OfColumns { transforms: blocks, columns, row_space, groups }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The first six have 10 coordinates of z and 11 of x, the others 1 + 1 + 6 + 6 and 1 + 1 + 6 + 10.
-    fn every_kind() -> Transforms {
-        Transforms::new(vec![
-            Transform::Identity,
-            Transform::Log,
-            Transform::Logit,
-            Transform::Interval { low: -2.0, high: 5.0 },
-            Transform::Ordered { len: 3 },
-            Transform::Simplex { len: 4 },
-            Transform::Above { low: 3.0 },
-            Transform::Below { high: -1.0 },
-            Transform::CovarianceCholesky { len: 3 },
-            Transform::CorrelationCholesky { len: 4 },
-        ])
-        .unwrap()
-    }
-
-    const Z: [f64; 24] = [
-        0.3, -0.7, 0.4, 1.1, -0.2, 0.5, -0.9, 0.8, -0.3, 0.25, 0.6, -1.2, 0.1, -0.4, 0.7, 0.35, -0.15, -0.55, 0.9,
-        -0.6, 0.45, 1.3, -0.8, 0.2,
-    ];
-    const X: usize = 29;
-
-    #[test]
-    fn a_simplex_keeps_its_smallest_entries() {
-        let simplex = Transforms::new(vec![Transform::Simplex { len: 3 }]).unwrap();
-        let mut x = [0.0; 3];
-        simplex.constrain(&[60.0, 0.0], &mut x);
-        // x₂ = x₃ = ½(1 − v₁) with 1 − v₁ = 2e^{−60}/(1 + 2e^{−60}).
-        assert!((x[1] / (-60f64).exp() - 1.0).abs() < 1e-12 && x[1] == x[2], "{x:?}");
-    }
-
-    #[test]
-    fn lengths_beyond_memory_are_refused() {
-        let long = Transform::Ordered { len: usize::MAX };
-        assert!(Transforms::new(vec![long, long]).is_err());
-    }
-
-    #[test]
-    fn unconstrain_inverts_constrain() {
-        let transforms = every_kind();
-        let (mut x, mut z) = ([0.0; X], [0.0; 24]);
-        transforms.constrain(&Z, &mut x);
-        transforms.unconstrain(&x, &mut z).unwrap();
-        assert!(z.iter().zip(&Z).all(|(a, b)| (a - b).abs() < 1e-14), "{z:?}");
-        assert!((x[7..11].iter().sum::<f64>() - 1.0).abs() < 1e-15);
-        for row in [&x[19..20], &x[20..22], &x[22..25], &x[25..29]] {
-            assert!((row.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() < 1e-15, "{row:?}");
-        }
-    }
-
-    /// Where the entries left of the diagonal stand in a triangle of four rows.
-    const OFF_DIAGONAL: [usize; 6] = [1, 3, 4, 6, 7, 8];
-
-    #[test]
-    fn the_jacobian_agrees_with_differences_and_its_determinant_with_the_logarithm() {
-        let transforms = every_kind();
-        let (mut x, mut jacobian) = ([0.0; X], vec![0.0; transforms.jacobian_len()]);
-        transforms.constrain(&Z, &mut x);
-        transforms.jacobian(&Z, &x, &mut jacobian);
-        let mut offset = 0;
-        let mut log_det = 0.0;
-        for b in transforms.blocks() {
-            for j in 0..b.z.len() {
-                let (mut up, mut down, mut x_up, mut x_down) = (Z, Z, [0.0; X], [0.0; X]);
-                up[b.z.start + j] += 1e-5;
-                down[b.z.start + j] -= 1e-5;
-                transforms.constrain(&up, &mut x_up);
-                transforms.constrain(&down, &mut x_down);
-                for i in 0..b.x.len() {
-                    let difference = (x_up[b.x.start + i] - x_down[b.x.start + i]) / 2e-5;
-                    assert!((jacobian[offset + j * b.x.len() + i] - difference).abs() < 1e-9);
-                }
-                // Every block is lower triangular in the entries of x that are free.
-                let row = if let Transform::CorrelationCholesky { .. } = b.transform { OFF_DIAGONAL[j] } else { j };
-                log_det += jacobian[offset + j * b.x.len() + row].abs().ln();
-            }
-            offset += b.z.len() * b.x.len();
-        }
-        assert!((transforms.log_jacobian(&Z) - log_det).abs() < 1e-13);
-    }
-
-    #[test]
-    fn files_hold_a_list_and_refuse_an_empty_interval() {
-        let text = serde_json::to_string(&every_kind()).unwrap();
-        assert!(text.starts_with(r#"["identity","log","logit",{"interval":{"low":-2.0,"high":5.0}}"#), "{text}");
-        assert_eq!(serde_json::from_str::<Transforms>(&text).unwrap(), every_kind());
-        assert!(serde_json::from_str::<Transforms>(r#"[{"interval":{"low":1.0,"high":1.0}}]"#).is_err());
-        for refused in ["simplex", "correlation_cholesky", "unit_vector"] {
-            assert!(serde_json::from_str::<Transforms>(&format!(r#"[{{"{refused}":{{"len":1}}}}]"#)).is_err());
-        }
-        assert!(serde_json::from_str::<Transforms>("[]").is_err());
-    }
-
-    #[test]
-    fn points_outside_the_constraints_are_refused() {
-        for (transform, x) in [
-            (Transform::Log, vec![0.0]),
-            (Transform::Logit, vec![1.0]),
-            (Transform::Interval { low: 0.0, high: 2.0 }, vec![2.5]),
-            (Transform::Ordered { len: 2 }, vec![1.0, 1.0]),
-            (Transform::Simplex { len: 2 }, vec![0.5, 0.6]),
-            (Transform::Identity, vec![f64::NAN]),
-            (Transform::Above { low: 1.0 }, vec![1.0]),
-            (Transform::Below { high: 1.0 }, vec![1.0]),
-            (Transform::CovarianceCholesky { len: 2 }, vec![1.0, 0.3, 0.0]),
-            (Transform::CorrelationCholesky { len: 2 }, vec![1.0, 0.3, 0.9]),
-            (Transform::CorrelationCholesky { len: 2 }, vec![1.0, 0.6, -0.8]),
-            (Transform::UnitVector { len: 2 }, vec![0.6, 0.7]),
-        ] {
-            let transforms = Transforms::new(vec![transform]).unwrap();
-            assert!(transforms.unconstrain(&x, &mut vec![0.0; transforms.dim()]).is_err(), "{transform:?}");
-        }
-    }
-}
+mod tests;

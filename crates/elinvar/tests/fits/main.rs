@@ -33,3 +33,4 @@ mod stops;
 mod surroundings;
 mod values_only;
 mod verdict;
+mod wide;

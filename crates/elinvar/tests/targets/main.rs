@@ -5,6 +5,7 @@ mod state;
 #[path = "../subjects/mod.rs"]
 mod subjects;
 
+mod categorical;
 mod conformance;
 mod expectations;
 mod neural_network;

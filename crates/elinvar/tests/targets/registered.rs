@@ -1,10 +1,10 @@
 //! The targets under test.
 
 use elinvar::model::{
-    Activation, Architecture, Banana, BetaBinomial, BetaRegression, BinomialRegression, DesignMatrix, Direction,
-    EightSchools, Funnel, GammaRegression, Gaussian, GaussianMixture, LinearRegression, LogisticRegression,
-    NegativeBinomialRegression, NetworkNoise, NeuralNetwork, NoisePrior, OrdinalRegression, Parametrisation,
-    PoissonRate, PoissonRegression, Proportion, Regression, RowLaw, StudentTRegression,
+    Activation, Architecture, Banana, BetaBinomial, BetaRegression, BinomialRegression, CategoricalRegression,
+    DesignMatrix, Direction, EightSchools, Funnel, GammaRegression, Gaussian, GaussianMixture, LinearRegression,
+    LogisticRegression, NegativeBinomialRegression, NetworkNoise, NeuralNetwork, NoisePrior, OrdinalRegression,
+    Parametrisation, PoissonRate, PoissonRegression, Proportion, Regression, RowLaw, StudentTRegression,
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Prior, Target, Transform, Transforms, from_fn, from_fns};
 
@@ -45,6 +45,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case("linear, with weights", linear(50, 3).with_weights(positive(50, 22)).unwrap(), 0.7),
         case("ordinal", ordinal(90, 3, 5), 0.6),
         case("ordinal, two classes", ordinal(40, 2, 2), 0.6),
+        case("categorical", categorical(90, 3, 4), 0.6),
+        case("categorical, several blocks", categorical(600, 2, 3), 0.6),
         case("negative binomial", negative_binomial(100, 3), 0.7),
         case("negative binomial, in chunks", negative_binomial(5000, 4), 0.7),
         case(
@@ -134,6 +136,18 @@ fn weighed<L: RowLaw>(model: Regression<L>, n: usize) -> Regression<L> {
 pub(crate) fn negative_binomial(n: usize, d: usize) -> NegativeBinomialRegression {
     let counts = numbers(n, 13).into_iter().map(|v| (60.0 * v * v * v * v).floor()).collect();
     NegativeBinomialRegression::new(design(n, d), counts, 0.3).unwrap()
+}
+
+fn categorical(n: usize, d: usize, classes: usize) -> CategoricalRegression {
+    let y =
+        numbers(n, 25).iter().map(|u| ((u + 1.0) / 2.0 * classes as f64).floor().min(classes as f64 - 1.0)).collect();
+    let names = (0..classes).map(|k| format!("class{k}")).collect();
+    weighed_categorical(CategoricalRegression::new(design(n, d), y, names, 0.3).unwrap(), n)
+}
+
+fn weighed_categorical(model: CategoricalRegression, n: usize) -> CategoricalRegression {
+    let offset = scaled(0.5, numbers(n, 21));
+    model.with_offset(offset).and_then(|model| model.with_weights(positive(n, 22))).unwrap()
 }
 
 fn ordinal(n: usize, d: usize, classes: usize) -> OrdinalRegression {

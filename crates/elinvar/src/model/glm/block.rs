@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Glm, Likelihood};
 use crate::Error;
-use crate::linalg::axpy;
+use crate::linalg::{axpy, dot};
 use crate::model::kernels;
 use crate::target::Rows;
 
@@ -43,9 +43,9 @@ impl<L: Likelihood> Glm<L> {
     /// Items `range` of the selection.
     pub(super) fn gather<'a>(&'a self, rows: Rows<'_>, range: Range<usize>, memory: &'a mut [f64]) -> Block<'a> {
         let Rows::Subset(indices) = rows else {
-            let constant = if self.constants.is_empty() { 0.0 } else { kernels::sum(&self.constants[range.clone()]) };
             let of = |list: &'a [f64]| if list.is_empty() { list } else { &list[range.clone()] };
-            let (offset, weights) = (of(&self.offset), of(&self.weights));
+            let (offset, weights, constants) = (of(&self.offset), of(&self.weights), of(&self.constants));
+            let constant = if weights.is_empty() { kernels::sum(constants) } else { dot(constants, weights) };
             return Block { x: self.x.rows(range.clone()), y: &self.y[range], offset, weights, constant };
         };
         let (d, n) = (self.x.n_cols(), range.len());
@@ -60,7 +60,8 @@ impl<L: Likelihood> Glm<L> {
             let index = *index as usize;
             row.copy_from_slice(self.x.row(index));
             *response = self.y[index];
-            constant += self.constants.get(index).copied().unwrap_or(0.0);
+            let weight = self.weights.get(index).copied().unwrap_or(1.0);
+            constant += weight * self.constants.get(index).copied().unwrap_or(0.0);
         }
         Block { x, y, offset, weights, constant }
     }

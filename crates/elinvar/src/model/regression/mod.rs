@@ -22,9 +22,7 @@ use std::marker::PhantomData;
 use super::glm::{block_rows, check_of_rows};
 use super::{DesignMatrix, NoisePrior};
 use crate::Error;
-use crate::target::{
-    About, Answer, Ask, Covariance, Derivatives, Offers, Prior, Room, Target, TargetError, Transform, Transforms,
-};
+use crate::target::{About, Answer, Ask, Covariance, Derivatives, Offers, Prior, Room, Target, TargetError, Transform};
 use pass::Sizes;
 
 /// Most parameters that a law has besides the linear predictor.
@@ -221,15 +219,11 @@ impl<L: RowLaw> Regression<L> {
 impl<L: RowLaw> Target for Regression<L> {
     fn about(&self) -> About {
         let (p, k) = (self.x.n_cols(), L::AUXILIARY.len());
-        let mut blocks = vec![Transform::Identity; p];
-        blocks.extend(vec![Transform::Log; k]);
-        let transforms = Transforms::new(blocks).expect("identity and log need no constants");
-        let columns = self.x.scales().to_vec();
-        let names = self.x.names().iter().cloned();
+        let (names, parameters) = (self.x.names().iter().cloned(), self.x.table_names().iter().cloned());
         About {
-            names: names.clone().chain(L::AUXILIARY.iter().map(|name| format!("log_{name}"))).collect(),
-            parameters: names.chain(L::AUXILIARY.iter().map(|name| (*name).into())).collect(),
-            transforms: transforms.with_columns(columns).expect("the scales of a design matrix were checked"),
+            names: names.chain(L::AUXILIARY.iter().map(|name| format!("log_{name}"))).collect(),
+            parameters: parameters.chain(L::AUXILIARY.iter().map(|name| (*name).into())).collect(),
+            transforms: self.x.transforms(1, vec![Transform::Log; k]),
             prior: self.coefficient_prior.clone(),
             n_rows: Some(self.x.n_rows()),
             offers: Offers { values: true, hessian: true, ..Offers::GRADIENT },
