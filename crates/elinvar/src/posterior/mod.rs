@@ -177,6 +177,7 @@ impl Posterior {
     }
 
     /// Names of the parameters on their natural scale, as draws, tables and [`Posterior::summary`] have them.
+    #[expect(clippy::misnamed_getters, reason = "files keep the names of z under that word")]
     pub fn names(&self) -> &[String] {
         &self.record.constrained_names
     }
