@@ -3,7 +3,6 @@
 Prints a table of gradients and smallest effective numbers of draws; with ``--write`` it goes into docs/hand-over.md.
 """
 
-import pathlib
 import sys
 
 import jax
@@ -19,9 +18,10 @@ from numpyro.infer import MCMC, NUTS  # noqa: E402
 
 import elinvar  # noqa: E402
 
+from page import put  # noqa: E402
+
 CHAINS, DRAWS, SEEDS = 2, 500, (1, 2, 3)
 WARM_UP, SHORT = 1000, 75
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "hand-over.md"
 
 
 def schools():
@@ -111,10 +111,7 @@ def main():
         table.append(compared(name, model))
         print(table[-1], flush=True)
     if "--write" in sys.argv:
-        text = PAGE.read_text(encoding="utf-8")
-        before, rest = text.split("<!-- table -->\n", 1)
-        _, after = rest.split("<!-- end -->", 1)
-        PAGE.write_text(before + "<!-- table -->\n" + "\n".join(table) + "\n<!-- end -->" + after, encoding="utf-8")
+        put("hand-over.md", "table", table)
 
 
 if __name__ == "__main__":

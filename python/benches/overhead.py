@@ -5,12 +5,15 @@ point, beside an empty one of the same signature.
 """
 
 import ctypes
+import sys
 import time
 
 import numpy as np
 
 import elinvar
 from elinvar import _elinvar
+
+from page import put
 
 REPEATS, INNER = 30, 300
 
@@ -50,5 +53,15 @@ def address():
     return 1e6 * (calls[1] - calls[0]) / 1000
 
 
-print(f"a batch of a NumPy function: {batch():.1f} µs beyond the function")
-print(f"an evaluation of a C function: {address():.3f} µs")
+def main():
+    lines = [
+        f"- a batch of a NumPy function: {batch():.1f} µs beyond the function",
+        f"- an evaluation of a C function: {address():.3f} µs",
+    ]
+    print("\n".join(lines))
+    if "--write" in sys.argv:
+        put("python-speed.md", "overhead", lines)
+
+
+if __name__ == "__main__":
+    main()

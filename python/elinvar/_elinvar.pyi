@@ -20,12 +20,17 @@ class Stop:
 class Model:
     @staticmethod
     def batch(
-        names: Sequence[str], gradient: Callable[[np.ndarray], Any], value: Callable[[np.ndarray], Any] | None = None
+        names: Sequence[str],
+        gradient: Callable[[np.ndarray], Any],
+        value: Callable[[np.ndarray], Any] | None = None,
+        hessian: Callable[[np.ndarray], Any] | None = None,
     ) -> Model: ...
     @staticmethod
     def address(names: Sequence[str], address: int, user: int = 0, owner: Any = None) -> Model: ...
     @staticmethod
-    def stan(names: Sequence[str], gradient: int, free: int, model: int, owner: Any) -> Model: ...
+    def stan(
+        names: Sequence[str], gradient: int, free: int, model: int, owner: Any, hessian: int = 0
+    ) -> Model: ...
     @staticmethod
     def regression(
         likelihood: str, names: Sequence[str], x: np.ndarray, y: np.ndarray, precision: float

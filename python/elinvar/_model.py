@@ -19,7 +19,8 @@ class Model:
 
     ``core`` is asked for log densities and gradients at points z of R^d, ``expand`` turns points of shape (n, d) into a
     dictionary of the user's variables, each of shape (n, ...), with ``dims`` and ``coords`` as ArviZ has them. Entries
-    of arrays are named from ``first_index`` on.
+    of arrays are named from ``first_index`` on. ``log_likelihood``, where there is one, gives that of every observation
+    at such points, by observed variable.
     """
 
     core: Any
@@ -29,6 +30,7 @@ class Model:
     coords: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "function"
     first_index: int = 0
+    log_likelihood: Callable[[np.ndarray], Mapping[str, Any]] | None = None
 
     @property
     def dim(self) -> int:
@@ -75,15 +77,19 @@ def from_batch(
     dim: int | None = None,
     *,
     log_density: Callable[[np.ndarray], Any] | None = None,
+    hessian: Callable[[np.ndarray], Any] | None = None,
     names: Sequence[str] | None = None,
     expand: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     coords: Mapping[str, Any] | None = None,
+    log_likelihood: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     kind: str = "a batch function",
 ) -> Model:
     """A model of a function on batches: z of shape (n, d) gives log densities (n,) and gradients (n, d).
 
-    ``log_density``, if it is given, is called where gradients are not needed.
+    ``log_density``, if it is given, is called where gradients are not needed; ``hessian``, if it is given, turns points
+    into second derivatives (n, d, d). ``log_likelihood`` turns points into a dictionary of arrays (n, ...), the log
+    likelihoods of observations, for ``to_arviz``.
     """
     names = coordinate_names(names, dim)
 
@@ -94,8 +100,13 @@ def from_batch(
     def value(z):
         return np.asarray(log_density(z), dtype=np.float64)
 
-    core = _elinvar.Model.batch(names, both, None if log_density is None else value)
-    return Model(core, names, expand, dims or {}, coords or {}, kind)
+    def second(z):
+        return np.asarray(hessian(z), dtype=np.float64)
+
+    core = _elinvar.Model.batch(
+        names, both, None if log_density is None else value, None if hessian is None else second
+    )
+    return Model(core, names, expand, dims or {}, coords or {}, kind, log_likelihood=log_likelihood)
 
 
 def from_function(
@@ -129,6 +140,7 @@ def from_address(
     expand: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     coords: Mapping[str, Any] | None = None,
+    log_likelihood: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     kind: str = "a C function",
 ) -> Model:
     """A model of a C function, such as a numba ``cfunc``, called without Python.
@@ -139,4 +151,4 @@ def from_address(
     """
     names = coordinate_names(names, dim)
     core = _elinvar.Model.address(names, address, user_data, keep_alive)
-    return Model(core, names, expand, dims or {}, coords or {}, kind)
+    return Model(core, names, expand, dims or {}, coords or {}, kind, log_likelihood=log_likelihood)

@@ -13,11 +13,12 @@ from ._missing import needs
 from ._model import Model
 
 
-def from_stan(model: Any, data: Any = None) -> Model:
+def from_stan(model: Any, data: Any = None, *, hessian: bool = False) -> Model:
     """A model of a Stan program: a ``.stan`` file, a library that BridgeStan has compiled, or its ``StanModel``.
 
     ``data`` is a dictionary, JSON text or the path of a JSON file. Parameters and transformed parameters are in every
-    result; generated quantities are not.
+    result; generated quantities are not. ``hessian=True`` lets a fit ask for second derivatives, which BridgeStan takes
+    from differences of gradients unless it was compiled with ``BRIDGESTAN_AD_HESSIAN``.
     """
     if isinstance(model, (str, os.PathLike)):
         bridgestan = needs("bridgestan", "stan")
@@ -30,7 +31,12 @@ def from_stan(model: Any, data: Any = None) -> Model:
         return ctypes.cast(getattr(model.stanlib, function), ctypes.c_void_p).value or 0
 
     core = _elinvar.Model.stan(
-        names, address("bs_log_density_gradient"), address("bs_free_error_msg"), int(model.model), model
+        names,
+        address("bs_log_density_gradient"),
+        address("bs_free_error_msg"),
+        int(model.model),
+        model,
+        address("bs_log_density_hessian") if hessian else 0,
     )
     places = _places(model.param_names(include_tp=True))
 

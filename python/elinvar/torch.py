@@ -19,8 +19,12 @@ def from_torch(
     expand: Callable[[np.ndarray], Mapping[str, Any]] | None = None,
     dims: Mapping[str, Sequence[str]] | None = None,
     coords: Mapping[str, Any] | None = None,
+    hessian: bool = False,
 ) -> Model:
-    """A model of ``log_density(z)`` for a tensor z of shape (d,) and dtype float64, evaluated by ``torch.func.vmap``."""
+    """A model of ``log_density(z)`` for a tensor z of shape (d,) and dtype float64, evaluated by ``torch.func.vmap``.
+
+    ``hessian=True`` lets a fit ask for second derivatives, too, which was not seen to pay.
+    """
     torch = needs("torch", "torch")
     both = torch.func.vmap(torch.func.grad_and_value(log_density))
     value = torch.func.vmap(log_density)
@@ -33,10 +37,15 @@ def from_torch(
         with torch.no_grad():
             return value(torch.from_numpy(z)).numpy()
 
+    def curvature(z):
+        return second(torch.from_numpy(z)).detach().numpy()
+
+    second = torch.func.vmap(torch.func.hessian(log_density))
     return from_batch(
         gradient_and_value,
         dim,
         log_density=value_alone,
+        hessian=curvature if hessian else None,
         names=names,
         expand=expand,
         dims=dims,

@@ -18,6 +18,11 @@ def check_schools(fit):
         row = next(row for row in fit.rows() if row["name"] == name)
         assert abs(row["mean"] - mean) < 0.1 * sd, (name, row, mean, sd)
     assert draws["theta"].shape == (4000, 8)
+    FOUND[fit.model.kind] = fit
+
+
+# The fits of eight schools by kind of model, for the comparison at the end.
+FOUND: dict = {}
 
 
 @pytest.fixture
@@ -190,3 +195,22 @@ def test_numba():
     fit = elinvar.fit(elinvar.from_address(log_density.address, dim=4, keep_alive=log_density), progress=False)
     assert fit.trusted
     assert np.allclose([row["mean"] for row in fit.rows()], np.arange(4), atol=0.1)
+
+
+def test_all_front_ends_give_the_same_posterior():
+    from densities import SCHOOLS, eight_schools, schools_of
+
+    check_schools(elinvar.fit(elinvar.from_batch(eight_schools, names=SCHOOLS, expand=schools_of), progress=False))
+    if len(FOUND) < 2:
+        pytest.skip("no other front end is installed")
+    draws = {kind: fit.sample(4000) for kind, fit in FOUND.items()}
+    stacked = {name: np.stack([found[name].reshape(4000, -1) for found in draws.values()]) for name in ("mu", "theta")}
+    for name, values in stacked.items():
+        means, sd = values.mean(axis=1), values.std(axis=(0, 1))
+        # Draws of chains that move well have an error of about 0.02 sd.
+        assert np.all(np.abs(means - means.mean(axis=0)) < 0.08 * sd), (name, means, sd)
+    # Those that keep all constants have the same evidence, whatever the order of their coordinates is.
+    whole = [FOUND[kind].record for kind in ("PyMC", "NumPyro") if kind in FOUND]
+    for one, other in zip(whole, whole[1:], strict=False):
+        error = np.hypot(one["log_evidence_se"], other["log_evidence_se"])
+        assert abs(one["log_evidence"] - other["log_evidence"]) < max(5 * error, 0.02), (one, other)

@@ -3,7 +3,6 @@
 import json
 import pathlib
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import pytest
 import elinvar
 
 from densities import EFFECTS, ERRORS, reference_schools
+from stan_library import compiled as compile_program
 
 HERE = pathlib.Path(__file__).parent / "stan"
 DATA = {"n": 8, "effects": EFFECTS.tolist(), "errors": ERRORS.tolist()}
@@ -20,24 +20,10 @@ DATA = {"n": 8, "effects": EFFECTS.tolist(), "errors": ERRORS.tolist()}
 def schools(tmp_path_factory):
     """The library of ``schools.stan``: about twenty seconds of a processor."""
     pytest.importorskip("bridgestan")
-    httpstan = pytest.importorskip("httpstan")
+    pytest.importorskip("httpstan")
     if shutil.which("g++") is None:
         pytest.skip("there is no g++")
-    home = pathlib.Path(httpstan.__file__).parent
-    folder = tmp_path_factory.mktemp("stan")
-    flags = ["-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-w", "-D_REENTRANT", "-DSTAN_THREADS"]
-    flags += ["-DBOOST_DISABLE_ASSERTS", "-isystem", str(home / "include")]
-    source, library = folder / "schools.hpp", folder / "schools_model.so"
-
-    def run(*words):
-        subprocess.run([str(word) for word in words], check=True)
-
-    run(home / "stanc", "--O1", "--o", source, HERE / "schools.stan")
-    run("g++", *flags, "-x", "c++", "-c", source, "-o", folder / "schools.o")
-    run("g++", *flags, "-c", HERE / "bridge.cpp", "-o", folder / "bridge.o")
-    objects = [folder / "schools.o", folder / "bridge.o", home / "lib" / "libtbb.so.2"]
-    run("g++", "-shared", *objects, f"-Wl,-rpath,{home / 'lib'}", "-o", library)
-    return library
+    return compile_program(HERE / "schools.stan", tmp_path_factory.mktemp("stan"))
 
 
 @pytest.mark.filterwarnings("ignore:Loading a shared object")

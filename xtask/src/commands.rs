@@ -119,6 +119,15 @@ pub(crate) const TASKS: &[Task] = &[
         },
     },
     Task {
+        name: "references",
+        argument: None,
+        about: "default fits of tables against rstanarm and others; writes docs/references.md",
+        commands: |_| {
+            let tests = cargo("test -p elinvar-cli --all-features --test commands references:: -- --nocapture");
+            vec![Call { environment: Some(("ELINVAR_REFERENCES", "all".into())), ..tests }]
+        },
+    },
+    Task {
         name: "defaults",
         argument: Some("[means.csv]"),
         about: "the default plan on problems with a known KL divergence; writes docs/defaults.md",

@@ -48,8 +48,11 @@ fn main() -> ExitCode {
     if name == "python" && rest.iter().all(|argument| argument == "--all") {
         return test_python(!rest.is_empty(), true);
     }
-    if name == "bench" && rest == ["python"] {
-        return ended("bench python", python::bench());
+    if name == "bench" && rest.first().is_some_and(|of| of == "python") && rest[1..].iter().all(|all| all == "--all") {
+        return ended("bench python", python::bench(rest.len() > 1));
+    }
+    if name == "gallery" && rest.is_empty() {
+        return ended("gallery", python::gallery());
     }
     let Some(task) = TASKS.iter().find(|task| task.name == name) else {
         eprint!("xtask: there is no task \"{name}\"; choose one of these:\n\n{}", help());
@@ -102,6 +105,7 @@ fn help() -> String {
     }
     text +=
         &format!("  {:<16} {}\n", "python [--all]", "the Python package: wheel and tests; --all: with every front end");
+    text += &format!("  {:<16} {}\n", "gallery", "models of PyMC's, NumPyro's and Stan's galleries; docs/gallery.md");
     text += &format!("  {:<16} {}\n", "picture", "draws what `elinvar fit` prints into docs/fit.svg");
     text +=
         &format!("  {:<16} {}\n", "release", "the program as it is given to others, without the paths of its folders");

@@ -14,7 +14,7 @@ const CORE: [&str; 4] = ["maturin>=1.9,<2", "numpy>=2", "pytest>=8", "arviz-base
 ///
 /// Where the newest PyMC is one that imports the old ArviZ, the newest matplotlib does not go with it.
 /// Stan's compiler and headers come with httpstan.
-const ALL: [&str; 11] = [
+const ALL: [&str; 13] = [
     "jax",
     "numpyro",
     "pymc",
@@ -26,6 +26,8 @@ const ALL: [&str; 11] = [
     "matplotlib<3.10",
     "bridgestan",
     "httpstan",
+    "nutpie",
+    "arviz-stats",
 ];
 
 /// Why there are no Python tests.
@@ -43,14 +45,38 @@ pub(crate) enum Tested {
 /// Makes an environment with the package in it and runs its tests; with `all`, those of every front end.
 pub(crate) fn test(all: bool) -> Result<Tested, String> {
     let Some(python) = installed(all)? else { return Ok(Tested::NoPython) };
-    call(Command::new(&python).args(["-m", "pytest", "--import-mode=append"]).current_dir(root()))?;
+    // The numbers of the package are compared with those of the program.
+    let target = root().join("target");
+    call(
+        cargo().args(["build", "--all-features", "--bin", "elinvar", "--target-dir"]).arg(&target).current_dir(root()),
+    )?;
+    let program = target.join("debug").join("elinvar");
+    let mut tests = Command::new(&python);
+    tests.args(["-m", "pytest", "--import-mode=append"]).current_dir(root()).env("ELINVAR_PROGRAM", program);
+    call(&mut tests)?;
     Ok(Tested::Passed)
 }
 
-/// Times what the package adds to a user's own function.
-pub(crate) fn bench() -> Result<(), String> {
-    let python = installed(false)?.ok_or(MISSING)?;
-    call(Command::new(&python).arg(root().join("python").join("benches").join("overhead.py")))
+/// Times what the package adds to a user's own function; with `all`, also the way to a first verdict and second
+/// derivatives, and writes docs/python-speed.md.
+pub(crate) fn bench(all: bool) -> Result<(), String> {
+    let python = installed(all)?.ok_or(MISSING)?;
+    let benches = root().join("python").join("benches");
+    if !all {
+        return call(Command::new(&python).arg(benches.join("overhead.py")));
+    }
+    ["overhead.py", "first_verdict.py", "hessians.py"]
+        .into_iter()
+        .try_for_each(|bench| call(Command::new(&python).arg(benches.join(bench)).arg("--write")))
+}
+
+/// Fits every model of python/gallery, beside a sampler, and writes docs/gallery.md.
+pub(crate) fn gallery() -> Result<(), String> {
+    let python = installed(true)?.ok_or(MISSING)?;
+    let found = root().join("target").join("python").join("gallery.jsonl");
+    // What an earlier wheel has found is not what this one finds.
+    let _ = std::fs::remove_file(&found);
+    call(Command::new(&python).arg(root().join("python").join("gallery").join("run.py")).arg("--out").arg(&found))
 }
 
 fn root() -> PathBuf {

@@ -15,9 +15,10 @@ use crate::held_out::{self, Test};
 use crate::job::Job;
 use crate::model_check::{self, ModelCheck};
 use crate::parameter_quantiles::ParameterQuantiles;
+use crate::prior::far_from_data;
 use crate::report::Frame;
 use crate::settings::Settings;
-use crate::{json, page, report};
+use crate::{json, left_to_prior, page, report};
 
 /// A finished fit, judged.
 #[non_exhaustive]
@@ -112,7 +113,19 @@ impl Analysis {
         let checked = |rows| model_check::check(&rows, &posterior, &answer.take(model_check::DRAWS), seed);
         let model_check = regression.and_then(checked);
         let quantiles = Some(ParameterQuantiles::of(&posterior, &answer, n, job.quantiles()));
-        let warnings = job.notes.iter().cloned().chain(job.model.conflicts(&posterior)).collect();
+        let mut conflicts = job.model.conflicts(&posterior);
+        // Draws of the prior are of coefficients, not of the directions that few rows see.
+        let is_whole = posterior.transforms().row_space().is_none();
+        if let (true, Some(rows)) = (conflicts.is_empty() && is_whole, &regression) {
+            let (dim, remedy) = (posterior.dim(), job.model.remedy());
+            let draw = |stream: &mut _, z: &mut [f64]| job.model.draw_prior(stream, z);
+            conflicts.extend(far_from_data(rows, posterior.transforms(), seed, remedy, draw, dim));
+        }
+        if let Some(rows) = &regression {
+            let mean = posterior.approximation().mean();
+            conflicts.extend(left_to_prior::sentences(rows, posterior.transforms(), &mean, seed));
+        }
+        let warnings = job.notes.iter().cloned().chain(conflicts).collect();
         Ok(Self {
             warnings,
             model_check,

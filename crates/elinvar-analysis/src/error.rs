@@ -387,12 +387,25 @@ pub enum Error {
         what: String,
     },
     /// Something that is asked of the rows of a regression, where there is none.
-    #[error("elinvar {command} works on regressions, and {model} is none")]
+    #[error(
+        "elinvar {command} works on regressions with coefficients, and {model} is none{}",
+        crate::models::instead(model)
+    )]
     NoRegression {
         /// The model.
         model: String,
         /// What was asked for.
         command: &'static str,
+    },
+    /// A column whose effect cannot be shown, or that cannot be held at a value.
+    #[error("{flag} {name}: {problem}")]
+    NoEffect {
+        /// What was typed.
+        flag: &'static str,
+        /// The column.
+        name: String,
+        /// Why not.
+        problem: String,
     },
     /// A kept fit whose table came from the standard input.
     #[error("the table of this fit came from the standard input, which is not kept: fit it from a file")]

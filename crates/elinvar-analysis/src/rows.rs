@@ -244,7 +244,8 @@ fn formula(settings: &Settings, model: ModelName, text: &str) -> Result<OfTable,
     let missing = data.missing.unwrap_or_default();
     let available = names(&path, data.array.as_ref())?;
     let reading = formula.reading(Path::new(file), &available, missing)?;
-    let table = Table::read_with(&path, &Reading { array: data.array.clone(), ..reading })?;
+    let table = Table::read_with(&path, &Reading { array: data.array.clone(), ..reading });
+    let table = table.map_err(|error| formula.blamed(error))?;
     if table.n_rows() < 2 {
         return Err(elinvar_data::Error::TooFewRows { file: path, found: table.n_rows() }.into());
     }

@@ -82,11 +82,11 @@ fn rows(table: &mut Table, problem: &Problem, seeds: usize, draws: usize) -> Res
 
 const INTRODUCTION: &str = "# Skewness in several directions
 
-Independent log-gamma variables (and normal ones), mixed by a matrix, are skewed in as many directions. KL(q‖p) in nats of default fits,
-lowest and highest of the seeds with the largest Monte Carlo error, and what the fits have cost, the search for a start included. One
-direction ([skew](families/skew.md), [emg](families/emg.md)) takes a part of the skewness, several ([skew_k](families/skew_k.md),
-[emg_k](families/emg_k.md)) take more. *Gradients*: the target gives no Hessians. One Hessian counts as one evaluation here, as one
-gradient does.
+Independent log-gamma variables (and normal ones), mixed by a matrix, are skewed in as many directions. KL(q‖p) in
+nats of default fits, lowest and highest of the seeds with the largest Monte Carlo error, and what the fits have cost,
+the search for a start included. One direction ([skew](families/skew.md), [emg](families/emg.md)) takes a part of the
+skewness, several ([skew_k](families/skew_k.md), [emg_k](families/emg_k.md)) take more. *Gradients*: the target gives
+no Hessians. One Hessian counts as one evaluation here, as one gradient does.
 
 Written by `cargo xtask directions`.
 

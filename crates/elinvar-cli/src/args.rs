@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use elinvar_analysis::settings::value::{at_least_one, count, positive, seed};
 
+use crate::effects::{self, EffectsArgs};
 use crate::fit_args::{FIT_EXAMPLES, FitArgs};
 use crate::run_args::{
     self, CompareArgs, CompletionsArgs, DiagnoseArgs, InitsArgs, LooArgs, ManArgs, PredictArgs, SampleArgs,
@@ -89,6 +90,9 @@ pub(crate) enum Command {
     /// Predicts the rows of a new table by a kept regression.
     #[command(help_template = TEMPLATE, before_help = run_args::PREDICT_EXAMPLES)]
     Predict(PredictArgs),
+    /// Shows how the mean response of a kept regression changes with one column.
+    #[command(help_template = TEMPLATE, before_help = effects::EXAMPLES)]
+    Effects(EffectsArgs),
     /// Says how well a kept regression predicts rows that it has not seen, by leaving out each of its own.
     #[command(help_template = TEMPLATE, before_help = run_args::LOO_EXAMPLES)]
     Loo(LooArgs),

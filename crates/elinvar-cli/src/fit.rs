@@ -16,7 +16,7 @@ use crate::print::print;
 use crate::progress::Progress;
 use crate::screen;
 use crate::signal::Interrupt;
-use crate::{Outcome, flags};
+use crate::{Outcome, colour, flags};
 
 /// Fits, keeps the fit if asked to, and prints it.
 pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
@@ -73,7 +73,8 @@ pub(crate) fn show(job: &Job, fitted: &Analysis, output: &OutputSettings) -> Res
         return print(&fitted.json());
     }
     // A file has lines as long as they are; a screen has an end.
-    print(&screen::width().map_or_else(|| fitted.page(job), |width| fitted.page_of_width(job, width)))
+    let page = screen::width().map_or_else(|| fitted.page(job), |width| fitted.page_of_width(job, width));
+    print(&if colour::is_wanted() { colour::coloured(&page) } else { page })
 }
 
 /// What a fit says about itself to the shell.

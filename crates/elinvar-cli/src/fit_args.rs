@@ -11,10 +11,10 @@ use elinvar::rule::{BiasCorrection, MatrixUpdate, Rule};
 use elinvar::target::Covariance;
 use elinvar_analysis::settings::value::{
     PriorFlag, StartAt, activation, at_least_one, bias_correction, categorical, component_name, components, constant,
-    count, covariance, curvature, diagnostic_draws, dims, family_name, formula, fraction, lambda, law_name, likelihood,
-    matrix_update, missing, model_name, momentum, noise, percent, positive, precision, printed_option, prior_flag,
-    prior_shape, rule, sampling, scale, seed, shape, shape_estimator, split_seed, standard_deviation, start_at,
-    weights,
+    count, covariance, curvature, df, diagnostic_draws, dims, family_name, formula, fraction, lambda, law_name,
+    likelihood, matrix_update, missing, model_name, momentum, noise, percent, positive, precision, printed_option,
+    prior_df, prior_flag, prior_shape, rule, sampling, scale, seed, shape, shape_estimator, split_seed,
+    standard_deviation, start_at, weights,
 };
 use elinvar_analysis::settings::{Components, Dims, Likelihood, ModelName, Shape};
 use elinvar_data::{Categorical, Missing};
@@ -106,7 +106,13 @@ pub(crate) struct FitArgs {
     /// approximation [default: normal, scaled to the data]
     #[arg(long, value_name = "PRIOR", value_parser = prior_flag, help_heading = "Model")]
     pub(crate) prior: Vec<PriorFlag>,
-    /// Half the degrees of freedom of a t prior, from 0.1 to 1e6 [default: 2.5]
+    /// Degrees of freedom of a t prior, from 0.2 to 2e6 [default: 5]
+    #[arg(
+        long, value_name = "NU", value_parser = prior_df, allow_hyphen_values = true, help_heading = "Model",
+        conflicts_with = "prior_shape"
+    )]
+    pub(crate) prior_df: Option<f64>,
+    /// The same as --prior-df, halved: a of InverseGamma(a, a)
     #[arg(long, value_name = "A", value_parser = prior_shape, allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) prior_shape: Option<f64>,
     /// Precision (1/variance) of the Gaussian prior of every coefficient [default: scaled to the data; 1
@@ -163,7 +169,13 @@ pub(crate) struct FitArgs {
         help_heading = "Advanced: families"
     )]
     pub(crate) directions: Option<usize>,
-    /// Half the degrees of freedom, from 1.1 to 1e6, or learn, for student_t [default: learn]
+    /// Degrees of freedom, from 2.2 to 2e6, or learn, for student_t [default: learn]
+    #[arg(
+        long, value_name = "NU", value_parser = df, allow_hyphen_values = true, help_heading = "Advanced: families",
+        conflicts_with = "shape"
+    )]
+    pub(crate) df: Option<Shape>,
+    /// The same as --df, halved: a of InverseGamma(a, a)
     #[arg(
         long, value_name = "A", value_parser = shape, allow_hyphen_values = true,
         help_heading = "Advanced: families"

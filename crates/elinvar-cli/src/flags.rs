@@ -166,7 +166,7 @@ fn over_model(model: &mut ModelSettings, args: &FitArgs) {
     if !statements.is_empty() {
         model.priors = Some(statements);
     }
-    set(&mut model.prior_shape, &args.prior_shape);
+    set(&mut model.prior_shape, &args.prior_shape.or(args.prior_df.map(|df| 0.5 * df)));
     set(&mut model.sigma_scale, &args.sigma_scale);
     set(&mut model.noise_precision, &args.noise_precision);
     set(&mut model.exposure, &args.exposure);
@@ -187,7 +187,7 @@ fn over_family(family: &mut FamilySettings, args: &FitArgs) {
     set(&mut family.components, &args.components);
     set(&mut family.rank, &args.rank);
     set(&mut family.directions, &args.directions);
-    set(&mut family.shape, &args.shape);
+    set(&mut family.shape, &args.shape.or(args.df));
     set(&mut family.lambda, &args.lambda);
     set(&mut family.component, &args.component);
     set(&mut family.other_component, &args.other_component);
@@ -238,6 +238,7 @@ mod tests {
             ("concentration", "2"),
             ("prior", "student_t"),
             ("prior-shape", "3"),
+            ("prior-df", "7"),
             ("prior-precision", "2"),
             ("prior-sd", "2"),
             ("sigma-scale", "2"),
@@ -250,6 +251,7 @@ mod tests {
             ("rank", "2"),
             ("directions", "2"),
             ("shape", "learn"),
+            ("df", "8"),
             ("lambda", "3"),
             ("component", "gamma"),
             ("other-component", "log_normal"),
@@ -310,6 +312,17 @@ mod tests {
         let of_rules = ["momentum", "bias-correction", "printed"];
         let known: Vec<&str> = values.iter().map(|(flag, _)| *flag).chain(["config", "help"]).chain(of_rules).collect();
         flags.for_each(|flag| assert!(known.contains(&flag), "--{flag} is not tested here"));
+    }
+
+    #[test]
+    fn degrees_of_freedom_are_twice_the_shape() {
+        let of = |words: &[&str]| (settings(words).model.prior_shape, settings(words).family.shape);
+        assert_eq!(of(&["--prior-df", "7"]), of(&["--prior-shape", "3.5"]));
+        assert_eq!(of(&["--df", "8"]), of(&["--shape", "4"]));
+        assert_eq!(of(&["--df", "learn"]), of(&["--shape", "learn"]));
+        for refused in [["--df", "2"], ["--prior-df", "0"], ["--df", "x"]] {
+            assert!(Cli::try_parse_from([&["elinvar", "fit"], &refused[..]].concat()).is_err(), "{refused:?}");
+        }
     }
 
     #[test]

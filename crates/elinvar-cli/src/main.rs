@@ -5,10 +5,12 @@
 mod args;
 mod checkpoints;
 mod choice;
+mod colour;
 mod compare;
 mod completions;
 mod data;
 mod diagnose;
+mod effects;
 mod error;
 mod figure_names;
 mod fit;
@@ -99,6 +101,7 @@ fn run() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Diagnose(args) => diagnose::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Effects(args) => effects::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Loo(args) => loo::run(args),
         Command::Inits(args) => inits::run(args),

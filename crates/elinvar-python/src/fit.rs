@@ -41,7 +41,9 @@ pub(crate) fn raised(error: Error) -> PyErr {
 /// What ended a fit: the user's own exception, Ctrl-C before there was anything to end with, or a sentence.
 fn ended(stop: &Stop, error: Error) -> PyErr {
     stop.exception().unwrap_or_else(|| match error {
-        Error::Interrupted => PyKeyboardInterrupt::new_err("the fit was interrupted before it had a first result"),
+        Error::Interrupted => {
+            PyKeyboardInterrupt::new_err("the fit was interrupted before it had anything to end with")
+        }
         error => raised(error),
     })
 }
@@ -107,7 +109,9 @@ impl Observer<'_> {
         if let Some(call) = self.call.filter(|_| shown.is_none_or(|at| at.elapsed() >= BETWEEN_CALLS)) {
             *shown = Some(Instant::now());
             if let Err(exception) = Python::attach(|py| call.call1(py, (about(py)?,)).map(drop)) {
-                self.stop.fail(exception);
+                if !self.stop.is_pulled_by(&exception) {
+                    self.stop.fail(exception);
+                }
             }
         }
     }
@@ -299,6 +303,7 @@ impl Fit {
         dict.set_item("converged", posterior.converged())?;
         dict.set_item("seconds", posterior.seconds())?;
         dict.set_item("gradients", posterior.counts().gradient)?;
+        dict.set_item("hessians", posterior.counts().hessian)?;
         dict.set_item("log_densities", posterior.counts().log_density)?;
         dict.set_item("dropped", posterior.counts().dropped)?;
         dict.set_item("steps", posterior.trace().len())?;

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, PoissonRegression};
-use elinvar::target::{About, Answer, Ask, Draws, Offers, Target, TargetError, Want};
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use elinvar::target::{About, Answer, Ask, Contraction, Draws, Offers, Parts, Target, TargetError, Want};
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -15,8 +17,8 @@ use crate::stop::Stop;
 
 /// Where the log density comes from.
 enum Source {
-    /// `gradient(z)` gives ((n,), (n, d)) for z of shape (n, d), `value(z)` (n,).
-    Batch { gradient: Py<PyAny>, value: Option<Py<PyAny>> },
+    /// `gradient(z)` gives ((n,), (n, d)) for z of shape (n, d), `value(z)` (n,), `hessian(z)` (n, d, d).
+    Batch { gradient: Py<PyAny>, value: Option<Py<PyAny>>, hessian: Option<Py<PyAny>> },
     /// A C function, and what must live as long as it is called.
     Address { function: Function, _owner: Option<Py<PyAny>> },
     /// A compiled Stan program, and what must live as long as it is called.
@@ -36,9 +38,14 @@ pub(crate) struct Model {
 impl Model {
     /// A model of a callable on batches.
     #[staticmethod]
-    #[pyo3(signature = (names, gradient, value=None))]
-    fn batch(names: Vec<String>, gradient: Py<PyAny>, value: Option<Py<PyAny>>) -> PyResult<Self> {
-        Self::checked(names, Source::Batch { gradient, value })
+    #[pyo3(signature = (names, gradient, value=None, hessian=None))]
+    fn batch(
+        names: Vec<String>,
+        gradient: Py<PyAny>,
+        value: Option<Py<PyAny>>,
+        hessian: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        Self::checked(names, Source::Batch { gradient, value, hessian })
     }
 
     /// A model of a C function.
@@ -48,10 +55,19 @@ impl Model {
         Self::checked(names, Source::Address { function: Function::new(address, user)?, _owner: owner })
     }
 
-    /// A model of BridgeStan: the addresses of its gradient, of the function that frees messages, and of the model.
+    /// A model of BridgeStan: the addresses of its gradient, of the function that frees messages, of the model, and of
+    /// its Hessian or 0.
     #[staticmethod]
-    fn stan(names: Vec<String>, gradient: usize, free: usize, model: usize, owner: Py<PyAny>) -> PyResult<Self> {
-        Self::checked(names, Source::Stan { stan: Stan::new(gradient, free, model)?, _owner: owner })
+    #[pyo3(signature = (names, gradient, free, model, owner, hessian=0))]
+    fn stan(
+        names: Vec<String>,
+        gradient: usize,
+        free: usize,
+        model: usize,
+        owner: Py<PyAny>,
+        hessian: usize,
+    ) -> PyResult<Self> {
+        Self::checked(names, Source::Stan { stan: Stan::new(gradient, free, model, hessian)?, _owner: owner })
     }
 
     /// A regression on the columns of `x`, an intercept included if there is one: `logistic` with outcomes −1 and +1,
@@ -142,6 +158,70 @@ impl Asked<'_> {
             Ok(())
         })
     }
+
+    /// Contracted Hessians by a callable on batches.
+    fn curvature(
+        &self,
+        draws: Draws<'_>,
+        hessian: &Py<PyAny>,
+        sums: Contraction<'_>,
+        answer: &mut Answer,
+    ) -> PyResult<()> {
+        let (places, d) = (weighed(sums, draws.len()), draws.dim());
+        if places.is_empty() {
+            return Ok(());
+        }
+        let points: Vec<f64> = places.iter().flat_map(|s| draws.get(*s).iter().copied()).collect();
+        Python::attach(|py| {
+            let z = PyArray1::from_vec(py, points).reshape([places.len(), d])?;
+            let found = hessian.call1(py, (z,))?;
+            let wrong = || shape_error("Hessians", &format!("({}, {d}, {d})", places.len()), found.bind(py));
+            let hessians: PyReadonlyArray3<'_, f64> = found.extract(py).map_err(|_| wrong())?;
+            if hessians.shape() != [places.len(), d, d] {
+                return Err(wrong());
+            }
+            let entries: Cow<'_, [f64]> = match hessians.as_slice() {
+                Ok(entries) => Cow::Borrowed(entries),
+                Err(_) => Cow::Owned(hessians.as_array().iter().copied().collect()),
+            };
+            contract(sums, &places, &entries, answer);
+            Ok(())
+        })
+    }
+
+    /// Calls the user's function, and keeps an exception of it. Ctrl-C inside of it ends the fit with what it has, so
+    /// that the call is made again; and a function that has raised is not asked where else it does.
+    fn called(&self, mut call: impl FnMut() -> PyResult<()>) -> Result<(), TargetError> {
+        let over = |message| TargetError { message, recoverable: false };
+        if self.stop.failed() {
+            return Err(over(Cow::Borrowed("the model has raised an exception")));
+        }
+        let answered = match call() {
+            Err(exception) if self.stop.is_pulled_by(&exception) => call(),
+            answered => answered,
+        };
+        answered.map_err(|exception| {
+            let message = Cow::Owned(exception.to_string());
+            self.stop.fail(exception);
+            over(message)
+        })
+    }
+}
+
+/// Adds Σ_s weight ∇²log p(z_s) to the sums of an answer; the Hessians of the draws at `places` follow one another.
+fn contract(sums: Contraction<'_>, places: &[usize], hessians: &[f64], answer: &mut Answer) {
+    let Parts { mut curvature, .. } = answer.parts_mut();
+    let size = curvature.dim() * curvature.dim();
+    for (s, hessian) in places.iter().zip(hessians.chunks_exact(size)) {
+        for (k, weight) in sums.of_draw(*s).filter(|(_, weight)| *weight != 0.0) {
+            curvature.add_matrix(k, weight, hessian);
+        }
+    }
+}
+
+/// The draws that some sum gives a weight.
+fn weighed(sums: Contraction<'_>, n: usize) -> Vec<usize> {
+    (0..n).filter(|s| sums.of_draw(*s).any(|(_, weight)| weight != 0.0)).collect()
 }
 
 fn vector<'py>(array: &Bound<'py, PyAny>, n: usize) -> PyResult<PyReadonlyArray1<'py, f64>> {
@@ -170,8 +250,11 @@ fn shape_error(what: &str, expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
 impl Target for Asked<'_> {
     fn about(&self) -> About {
         let offers = match &self.model.source {
-            Source::Batch { value, .. } => Offers { values: value.is_some(), ..Offers::GRADIENT },
-            Source::Address { .. } | Source::Stan { .. } => Offers::GRADIENT,
+            Source::Batch { value, hessian, .. } => {
+                Offers { values: value.is_some(), hessian: hessian.is_some(), ..Offers::GRADIENT }
+            }
+            Source::Stan { stan, .. } => Offers { hessian: stan.has_hessian(), ..Offers::GRADIENT },
+            Source::Address { .. } => Offers::GRADIENT,
             Source::Ready(target) => return target.about(),
         };
         let names = self.model.names.clone();
@@ -180,20 +263,32 @@ impl Target for Asked<'_> {
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
         match &self.model.source {
-            Source::Batch { gradient, value } => {
+            Source::Batch { gradient, value, hessian } => {
                 self.stop.look();
-                self.batch(ask.draws, gradient, value.as_ref(), &ask.want, answer).map_err(|exception| {
-                    let message = Cow::Owned(exception.to_string());
-                    self.stop.fail(exception);
-                    TargetError { message, recoverable: false }
-                })
+                if !matches!(ask.want, Want::HessianAlone(_)) {
+                    self.called(|| self.batch(ask.draws, gradient, value.as_ref(), &ask.want, answer))?;
+                }
+                match (ask.contraction(), hessian) {
+                    (Some(sums), Some(hessian)) => self.called(|| self.curvature(ask.draws, hessian, sums, answer)),
+                    _ => Ok(()),
+                }
             }
             Source::Address { function, .. } => {
                 point_by_point(ask, answer, |z, gradient| function.call(z, gradient));
                 Ok(())
             }
             Source::Stan { stan, .. } => {
-                point_by_point(ask, answer, |z, gradient| stan.call(z, gradient));
+                if !matches!(ask.want, Want::HessianAlone(_)) {
+                    point_by_point(ask, answer, |z, gradient| stan.call(z, gradient));
+                }
+                if let Some(sums) = ask.contraction() {
+                    let (places, d) = (weighed(sums, ask.draws.len()), ask.draws.dim());
+                    let mut hessians = vec![f64::NAN; places.len() * d * d];
+                    for (s, hessian) in places.iter().zip(hessians.chunks_exact_mut(d * d)) {
+                        stan.hessian(ask.draws.get(*s), hessian);
+                    }
+                    contract(sums, &places, &hessians, answer);
+                }
                 Ok(())
             }
             Source::Ready(target) => target.evaluate(ask, answer),

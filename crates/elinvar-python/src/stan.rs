@@ -8,12 +8,16 @@ use pyo3::prelude::*;
 
 /// `bs_log_density_gradient(model, propto, jacobian, z, value, gradient, message)`, 0 where all went well.
 type Gradient = unsafe extern "C" fn(*mut c_void, bool, bool, *const f64, *mut f64, *mut f64, *mut *mut c_char) -> i32;
+/// `bs_log_density_hessian(model, propto, jacobian, z, value, gradient, hessian, message)`, likewise.
+type Hessian =
+    unsafe extern "C" fn(*mut c_void, bool, bool, *const f64, *mut f64, *mut f64, *mut f64, *mut *mut c_char) -> i32;
 /// `bs_free_error_msg(message)`.
 type Free = unsafe extern "C" fn(*mut c_char);
 
 /// The functions of such a library, and a model of it.
 pub(crate) struct Stan {
     gradient: Gradient,
+    hessian: Option<Hessian>,
     free: Free,
     model: *mut c_void,
     /// A library without threads has one tape for all.
@@ -25,14 +29,51 @@ unsafe impl Send for Stan {}
 unsafe impl Sync for Stan {}
 
 impl Stan {
-    /// The model at the address `model`, and the functions at two others; the caller promises that they are these.
-    pub(crate) fn new(gradient: usize, free: usize, model: usize) -> PyResult<Self> {
+    /// The model at the address `model`, and the functions at the others; the caller promises that they are these.
+    pub(crate) fn new(gradient: usize, free: usize, model: usize, hessian: usize) -> PyResult<Self> {
         if [gradient, free, model].contains(&0) {
             return Err(PyValueError::new_err("the addresses of a Stan model cannot be 0"));
         }
         let gradient = unsafe { std::mem::transmute::<usize, Gradient>(gradient) };
         let free = unsafe { std::mem::transmute::<usize, Free>(free) };
-        Ok(Self { gradient, free, model: model as *mut c_void, tape: Mutex::new(()) })
+        let hessian = (hessian != 0).then(|| unsafe { std::mem::transmute::<usize, Hessian>(hessian) });
+        Ok(Self { gradient, hessian, free, model: model as *mut c_void, tape: Mutex::new(()) })
+    }
+
+    /// Whether Hessians are to be had.
+    pub(crate) fn has_hessian(&self) -> bool {
+        self.hessian.is_some()
+    }
+
+    /// ∇²log p, d² numbers; NaN where Stan rejects the point or has no Hessian.
+    pub(crate) fn hessian(&self, z: &[f64], hessian: &mut [f64]) {
+        let Some(function) = self.hessian else { return hessian.fill(f64::NAN) };
+        let _tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut value, mut gradient, mut message) = (f64::NAN, vec![0.0; z.len()], std::ptr::null_mut());
+        // The gradient has as many numbers as `z`, the Hessian has their square.
+        let code = unsafe {
+            function(
+                self.model,
+                false,
+                true,
+                z.as_ptr(),
+                &raw mut value,
+                gradient.as_mut_ptr(),
+                hessian.as_mut_ptr(),
+                &raw mut message,
+            )
+        };
+        if code != 0 {
+            self.forget(message);
+            hessian.fill(f64::NAN);
+        }
+    }
+
+    /// Gives a message back to the library that has made it.
+    fn forget(&self, message: *mut c_char) {
+        if !message.is_null() {
+            unsafe { (self.free)(message) };
+        }
     }
 
     /// log p with its constants and Jacobian, and ∇log p; NaN where Stan rejects the point.
@@ -54,10 +95,7 @@ impl Stan {
         if code == 0 {
             return value;
         }
-        if !message.is_null() {
-            // The library has made it and wants it back.
-            unsafe { (self.free)(message) };
-        }
+        self.forget(message);
         f64::NAN
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use elinvar::run::Interrupt;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 /// How often Python is asked whether a signal has arrived. Asking takes the lock of the interpreter.
@@ -60,6 +61,15 @@ impl Stop {
         self.pull();
     }
 
+    /// Whether an exception is Ctrl-C, which pulls the handle.
+    pub(crate) fn is_pulled_by(&self, exception: &PyErr) -> bool {
+        let pulled = Python::attach(|py| exception.is_instance_of::<PyKeyboardInterrupt>(py));
+        if pulled {
+            self.pull();
+        }
+        pulled
+    }
+
     /// The exception that has ended the fit, if one has.
     pub(crate) fn exception(&self) -> Option<PyErr> {
         self.exception.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -83,9 +93,7 @@ impl Stop {
         if due && self.looked.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             Python::attach(|py| {
                 if let Err(signal) = py.check_signals() {
-                    if signal.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
-                        self.pull();
-                    } else {
+                    if !self.is_pulled_by(&signal) {
                         self.fail(signal);
                     }
                 }

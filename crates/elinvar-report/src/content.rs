@@ -160,6 +160,40 @@ pub struct Parameter {
     pub lower: Option<f64>,
     /// A bound that the parameter does not cross from below.
     pub upper: Option<f64>,
+    /// Its law under q, where that has a formula; otherwise its density is estimated from draws.
+    pub law: Option<MarginalLaw>,
+}
+
+/// A law of one parameter whose density is known.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MarginalLaw {
+    /// N(mean, sd²).
+    Normal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        sd: f64,
+    },
+    /// Its logarithm is N(mean, sd²).
+    LogNormal {
+        /// Mean of the logarithm.
+        mean: f64,
+        /// Standard deviation of the logarithm.
+        sd: f64,
+    },
+}
+
+impl MarginalLaw {
+    /// Its density.
+    pub(crate) fn density(&self, x: f64) -> f64 {
+        let normal = |u: f64, sd: f64| (-0.5 * u * u).exp() / (sd * (2.0 * std::f64::consts::PI).sqrt());
+        match *self {
+            MarginalLaw::Normal { mean, sd } => normal((x - mean) / sd, sd),
+            MarginalLaw::LogNormal { mean, sd } if x > 0.0 => normal((x.ln() - mean) / sd, sd) / x,
+            MarginalLaw::LogNormal { .. } => 0.0,
+        }
+    }
 }
 
 impl Parameter {

@@ -28,8 +28,8 @@ mod png;
 mod shape;
 
 pub use content::{
-    CalibrationBin, Content, Correction, Draws, Estimate, Headline, Metric, ModelCheck, Parameter, ParetoFit, Residual,
-    Rung, Stage, Statistic, Summary, Tail, Test, TraceRow, Verdict,
+    CalibrationBin, Content, Correction, Draws, Estimate, Headline, MarginalLaw, Metric, ModelCheck, Parameter,
+    ParetoFit, Residual, Rung, Stage, Statistic, Summary, Tail, Test, TraceRow, Verdict,
 };
 pub use figure::{FigureName, UnknownFigure, figure};
 pub use page::html;

@@ -31,7 +31,7 @@ impl Recipe {
     pub fn left(&self, table: &Table, outcome: Outcome) -> Result<Left, Error> {
         let response = &self.response;
         let values = |of: &Option<Arithmetic>| of.as_ref().map_or(Ok(Vec::new()), |of| of.values(table));
-        let (trials, weights) = (values(&response.trials)?, values(&response.weights)?);
+        let (trials, weights) = (self.trials(table)?, values(&response.weights)?);
         if let Some(i) = weights.iter().position(|w| *w < 0.0) {
             return Err(not_among(table, response.weights.as_ref(), i, weights[i], "a weight; weights are 0 or more"));
         }
@@ -47,14 +47,24 @@ impl Recipe {
                 values
             }
         };
-        let is_count = |n: &f64| n.fract() == 0.0 && *n >= 0.0;
-        if let Some(i) = trials.iter().position(|n| !is_count(n)) {
-            return Err(not_among(table, response.trials.as_ref(), i, trials[i], "a number of trials"));
-        }
         if let Some(i) = trials.iter().zip(&y).position(|(n, y)| y > n) {
             return Err(not_among(table, Some(&response.of), i, y[i], "a number of events: it exceeds the trials"));
         }
         Ok(Left { y, trials, weights })
+    }
+
+    /// The trials of each row; none where the formula has none.
+    ///
+    /// # Errors
+    /// A value that is no number of trials, with its line.
+    pub(crate) fn trials(&self, table: &Table) -> Result<Vec<f64>, Error> {
+        let Some(of) = &self.response.trials else { return Ok(Vec::new()) };
+        let trials = of.values(table)?;
+        let is_count = |n: &f64| n.fract() == 0.0 && *n >= 0.0;
+        match trials.iter().position(|n| !is_count(n)) {
+            Some(i) => Err(not_among(table, Some(of), i, trials[i], "a number of trials")),
+            None => Ok(trials),
+        }
     }
 
     /// Classes by the levels that the rows of the fit had.

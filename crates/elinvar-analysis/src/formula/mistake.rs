@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use elinvar_data::Place;
 
-use super::lexer::FUNCTIONS;
+use super::lexer::{FUNCTIONS, Token, TokenKind, tokens};
 use crate::number::significant;
 
 /// A problem, and where in the formula it is.
@@ -183,14 +183,48 @@ pub enum Problem {
 impl Mistake {
     /// A problem at these bytes of a formula.
     pub(super) fn at(text: &str, place: Range<usize>, problem: Problem) -> Self {
+        let place = narrowed(text, place, problem.at_fault());
         Self { problem: Box::new(problem), place: Some((text.into(), place)) }
     }
 
     /// With a place in a formula, unless it has one.
     pub(super) fn or_at(self, text: &str, place: &Range<usize>) -> Self {
-        let place = self.place.or_else(|| Some((text.into(), place.clone())));
-        Self { place, ..self }
+        match self.place {
+            Some(_) => self,
+            None => Self::at(text, place.clone(), *self.problem),
+        }
     }
+}
+
+impl Problem {
+    /// The word of the formula that is at fault, where it may be part of a larger one.
+    fn at_fault(&self) -> Option<&str> {
+        match self {
+            Problem::NoSuchColumn { name, .. } => Some(name),
+            Problem::NoSuchLevel { level, .. } => Some(level),
+            Problem::OneLevel { column, .. } | Problem::TooManyLevels { column, .. } => Some(column),
+            Problem::Text { place, .. } => Some(&place.column),
+            _ => None,
+        }
+    }
+}
+
+/// The place of this word within a place, if it is there; a name before a bracket is a function.
+fn narrowed(text: &str, place: Range<usize>, word: Option<&str>) -> Range<usize> {
+    let Some(word) = word else { return place };
+    let tokens = tokens(text).unwrap_or_default();
+    let is_word = |(token, next): (&Token, Option<&Token>)| {
+        let is_function = next.is_some_and(|next| next.kind == TokenKind::Symbol('('));
+        let is_same = match &token.kind {
+            TokenKind::Name(name) => name == word && !is_function,
+            TokenKind::Quoted(name) | TokenKind::Text(name) => name == word,
+            TokenKind::Number(_) => &text[token.span.clone()] == word,
+            _ => false,
+        };
+        is_same && place.start <= token.span.start && token.span.end <= place.end
+    };
+    let followed = tokens.iter().enumerate().map(|(i, token)| (token, tokens.get(i + 1)));
+    followed.clone().find(|pair| is_word(*pair)).map_or(place.clone(), |(token, _)| token.span.clone())
 }
 
 impl From<Problem> for Mistake {

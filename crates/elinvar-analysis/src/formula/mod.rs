@@ -28,6 +28,7 @@ pub(crate) use left::check_number;
 pub use mistake::{Mistake, Problem};
 pub use recipe::{Category, Design, Recipe, Response};
 
+use crate::error::Error;
 use terms::Terms;
 use tree::{Factor, Tree};
 
@@ -99,6 +100,28 @@ impl Formula {
             }
         }
         Ok(Reading { columns: Columns::Only(names), missing, texts, ..Reading::default() })
+    }
+
+    /// What is said of a table that was not read for the formula: a text where it needs a number has its mark.
+    pub(crate) fn blamed(&self, error: elinvar_data::Error) -> Error {
+        match error {
+            elinvar_data::Error::NotANumber { place, text, .. } => {
+                let (expression, text) = (self.needing(&place.column), text.trim_matches('"').to_string());
+                Mistake::at(&self.text, 0..self.text.len(), Problem::Text { place, text, expression }).into()
+            }
+            error => error.into(),
+        }
+    }
+
+    /// The first factor that computes with this column.
+    fn needing(&self, column: &str) -> String {
+        let terms = self.terms(&[]).map(|terms| terms.factors).unwrap_or_default();
+        let computes = |factor: &&Factor| {
+            let mut names = Vec::new();
+            factor.add_columns(&mut names);
+            !matches!(factor, Factor::Column(_)) && names.iter().any(|name| name == column)
+        };
+        terms.iter().map(|(factor, _)| factor).find(computes).map_or("the formula".into(), Factor::name)
     }
 
     /// The recipe that the formula makes of the table of a fit; constants are learned from `rows`, or from all.

@@ -241,6 +241,13 @@ impl Recipe {
         self.reading_of(names)
     }
 
+    /// The same with the columns of trials alone.
+    pub(crate) fn reading_with_trials(&self) -> Reading {
+        let Columns::Only(mut names) = self.reading().columns else { return self.reading() };
+        self.response.trials.iter().for_each(|of| of.add_columns(&mut names));
+        self.reading_of(names)
+    }
+
     fn reading_of(&self, names: Vec<String>) -> Reading {
         let mut texts: Vec<String> = self.categories.iter().map(|category| category.column.clone()).collect();
         if let (Arithmetic::Column(name), false) = (&self.response.of, self.response.levels.is_empty()) {

@@ -95,9 +95,13 @@ fn refused(text: &str) -> (String, String) {
 
 #[test]
 fn mistakes_are_marked_and_say_what_to_do() {
-    let cases: [(&str, &str, &str); 36] = [
+    let cases: [(&str, &str, &str); 40] = [
         ("y ~ agee + dose", "t.csv: there is no column \"agee\"; did you mean \"age\"?", "agee"),
-        ("y ~ log(doze)", "did you mean \"dose\"?", "log(doze)"),
+        ("y ~ log(doze)", "did you mean \"dose\"?", "doze"),
+        ("y ~ age + I(log(age) * doze)", "there is no column \"doze\"", "doze"),
+        ("y ~ age + offset(log(doze))", "there is no column \"doze\"", "doze"),
+        ("y | weights(doze) ~ age", "there is no column \"doze\"", "doze"),
+        ("y ~ age + C(dose, ref = 77)", "\"dose\" has no level \"77\"", "77"),
         ("yy ~ age", "there is no column \"yy\"", "yy"),
         ("y ~ age + log(dose)", "t.csv, line 4, column 3 (dose): log(dose) is not a finite number", "log(dose)"),
         ("y ~ age + I(1 / dose)", "t.csv, line 4", "I(1 / dose)"),
@@ -121,13 +125,13 @@ fn mistakes_are_marked_and_say_what_to_do() {
         ("y ~ 0", "the formula has no columns", "0"),
         ("y | trial(dose) ~ age", "behind | stand trials(column)", "trial"),
         ("y | trials(age) + trials(dose) ~ age", "trials() is given twice", "trials"),
-        ("y ~ C(sex, ref = 'M')", "\"sex\" has no level \"M\"; did you mean \"m\"?", "C(sex, ref = 'M')"),
+        ("y ~ C(sex, ref = 'M')", "\"sex\" has no level \"M\"; did you mean \"m\"?", "'M'"),
         ("y ~ C(sex, base = 'm')", "\"base\" stands where ref = and a level should be", "base"),
         ("y ~ C(log(age))", "stands where", "("),
         ("y ~ age & dose", "'&' means nothing in a formula; the operators are", "&"),
         ("y ~ `age", "the name that begins here is not closed", "`age"),
         ("y ~ log(sex)", "\"f\" is not a number", ""),
-        ("y ~ sex + log(sex)", "\"f\" is a text and sex needs numbers", "log(sex)"),
+        ("y ~ sex + log(sex)", "\"f\" is a text and sex needs numbers", "sex"),
         ("y ~ age / dose", "\"/\" stands where an operator", "/"),
         ("sex ~ age", "this holds texts (\"f\", \"m\") and the model needs counts", ""),
         ("log(age) ~ dose", "log(age) is computed, and the model needs counts", ""),

@@ -41,6 +41,8 @@ pub struct Loo {
     /// Rows of the fit.
     n_rows: usize,
     n_draws: usize,
+    /// Of the draws, and of the choice of rows.
+    seed: u64,
     /// The rows that were left out, one at a time.
     rows: Vec<LeftOut>,
     /// Their responses, all of them in the order of the fit.
@@ -109,6 +111,7 @@ impl Loo {
             kind: if regression.response.values() == Values::Numbers { Kind::Density } else { Kind::Probability },
             n_rows: regression.n_rows(),
             n_draws: draws.len(),
+            seed,
             rows: chosen.iter().zip(found).map(left_out).collect(),
             responses: (0..regression.n_rows()).map(|i| regression.observed(i)).collect(),
         })

@@ -22,6 +22,7 @@ struct Object<'a> {
     /// Rows that were left out, where these are not all.
     n_rows_chosen: usize,
     n_draws: usize,
+    seed: u64,
     pareto_k_threshold: f64,
     /// Rows that are not to be relied on.
     unreliable: Vec<&'a LeftOut>,
@@ -48,7 +49,7 @@ impl Loo {
                 format!("{} of {}, chosen at random; sums are of all", grouped(n as u64), grouped(self.n_rows as u64));
             page += &line("rows", &chosen);
         }
-        page += &line("draws", &grouped(self.n_draws as u64));
+        page += &line("draws", &format!("{}, seed {}", grouped(self.n_draws as u64), self.seed));
         if !bad.is_empty() {
             page += "\n";
             page += &folded(&accusation(&bad, threshold));
@@ -67,6 +68,7 @@ impl Loo {
             n_rows: self.n_rows,
             n_rows_chosen: self.rows.len(),
             n_draws: self.n_draws,
+            seed: self.seed,
             pareto_k_threshold: self.threshold(),
             unreliable: self.unreliable().collect(),
             run_dir: self.path.display().to_string(),

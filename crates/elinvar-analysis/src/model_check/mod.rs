@@ -92,7 +92,7 @@ pub(crate) fn check(
 }
 
 /// All rows, or one at random of each of `most` equal parts of the table.
-fn chosen_rows(n: usize, most: usize, seed: u64) -> Vec<usize> {
+pub(crate) fn chosen_rows(n: usize, most: usize, seed: u64) -> Vec<usize> {
     if n <= most {
         return (0..n).collect();
     }

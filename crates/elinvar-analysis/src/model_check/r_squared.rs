@@ -35,17 +35,24 @@ pub(super) fn of(
         return None;
     }
     let rows = chosen_rows(regression.n_rows(), MOST_ROWS, seed);
+    let total: f64 = rows.iter().map(|i| regression.weight(*i)).sum();
+    if total <= 0.0 {
+        return None;
+    }
     let n = rows.len() as f64;
+    // What a row counts; the mean is 1/n.
+    let weight = |place: usize| regression.weight(rows[place]) / total;
     let mut shares = Vec::with_capacity(DRAWS);
     let mut means = vec![0.0; rows.len()];
     for z in draws.view().iter().step_by(draws.len().div_ceil(DRAWS).max(1)) {
         let mut around = 0.0;
         regression.under(z, transforms, &rows, |place, _, given| {
             means[place] = response.mean(given);
-            around += response.variance(given) / n;
+            around += weight(place) * response.variance(given);
         });
-        let mean = means.iter().sum::<f64>() / n;
-        let explained = means.iter().map(|m| (m - mean) * (m - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+        let weighted = || means.iter().enumerate().map(|(place, m)| (weight(place), m));
+        let mean = weighted().map(|(w, m)| w * m).sum::<f64>();
+        let explained = weighted().map(|(w, m)| w * (m - mean) * (m - mean)).sum::<f64>() * n / (n - 1.0).max(1.0);
         shares.push(explained / (explained + around));
     }
     if shares.iter().any(|share| !share.is_finite()) {

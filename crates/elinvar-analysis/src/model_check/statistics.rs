@@ -22,6 +22,8 @@ pub(super) struct Statistics<'a> {
     tallies: Vec<Tally>,
     /// Responses of the rows.
     observed: Vec<f64>,
+    /// What the rows count, their mean being 1.
+    weights: Vec<f64>,
     drawn: Vec<f64>,
     mean: Vec<f64>,
     variance: Vec<f64>,
@@ -58,6 +60,7 @@ impl<'a> Statistics<'a> {
             names,
             bins,
             observed: rows.iter().map(|i| regression.observed(*i)).collect(),
+            weights: weights(regression, rows),
             drawn: vec![0.0; rows.len()],
             mean: vec![0.0; rows.len()],
             variance: vec![0.0; rows.len()],
@@ -98,33 +101,40 @@ impl<'a> Statistics<'a> {
     /// Statistic k of responses, under the draw that was added last.
     fn value(&self, k: usize, y: &[f64]) -> f64 {
         let n = y.len() as f64;
-        let average = || y.iter().sum::<f64>() / n;
-        let residuals = || y.iter().zip(&self.mean).zip(&self.variance).map(|((y, m), v)| ((y - m) * (y - m), *v));
+        // A row of weight 2 counts as two.
+        let weighted = || y.iter().zip(&self.weights);
+        let counted = || weighted().filter(|(_, w)| **w > 0.0).map(|(y, _)| *y);
+        let average = || weighted().map(|(y, w)| w * y).sum::<f64>() / n;
+        let residuals = || {
+            let rows = y.iter().zip(&self.mean).zip(&self.variance).zip(&self.weights);
+            rows.map(|(((y, m), v), w)| ((y - m) * (y - m), *v, *w))
+        };
         match self.names[k] {
             "mean" => average(),
             "sd" => {
                 let mean = average();
-                (y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / (n - 1.0).max(1.0)).sqrt()
+                (weighted().map(|(y, w)| w * (y - mean) * (y - mean)).sum::<f64>() / (n - 1.0).max(1.0)).sqrt()
             }
-            "min" => y.iter().copied().fold(f64::INFINITY, f64::min),
-            "max" => y.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            "zeros" => y.iter().filter(|y| **y == 0.0).count() as f64 / n,
+            "min" => counted().fold(f64::INFINITY, f64::min),
+            "max" => counted().fold(f64::NEG_INFINITY, f64::max),
+            "zeros" => weighted().filter(|(y, _)| **y == 0.0).map(|(_, w)| w).sum::<f64>() / n,
             // A row that cannot vary says nothing: its variance has underflowed.
-            "dispersion" => residuals().filter(|(_, v)| *v > 0.0).map(|(square, v)| square / v).sum::<f64>() / n,
+            "dispersion" => {
+                residuals().filter(|(_, v, _)| *v > 0.0).map(|(square, v, w)| w * square / v).sum::<f64>() / n
+            }
             "tails" => {
-                let (squares, fourths) = residuals().fold((0.0, 0.0), |(a, b), (square, v)| {
+                let (squares, fourths) = residuals().fold((0.0, 0.0), |(a, b), (square, v, w)| {
                     let square = square / v;
-                    (a + square, b + square * square)
+                    (a + w * square, b + w * square * square)
                 });
                 n * fourths / (squares * squares)
             }
             "calibration" => {
                 let mut sums = [[0.0; 2]; BINS];
-                for (i, (square, bin)) in
-                    y.iter().zip(&self.mean).zip(&self.bins).map(|((y, m), b)| (y - m, b)).enumerate()
-                {
-                    sums[*bin][0] += square;
-                    sums[*bin][1] += self.variance[i];
+                for (i, ((y, mean), bin)) in y.iter().zip(&self.mean).zip(&self.bins).enumerate() {
+                    let weight = self.weights[i];
+                    sums[*bin][0] += weight * (y - mean);
+                    sums[*bin][1] += weight * weight * self.variance[i];
                 }
                 sums.iter().filter(|[_, v]| *v > 0.0).map(|[off, v]| off * off / v).sum::<f64>() / BINS as f64
             }
@@ -136,9 +146,9 @@ impl<'a> Statistics<'a> {
     fn of_classes(&self, y: &[f64]) -> f64 {
         let n_classes = self.probabilities.len() / self.rows.len();
         let mut counts = vec![[0.0; 2]; n_classes];
-        for (y, p) in y.iter().zip(self.probabilities.chunks_exact(n_classes)) {
-            counts[(*y as usize).min(n_classes - 1)][0] += 1.0;
-            counts.iter_mut().zip(p).for_each(|(count, p)| count[1] += p);
+        for ((y, p), w) in y.iter().zip(self.probabilities.chunks_exact(n_classes)).zip(&self.weights) {
+            counts[(*y as usize).min(n_classes - 1)][0] += w;
+            counts.iter_mut().zip(p).for_each(|(count, p)| count[1] += w * p);
         }
         counts.iter().filter(|[_, e]| *e > 0.0).map(|[n, e]| (n - e) * (n - e) / e).sum::<f64>() / n_classes as f64
     }
@@ -156,6 +166,13 @@ impl<'a> Statistics<'a> {
         let checks: Vec<Check> = compared.map(check).collect();
         (!checks.is_empty()).then_some(checks)
     }
+}
+
+/// What rows count, divided by their mean; all the same where that is 0.
+fn weights(regression: &Regression<'_>, rows: &[usize]) -> Vec<f64> {
+    let total: f64 = rows.iter().map(|i| regression.weight(*i)).sum();
+    let mean = total / rows.len() as f64;
+    rows.iter().map(|i| if mean > 0.0 { regression.weight(*i) / mean } else { 1.0 }).collect()
 }
 
 /// The bin of each row by its predicted probability.

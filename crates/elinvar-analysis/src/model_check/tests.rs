@@ -107,6 +107,25 @@ fn r_squared_is_the_share_of_the_variance_of_the_means() {
     assert!(found.q5 < found.median && found.median < found.q95 && found.q95 - found.q5 < 0.2, "{found:?}");
 }
 
+/// A table whose second half is of another law and counts nothing is that of the first half.
+#[test]
+fn rows_count_what_their_weights_say() {
+    let (x, mut y) = table(5, &law(&Normal, &[0.5]));
+    y.iter_mut().skip(ROWS / 2).for_each(|y| *y = 40.0 * *y + 300.0);
+    let weights: Vec<f64> = (0..ROWS).map(|i| if i < ROWS / 2 { 2.0 } else { 0.0 }).collect();
+    let target = LinearRegression::new(x.clone(), y.clone(), 0.1).unwrap().with_weights(weights.clone()).unwrap();
+    let posterior = elinvar::run::fit(&target, Family::gaussian(), &Plan::default()).unwrap();
+    let draws = posterior.sample_z(DRAWS, 1);
+    let plain = Regression::plain(&Normal, &x, &y);
+    let weighted = check(&Regression { weights: &weights, ..plain }, &posterior, &draws, 1).unwrap();
+    assert!(weighted.fits, "{}", weighted.reason);
+    let mean = weighted.checks.iter().find(|check| check.name == "mean").unwrap();
+    assert!((mean.observed - y[..ROWS / 2].iter().sum::<f64>() / 100.0).abs() < 1e-9, "{}", mean.observed);
+    assert!(!check(&plain, &posterior, &draws, 1).unwrap().fits);
+    let r_squared = weighted.r_squared.unwrap();
+    assert!(r_squared.median < 0.9, "{r_squared:?}");
+}
+
 #[test]
 fn rows_of_large_tables_are_chosen_evenly() {
     assert_eq!(chosen_rows(5, 10, 1), [0, 1, 2, 3, 4]);

@@ -2,6 +2,7 @@
 
 use elinvar::Posterior;
 use elinvar::model::{NoisePrior, Regression, RowLaw};
+use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
@@ -123,5 +124,13 @@ impl<L: RowLaw> Model for OfLaw<L> {
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
         self.coefficients.conflicts(posterior)
+    }
+
+    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
+        self.coefficients.draw_prior(&self.priors, stream, z)
+    }
+
+    fn remedy(&self) -> &'static str {
+        self.coefficients.priors.remedy_of_predictive()
     }
 }

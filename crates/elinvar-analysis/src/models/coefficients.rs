@@ -1,13 +1,15 @@
 //! What models with a coefficient for each column share: the design matrix and the prior.
 
 use elinvar::Posterior;
-use elinvar::model::DesignMatrix;
+use elinvar::model::{DesignMatrix, NoisePrior};
+use elinvar::random::Stream;
 use elinvar::target::{self, ColumnScale};
 use elinvar_data::{ColumnTransform, DesignColumn, RegressionData};
 
 use super::PriorWords;
+use super::under_t::SHAPE;
 use crate::number::significant;
-use crate::prior::{Prior, Priors, REMEDY, Tail};
+use crate::prior::{Prior, Priors, Tail, draw_positive};
 use crate::settings::{ModelSettings, STUDENT_T};
 
 /// Standard errors by which a prior moves a coefficient from least squares before that is worth a sentence.
@@ -42,7 +44,9 @@ impl Coefficients {
         by_data: Prior,
     ) -> Self {
         let base = given.precision().map_or(by_data, |precision| Prior::Given { precision });
-        let priors = Priors::new(base, given.priors.as_deref().unwrap_or_default(), &rows.kinds, transforms);
+        let shared = (given.prior == Some(STUDENT_T)).then(|| given.prior_shape.unwrap_or(SHAPE));
+        let priors = Priors::new(base, given.priors.as_deref().unwrap_or_default(), &rows.kinds, transforms)
+            .with_shared_scale(shared);
         Self { kinds: rows.kinds.clone(), transforms: transforms.to_vec(), priors, given: given.clone(), groups: 1 }
     }
 
@@ -105,11 +109,28 @@ impl Coefficients {
         worst.map(|(_, (pull, mean, truth, name))| {
             format!(
                 "Prior against data: the prior keeps {name} at {}, {} standard errors from {}, which least squares gives; \
-                 {REMEDY}.",
+                 {}.",
                 significant(mean),
                 significant(pull),
-                significant(truth)
+                significant(truth),
+                self.priors.remedy()
             )
+        })
+    }
+
+    /// Draws coefficients and, behind them, positive parameters from their priors, as coordinates of the fit; false
+    /// where one of them is flat.
+    pub(super) fn draw_prior(&self, beside: &[NoisePrior], stream: &mut Stream, z: &mut [f64]) -> bool {
+        let n = self.kinds.len();
+        if !self.priors.draw(&self.kinds, &self.transforms, stream, &mut z[..n]) {
+            return false;
+        }
+        z[n..].iter_mut().zip(beside).all(|(z, prior)| match draw_positive(prior, stream) {
+            Some(value) => {
+                *z = value.ln();
+                true
+            }
+            None => false,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use elinvar::Posterior;
 use elinvar::model::{DesignMatrix, Glm, Likelihood};
+use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
@@ -98,5 +99,13 @@ impl<L: Likelihood> Model for Regression<L> {
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
         self.coefficients.conflicts(posterior)
+    }
+
+    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
+        self.coefficients.draw_prior(&[], stream, z)
+    }
+
+    fn remedy(&self) -> &'static str {
+        self.coefficients.priors.remedy_of_predictive()
     }
 }

@@ -2,6 +2,7 @@
 
 use elinvar::Posterior;
 use elinvar::model::{DesignMatrix, LinearRegression, NoisePrior};
+use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
@@ -9,7 +10,7 @@ use super::coefficients::{Coefficients, Design, moments};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Model, OwnSetting, PriorWords, Trials, UsualFamily};
 use crate::number::significant;
-use crate::prior::{Prior, REMEDY};
+use crate::prior::Prior;
 use crate::response::{Normal, Regression};
 use crate::settings::{ModelSettings, positive_in_words};
 
@@ -110,14 +111,23 @@ impl Model for Linear {
         if let Some(sigma) = sigma.filter(|sigma| *sigma > 1.02 * self.sd_of_y) {
             sentences.push(format!(
                 "Prior against data: the noise sigma, {}, is larger than the standard deviation of the response, {}: the \
-                 prior keeps the coefficients from explaining anything; {REMEDY}.",
+                 prior keeps the coefficients from explaining anything; {}.",
                 significant(sigma),
-                significant(self.sd_of_y)
+                significant(self.sd_of_y),
+                self.coefficients.priors.remedy()
             ));
         }
         if sentences.is_empty() {
             sentences.extend(self.coefficients.pulled(posterior, self.target.least_squares()));
         }
         sentences
+    }
+
+    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
+        self.coefficients.draw_prior(&[self.noise], stream, z)
+    }
+
+    fn remedy(&self) -> &'static str {
+        self.coefficients.priors.remedy_of_predictive()
     }
 }

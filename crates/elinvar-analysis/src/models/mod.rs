@@ -27,6 +27,7 @@ mod with_tails;
 use std::fmt;
 
 use elinvar::family::Approximation;
+use elinvar::random::Stream;
 use elinvar::target::{DrawBuffer, Target};
 use elinvar::{Family, Posterior};
 use elinvar_data::{ColumnTransform, Outcome, RegressionData};
@@ -148,6 +149,16 @@ pub(crate) trait Model: Sync {
         Vec::new()
     }
 
+    /// Draws its parameters from their prior, as coordinates of the fit; false where that cannot be done.
+    fn draw_prior(&self, _stream: &mut Stream, _z: &mut [f64]) -> bool {
+        false
+    }
+
+    /// What to do where prior and data contradict each other.
+    fn remedy(&self) -> &'static str {
+        ""
+    }
+
     /// How its parameters are cut into matrices, if they are.
     fn layers(&self) -> Option<Dims> {
         None
@@ -231,6 +242,15 @@ impl ModelName {
     /// Their names as part of a sentence.
     pub(crate) fn list() -> String {
         in_a_row(REGISTRY.iter().map(|entry| entry.name.into()).collect(), "and")
+    }
+}
+
+/// What to do where a model is no regression with coefficients, as the end of a sentence.
+pub(crate) fn instead(model: &str) -> &'static str {
+    if model == network::ENTRY.name {
+        "; how it predicts is told by rows that are held out, --test-fraction 0.25"
+    } else {
+        ""
     }
 }
 

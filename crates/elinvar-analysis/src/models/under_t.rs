@@ -1,6 +1,7 @@
 //! A model under a t prior that shares its scale with a Student-t approximation.
 
 use elinvar::family::Approximation;
+use elinvar::random::Stream;
 use elinvar::target::{About, Answer, Ask, DrawBuffer, Prior, Target, TargetError};
 use elinvar::{Family, Posterior};
 use elinvar_data::RegressionData;
@@ -12,7 +13,7 @@ use crate::response::Regression;
 use crate::settings::{Dims, ModelSettings, STUDENT_T};
 
 /// Half the degrees of freedom of the prior unless they are given.
-const SHAPE: f64 = 2.5;
+pub(super) const SHAPE: f64 = 2.5;
 
 /// The model with w ~ InverseGamma(a, a) and the variances of its normal prior times w. A parameter such as sigma,
 /// whose prior is of another kind, keeps it.
@@ -85,9 +86,16 @@ impl Model for UnderT {
         self.inner.regression()
     }
 
-    fn conflicts(&self, _posterior: &Posterior) -> Vec<String> {
-        // The tail of a t expects what is far from its centre.
-        Vec::new()
+    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
+        self.inner.conflicts(posterior)
+    }
+
+    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
+        self.inner.draw_prior(stream, z)
+    }
+
+    fn remedy(&self) -> &'static str {
+        self.inner.remedy()
     }
 
     fn layers(&self) -> Option<Dims> {

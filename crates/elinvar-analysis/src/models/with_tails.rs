@@ -1,6 +1,7 @@
 //! A model some of whose coefficients have Student-t priors of their own, which are no part of what is declared.
 
 use elinvar::family::Approximation;
+use elinvar::random::Stream;
 use elinvar::target::{About, Answer, Ask, Covariance, DrawBuffer, Offers, Target, TargetError, Want};
 use elinvar::{Family, Posterior};
 use elinvar_data::RegressionData;
@@ -98,6 +99,14 @@ impl Model for WithTails {
 
     fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
         self.inner.conflicts(posterior)
+    }
+
+    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
+        self.inner.draw_prior(stream, z)
+    }
+
+    fn remedy(&self) -> &'static str {
+        self.inner.remedy()
     }
 
     fn layers(&self) -> Option<Dims> {

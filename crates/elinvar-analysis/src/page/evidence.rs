@@ -2,7 +2,7 @@
 
 use elinvar::Posterior;
 use elinvar::chains::CorrectedNumber;
-use elinvar::posterior::{Diagnostics, Estimate, GivenBy, Judgement, Shift, Verdict};
+use elinvar::posterior::{Diagnostics, Estimate, GivenBy, Judgement, Shift, TailIndex, Verdict};
 
 use crate::model_check::ModelCheck;
 use crate::number::{grouped, significant, with_error};
@@ -82,7 +82,7 @@ pub(crate) fn table(posterior: &Posterior, diagnostics: &Diagnostics, width: Opt
     if posterior.scan().is_some_and(|scan| scan.places == 0) {
         rows.push(["other modes".into(), "none: the log density is concave".into(), String::new()]);
     } else if let Some(scan) = posterior.scan() {
-        let unseen = scan.finest.map_or("the answer".into(), |share| format!("{} of its distance", significant(share)));
+        let unseen = scan.finest.map_or("the answer".into(), |share| format!("{} of its distance", two_digits(share)));
         rows.push([
             "looked around".into(),
             format!("{} places, up to {:.0} sds", grouped(scan.places as u64), scan.reach),
@@ -98,6 +98,26 @@ pub(crate) fn table(posterior: &Posterior, diagnostics: &Diagnostics, width: Opt
         return all;
     }
     table::text(vec![column(0, "evidence"), column(1, "found")])
+}
+
+/// The tail of a learned Student-t.
+pub(crate) fn tail(tail: &TailIndex) -> String {
+    /// With more degrees of freedom a t is a Gaussian to every eye.
+    const GAUSSIAN: f64 = 1_000.0;
+    let degrees = match tail.standard_error {
+        _ if tail.degrees_of_freedom > GAUSSIAN => {
+            format!("that of a Gaussian: more than {}", grouped(GAUSSIAN as u64))
+        }
+        // The shape is half of them, and so is its error.
+        Some(error) => with_error(tail.degrees_of_freedom, 2.0 * error),
+        None => significant(tail.degrees_of_freedom),
+    };
+    format!("{degrees} degrees of freedom, learned")
+}
+
+/// Two significant digits: a share that was searched for is not known better.
+fn two_digits(share: f64) -> String {
+    significant(format!("{share:.1e}").parse().unwrap_or(share))
 }
 
 /// What checks of the model say.

@@ -10,7 +10,7 @@ mod parameters;
 
 use crate::analysis::Analysis;
 use crate::job::Job;
-use crate::number::{duration, fixed, grouped, significant, with_error};
+use crate::number::{duration, fixed, grouped, with_error};
 use crate::response::Regression;
 use crate::settings::PriorLaw;
 use crate::table::shown_len;
@@ -27,7 +27,10 @@ pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> Stri
         + "\n\n"
         + &prose(evidence::verdict(judgement))
         + "\n"
-        + &model_check.as_ref().map_or(String::new(), |check| prose(evidence::model(check, judgement.verdict)) + "\n")
+        + &prose(
+            model_check.as_ref().map_or_else(|| unchecked(job), |check| evidence::model(check, judgement.verdict)),
+        )
+        + "\n"
         + &analysis.warnings.iter().map(|warning| prose(warning.clone()) + "\n").collect::<String>()
         + &parameters(job, analysis, width)
         + "\n"
@@ -60,11 +63,7 @@ pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> Stri
         line("R²", format!("{median}, 90 % interval {q5} to {q95}"));
     }
     if let Some(tail) = posterior.tail_index() {
-        let degrees = tail.standard_error.map_or_else(
-            || significant(tail.degrees_of_freedom),
-            |error| with_error(tail.degrees_of_freedom, 2.0 * error),
-        );
-        line("tail", format!("{degrees} degrees of freedom, learned"));
+        line("tail", evidence::tail(&tail));
     }
     if let [_] = posterior.rungs() {
         line("ladder", evidence::only_rung(judgement, answer.given_by).into());
@@ -100,6 +99,15 @@ pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> Stri
     page + "\nNext: " + &next::next(job, analysis) + "\n"
 }
 
+/// Why there is no check of the model.
+fn unchecked(job: &Job) -> String {
+    let why = match job.model.regression() {
+        None => "checks are made of regressions with coefficients",
+        Some(_) => "responses cannot be drawn, because a mean is too large",
+    };
+    format!("Model: not checked; {why}.")
+}
+
 /// The table of parameters, with the quantiles that were asked for.
 fn parameters(job: &Job, analysis: &Analysis, width: Option<usize>) -> String {
     let Some(quantiles) = &analysis.quantiles else { return String::new() };
@@ -117,15 +125,13 @@ pub(crate) fn folded_to(page: &str, width: usize) -> String {
     let width = width.max(NARROWEST);
     let mut text = String::new();
     for line in page.lines() {
-        let is_table = line.trim_start().matches("   ").count() > 1;
-        if shown_len(line) <= width || is_table {
+        let indent = hanging(line);
+        if shown_len(line) <= width || indent.is_none() {
             text += line;
             text.push('\n');
             continue;
         }
-        // A name and what is said about it, or prose.
-        let starts_late = line.starts_with(&" ".repeat(NAME)) || line.chars().nth(NAME - 1) == Some(' ');
-        let indent = if starts_late && line.find("  ").is_some_and(|at| at < NAME) { NAME } else { 0 };
+        let indent = indent.unwrap_or(0);
         let mut now = String::new();
         for word in line.split_inclusive(' ') {
             if shown_len(&now) + shown_len(word.trim_end()) > width && !now.trim().is_empty() {
@@ -141,6 +147,24 @@ pub(crate) fn folded_to(page: &str, width: usize) -> String {
     text
 }
 
+/// Places before what is said, in a line of a name and what is said about it, or of two columns; 0 in prose and `None`
+/// in a line of a larger table, which cannot be folded.
+fn hanging(line: &str) -> Option<usize> {
+    /// Places between columns, at least.
+    const GAP: &str = "   ";
+    let places: Vec<char> = line.chars().filter(|c| *c != '\u{302}').collect();
+    let is_named = places.get(NAME - 1) == Some(&' ') && places.get(NAME).is_some_and(|c| *c != ' ');
+    let rest: String = places.iter().skip(NAME).collect();
+    if is_named && !rest.contains(GAP) && (line.starts_with(GAP) || line.find(GAP).is_some_and(|at| at < NAME)) {
+        return Some(NAME);
+    }
+    match line.trim_start().split(GAP).filter(|part| !part.trim().is_empty()).count() {
+        0 | 1 => Some(if is_named && line.contains("  ") { NAME } else { 0 }),
+        2 => line.rfind(GAP).map(|at| shown_len(&line[..at]) + GAP.len()),
+        _ => None,
+    }
+}
+
 /// Places of a name before what is said about it.
 const NAME: usize = 13;
 
@@ -149,4 +173,24 @@ pub(crate) fn line(name: &str, value: &str) -> String {
     // A combining accent takes a character and no room.
     let width = NAME + name.matches('\u{302}').count();
     format!("{name:<width$}{value}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_hang_where_they_began_and_tables_stay() {
+        let page = "prior        intercept N(0, 2.5²), all columns at their means; bill N(0, 0.09344²)\n\
+                    stopped      converged after 2 steps: less than 0.01 nats are left\n\
+                    weights move a mean   0.0174 ± 0.0025 sd (contract=two years)\n\
+                    a   1.000000000   2.00000000   3.00000000\n\
+                    A sentence of more words than there is room for on a line.\n";
+        let expected = "prior        intercept N(0, 2.5²), all\n             columns at their means;\n             bill \
+                        N(0, 0.09344²)\nstopped      converged after 2 steps:\n             less than 0.01 nats are\n\
+                        \u{20}            left\nweights move a mean   0.0174 ± 0.0025 sd\n                      \
+                        (contract=two\n                      years)\na   1.000000000   2.00000000   3.00000000\nA \
+                        sentence of more words than there is\nroom for on a line.\n";
+        assert_eq!(folded_to(page, 40), expected);
+    }
 }

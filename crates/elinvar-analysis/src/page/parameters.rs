@@ -23,17 +23,29 @@ pub(super) struct Beside<'a> {
     pub(super) worth: f64,
 }
 
-/// Columns aligned at the decimal points, the number of decimals following the standard deviation. Means and sds have
-/// their errors, but for those of a bare approximation, of which the verdict says how far they are off. Where a screen
-/// is narrower than that, the errors go first.
-pub(super) fn table(answer: &Answer, beside: &Beside<'_>, width: Option<usize>) -> String {
-    let is_bare = answer.given_by == GivenBy::Approximation;
-    let fits = |text: &String| width.is_none_or(|width| text.lines().all(|line| shown_len(line) <= width));
-    let whole = shown(&answer.parameters, beside, is_bare);
-    if is_bare || fits(&whole) { whole } else { shown(&answer.parameters, beside, true) }
+/// What a screen has room for; each leaves out something more than the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Room {
+    Everything,
+    NoErrors,
+    /// The outermost quantiles alone.
+    NoMiddle,
+    NoProbability,
 }
 
-fn shown(parameters: &[CorrectedNumber], beside: &Beside<'_>, is_bare: bool) -> String {
+/// Columns aligned at the decimal points, the number of decimals following the standard deviation. Means and sds have
+/// their errors, but for those of a bare approximation, of which the verdict says how far they are off. Where a screen
+/// is narrower than that, the errors go first, then quantiles between the outermost, then P(> 0).
+pub(super) fn table(answer: &Answer, beside: &Beside<'_>, width: Option<usize>) -> String {
+    let least = if answer.given_by == GivenBy::Approximation { Room::NoErrors } else { Room::Everything };
+    let fits = |text: &String| width.is_none_or(|width| text.lines().all(|line| shown_len(line) <= width));
+    let rooms = [Room::Everything, Room::NoErrors, Room::NoMiddle].into_iter().filter(|room| *room >= least);
+    let mut texts = rooms.map(|room| shown(&answer.parameters, beside, room));
+    texts.find(fits).unwrap_or_else(|| shown(&answer.parameters, beside, Room::NoProbability))
+}
+
+fn shown(parameters: &[CorrectedNumber], beside: &Beside<'_>, room: Room) -> String {
+    let is_bare = room >= Room::NoErrors;
     let most = parameters.iter().map(|p| decimals(p.sd.value)).max().unwrap_or(0);
     let decimals_of = |p: &CorrectedNumber| if most <= UNIFORM { most } else { decimals(p.sd.value) };
     let estimates = |name: &str, value: fn(&CorrectedNumber) -> Estimate| {
@@ -59,14 +71,16 @@ fn shown(parameters: &[CorrectedNumber], beside: &Beside<'_>, is_bare: bool) -> 
         estimates("mean", |p| p.mean),
         estimates("sd", |p| p.sd),
     ];
-    for (k, p) in quantiles.probabilities.iter().enumerate() {
+    let last = quantiles.probabilities.len().saturating_sub(1);
+    let is_shown = |k: usize| room < Room::NoMiddle || k == 0 || k == last;
+    for (k, p) in quantiles.probabilities.iter().enumerate().filter(|(k, _)| is_shown(*k)) {
         let cells = parameters
             .iter()
             .zip(&quantiles.values)
             .map(|(p, values)| fixed(values[k], quantile_decimals(p, decimals_of(p))));
         columns.push(Column::new(Align::Point, &format!("{} %", percent(*p)), cells));
     }
-    if *n_coefficients > 0 {
+    if *n_coefficients > 0 && room < Room::NoProbability {
         let of =
             |i: usize, positive: &f64| if i < *n_coefficients { probability(*positive, *worth) } else { String::new() };
         let cells = quantiles.positive.iter().enumerate().map(|(i, positive)| of(i, positive));
@@ -156,7 +170,18 @@ mod tests {
 
     fn text(rows: &[CorrectedNumber], is_bare: bool, ratio: Option<&'static str>) -> String {
         let quantiles = quantiles(rows);
-        shown(rows, &Beside { quantiles: &quantiles, n_coefficients: 1, ratio, worth: 10_000.0 }, is_bare)
+        let room = if is_bare { Room::NoErrors } else { Room::Everything };
+        shown(rows, &Beside { quantiles: &quantiles, n_coefficients: 1, ratio, worth: 10_000.0 }, room)
+    }
+
+    #[test]
+    fn a_narrow_screen_shows_less() {
+        let rows = [row("a", -1.0, 0.25)];
+        let beside = Beside { quantiles: &quantiles(&rows), n_coefficients: 1, ratio: None, worth: 1e4 };
+        let head = |room| shown(&rows, &beside, room).lines().next().unwrap().split_whitespace().collect::<String>();
+        assert_eq!(head(Room::NoErrors), "parametermeansd2.5%50%97.5%P(>0)");
+        assert_eq!(head(Room::NoMiddle), "parametermeansd2.5%97.5%P(>0)");
+        assert_eq!(head(Room::NoProbability), "parametermeansd2.5%97.5%");
     }
 
     #[test]

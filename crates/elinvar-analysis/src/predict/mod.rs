@@ -15,6 +15,7 @@ use crate::kept::Kept;
 use crate::quantiles::{self, Ordered};
 use crate::response::{Given, Regression, Values};
 use crate::size::check_draws;
+pub(crate) use design::to_scale_of_fit;
 
 /// Draws of the answer unless others are asked for.
 const DRAWS: usize = 4_000;
@@ -70,9 +71,10 @@ impl Predictions {
             return Err(Error::NoRegression { model: model.into(), command: "predict" });
         };
         let names = fitted.design.table_names();
-        let x = DesignMatrix::new(rows.features, names.len(), names.to_vec());
+        let x = DesignMatrix::new(rows.design.features, names.len(), names.to_vec());
         let x = x.map_err(Error::Refused)?;
-        let new = Regression { offsets: &rows.offset, ..Regression::plain(fitted.response, &x, &[]) };
+        let (offsets, trials) = (&rows.design.offset, &rows.trials);
+        let new = Regression { offsets, trials, ..Regression::plain(fitted.response, &x, &[]) };
         let draws = AnswerDraws::new(&kept.posterior, job.target(), None, asked.seed)?.take_different(n);
         let classes = job.rows.classes.as_slice();
         Ok(Self::of_rows(&new, kept.posterior.transforms(), &draws, asked).with_classes(classes))

@@ -183,6 +183,11 @@ pub fn prior_shape(text: &str) -> Result<f64, String> {
     within(text, 0.1, 1e6)
 }
 
+/// Degrees of freedom of a t prior.
+pub fn prior_df(text: &str) -> Result<f64, String> {
+    within(text, 0.2, 2e6)
+}
+
 /// A precision of a prior.
 pub fn precision(text: &str) -> Result<f64, String> {
     within(text, 1e-12, 1e12)
@@ -211,6 +216,14 @@ pub fn shape(text: &str) -> Result<Shape, String> {
     Err("give a number from 1.1 to 1e6: near 1 the variance of the scale is so large that estimates never settle, \
          and above 1e6 the law is a Gaussian"
         .into())
+}
+
+/// The degrees of freedom of a Student-t, as its shape, or learn.
+pub fn df(text: &str) -> Result<Shape, String> {
+    if text == "learn" {
+        return Ok(Shape::Learn);
+    }
+    within(text, 2.2, 2e6).map(|df| Shape::Number(0.5 * df))
 }
 
 /// The shape of a mixing law, or learn.

@@ -10,7 +10,7 @@ fn table(n: usize) -> String {
     for _ in 0..n {
         let (distance, rain) = (5.0 + 2.0 * uniforms.normal(), uniforms.normal());
         // Against a bus: the car gains with distance, the walk loses with it.
-        let weights = [1.0, (0.5 * (distance - 5.0)).exp(), (-1.0 * (distance - 5.0)).exp()];
+        let weights = [1.0, (0.5 * (distance - 5.0)).exp(), (5.0 - distance).exp()];
         let mut left = uniforms.next() * weights.iter().sum::<f64>();
         let class = weights.iter().position(|weight| {
             left -= weight;

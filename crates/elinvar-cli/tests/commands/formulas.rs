@@ -67,7 +67,7 @@ fn every_command_of_the_page_runs() {
             ended.stdout
         );
     }
-    let said = story.run(&["fit", "logistic", "trial.csv", "cured ~ agee + dose"]);
+    let said = story.run(&["fit", "logistic", "trial.csv", "cured ~ log(agee) + dose"]);
     let shown: String = page
         .lines()
         .skip_while(|line| !line.starts_with("    error:"))
@@ -179,4 +179,14 @@ fn held_out_rows_teach_nothing_and_trials_are_asked_for() {
     assert!(strange.code == Some(2) && strange.stderr.contains("has no trials"), "{}", strange.stderr);
     let network = story.run(&["fit", "network", "trial.csv", "score ~ age"]);
     assert!(network.code == Some(2) && network.stderr.contains("a model with coefficients"), "{}", network.stderr);
+}
+
+#[test]
+fn a_text_where_a_number_is_needed_is_marked() {
+    let story = Story::new();
+    story.write("t.csv", "y,a,site\n1,2,Oslo\n2,3,Bergen\n3,5,Oslo\n");
+    let said = story.run(&["fit", "linear", "t.csv", "y ~ a + log(site)"]);
+    let expected = "error: t.csv, line 2, column 3 (site): \"Oslo\" is a text and log(site) needs numbers; correct the \
+                    cell, or use the column as it is\n  y ~ a + log(site)\n              ^^^^\n";
+    assert_eq!((said.code, said.stderr.as_str()), (Some(2), expected));
 }

@@ -73,5 +73,5 @@ fn the_model_that_made_the_rows_is_found() {
     story.write("coin.csv", "y\n1\n0\n1\n1\n");
     story.run(&words("fit proportion coin.csv --target y --out coin"));
     let ended = story.run(&words("loo coin"));
-    assert_eq!(ended.stderr, "error: elinvar loo works on regressions, and proportion is none\n");
+    assert_eq!(ended.stderr, "error: elinvar loo works on regressions with coefficients, and proportion is none\n");
 }

@@ -76,6 +76,26 @@ fn a_formula_is_applied_to_new_rows() {
 }
 
 #[test]
+fn trials_of_new_rows_are_counted() {
+    let story = Story::new();
+    let rows: String = (0..40).map(|i| format!("{},{},{}\n", i % 5, 20, 4 + 2 * (i % 5) + i % 3)).collect();
+    story.write("t.csv", format!("x,n,events\n{rows}"));
+    story.ok(&["fit", "binomial", "t.csv", "events | trials(n) ~ x", "--out", "run"]);
+    story.write("new.csv", "x,n\n2,10\n2,1000\n").write("bare.csv", "x\n2\n").write("bad.csv", "x,n\n2,1.5\n");
+    let found = numbers(&story.ok(&words("predict run new.csv")));
+    let share = numbers(&story.ok(&words("predict run bare.csv --expectation")))[0][0];
+    assert!((0.3..0.7).contains(&share), "{share}");
+    for (row, n) in found.iter().zip([10.0, 1000.0]) {
+        assert!((row[0] / n - share).abs() < 1e-12, "{row:?}");
+        assert!(row[2..].iter().all(|events| (0.0..=n).contains(events)), "{row:?}");
+        // Scatter of trials, and little of the parameters.
+        assert!(row[1] > (n * share * (1.0 - share)).sqrt(), "{row:?}");
+    }
+    let bad = story.run(&words("predict run bad.csv"));
+    assert!(bad.code == Some(2) && bad.stderr.contains("1.5 is not a number of trials"), "{}", bad.stderr);
+}
+
+#[test]
 fn rows_that_cannot_be_predicted_are_named() {
     let story = Story::new();
     story.write("t.csv", table());

@@ -174,3 +174,69 @@ fn statements_about_priors_are_followed_and_printed_in_units_of_the_file() {
         assert!(refused.code == Some(2) && refused.stderr.contains(sentence), "{statement}: {}", refused.stderr);
     }
 }
+
+/// Counts with an exposure: as many as their rates say, without noise.
+fn exposed(unit: f64) -> String {
+    let row = |i: usize| {
+        let (x, exposure) = ((i % 9) as f64, 4_000.0 + 700.0 * ((i * 31) % 23) as f64);
+        format!("{x},{},{}", exposure * unit, (exposure * 0.000_9 * (0.05 * x).exp()).round())
+    };
+    format!("x,km,n\n{}\n", (0..80).map(row).collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn a_default_prior_against_the_data_does_not_advise_the_default() {
+    let story = Story::new();
+    story.write("km.csv", exposed(1.0)).write("thousands.csv", exposed(0.001));
+    let formula = "n ~ x + offset(log(km))";
+    let fit = story.json(&["fit", "poisson", "km.csv", formula]);
+    let sentence = fit["warnings"][0].as_str().unwrap();
+    assert!(
+        sentence.contains("intercept ~ normal(M, S)") && sentence.contains("unit of the response or of an exposure"),
+        "{sentence}"
+    );
+    assert!(!sentence.contains("or none, which scales"), "{sentence}");
+    assert!(story.json(&["fit", "poisson", "thousands.csv", formula]).get("warnings").is_none());
+}
+
+#[test]
+fn t_priors_are_held_against_the_data_too() {
+    let story = Story::new();
+    story.write("houses.csv", houses(1.0).0);
+    let own = story.json_good_or_not(&with(&["b[area] ~ student_t(30, 0, 100)", "sigma ~ half_normal(1e5)"]));
+    let sentence = own["warnings"][0].as_str().unwrap_or_else(|| panic!("{own}"));
+    assert!(sentence.contains("area") && sentence.contains("scales of its t prior with 30 degrees"), "{sentence}");
+    // The same distance in the tail of a Cauchy law is nothing.
+    let heavy = story.json_good_or_not(&with(&["b[area] ~ cauchy(0, 100)", "sigma ~ half_normal(1e5)"]));
+    assert!(heavy.get("warnings").is_none(), "{heavy}");
+    let shared = ["fit", "linear", "houses.csv", "--target", "price", "--prior", "student_t", "--prior-sd", "1"];
+    let shared = story.json_good_or_not(&shared);
+    assert!(shared["warnings"][0].as_str().unwrap().contains("Prior against data: "), "{shared}");
+}
+
+#[test]
+fn responses_that_the_prior_never_makes_are_named() {
+    let story = Story::new();
+    // Twelve columns that rise together: no coefficient is far from 0, but their sum is farther than the prior knows.
+    let rows: Vec<String> = (0..90)
+        .map(|i| {
+            let x: Vec<f64> = (0..12).map(|j| noise(i) + 0.1 * noise(i * 13 + j * 7)).collect();
+            let y: f64 = x.iter().map(|x| 2.4 * x).sum::<f64>() + 60.0 + 0.1 * noise(i + 5);
+            let cells: Vec<String> = x.iter().map(|x| format!("{x:.4}")).collect();
+            format!("{},{y:.4}", cells.join(","))
+        })
+        .collect();
+    let names: Vec<String> = (0..12).map(|j| format!("x{j}")).collect();
+    story.write("t.csv", format!("{},y\n{}\n", names.join(","), rows.join("\n")));
+    let command = |slopes: &'static str| {
+        let others = ["--prior", "intercept ~ normal(60, 10)", "--prior", "sigma ~ half_normal(1)"];
+        [&["fit", "linear", "t.csv", "y ~ .", "--prior", slopes][..], &others].concat()
+    };
+    let far = story.json_good_or_not(&command("b ~ normal(0, 1)"));
+    let sentence = far["warnings"][0].as_str().unwrap_or_else(|| panic!("{far}"));
+    assert!(sentence.contains("the standard deviation of the responses, 8.") && sentence.contains("512"), "{sentence}");
+    let near = story.json_good_or_not(&command("b ~ normal(0, 10)"));
+    // Columns that rise together are named; the prior is not blamed.
+    assert!(near["warnings"].as_array().is_none_or(|all| all.len() == 1), "{near}");
+    assert!(!near["warnings"].to_string().contains("Prior against data"), "{near}");
+}

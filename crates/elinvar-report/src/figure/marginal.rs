@@ -1,6 +1,6 @@
 //! The density of one parameter: q filled, what importance weights make of it as a line.
 
-use crate::content::{Content, Parameter};
+use crate::content::{Content, MarginalLaw, Parameter};
 use elinvar_figure::estimate::bandwidth::bandwidth;
 use elinvar_figure::estimate::density::{Density, density};
 use elinvar_figure::estimate::sample::Sample;
@@ -27,7 +27,10 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
     let bounds = (parameter.lower, parameter.upper);
     let width_q = bandwidth(&q);
     let range = shown_range(&q, p.as_ref(), width_q, bounds);
-    let of_q = density(&q, width_q, range, bounds, POINTS);
+    let of_q = match parameter.law {
+        Some(law) => exact(law, range),
+        None => density(&q, width_q, range, bounds, POINTS),
+    };
     let of_p = p.map(|p| {
         // Few effective draws, or draws that repeat, would make a narrow kernel and a line of spikes.
         let wider = width_q * (q.effective_len() / p.effective_len()).max(1.0).powf(0.2);
@@ -69,6 +72,12 @@ pub(crate) fn draw(content: &Content, index: usize) -> Option<Drawing> {
         attributes: String::new(),
         marks,
     })
+}
+
+/// A density that is known, on the same points.
+fn exact(law: MarginalLaw, (low, high): (f64, f64)) -> Density {
+    let step = (high - low) / (POINTS - 1) as f64;
+    Density { low, high, values: (0..POINTS).map(|i| law.density(low + step * i as f64)).collect() }
 }
 
 /// The axis of a small panel: marks whose labels would leave it are pulled in.
@@ -153,6 +162,19 @@ mod tests {
         assert!(!svg.contains("<script") && svg.contains("&lt;script&gt;"));
         assert!(draw(&content, 1).is_none());
         assert!(draw(&content, 2).is_none());
+    }
+
+    #[test]
+    fn known_densities_have_mass_one_and_no_bumps() {
+        let laws = [MarginalLaw::Normal { mean: 2.0, sd: 0.5 }, MarginalLaw::LogNormal { mean: 0.3, sd: 0.4 }];
+        for (law, range) in laws.into_iter().zip([(-2.0, 6.0), (0.0, 12.0)]) {
+            let found = exact(law, range);
+            let step = (range.1 - range.0) / (POINTS - 1) as f64;
+            let mass: f64 = found.values.iter().sum::<f64>() * step;
+            assert!((mass - 1.0).abs() < 2e-3, "{law:?} {mass}");
+            let turns = found.values.windows(3).filter(|w| (w[1] - w[0]) * (w[2] - w[1]) < 0.0).count();
+            assert_eq!(turns, 1, "{law:?}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod natural;
 mod own;
 mod printed;
 pub(crate) mod product;
+mod properties;
 mod registry;
 pub(crate) mod step;
 #[cfg(feature = "internals")]

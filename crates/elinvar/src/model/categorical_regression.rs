@@ -179,7 +179,7 @@ impl CategoricalRegression {
         })
     }
 
-    fn named<'n>(&self, columns: &'n [String]) -> impl Iterator<Item = String> {
+    fn named(&self, columns: &[String]) -> impl Iterator<Item = String> {
         let of = |class: &String| columns.iter().map(|column| format!("{class}:{column}")).collect::<Vec<_>>();
         self.classes[1..].iter().flat_map(of).collect::<Vec<_>>().into_iter()
     }
@@ -287,7 +287,7 @@ mod tests {
         let z = [0.7, -1.2, 0.3, -0.8, 2.0, 0.1];
         let of =
             |class: f64| CategoricalRegression::new(x(), vec![class], names(4), 1.0).unwrap().log_density(&z).unwrap();
-        let etas: [f64; 4] = [0.0, 0.7 - 1.2 * 1.3, 0.3 - 0.8 * 1.3, 2.0 + 0.1 * 1.3];
+        let etas = [0.0_f64, 0.7 - 1.2 * 1.3, 0.3 - 0.8 * 1.3, 2.0 + 0.1 * 1.3];
         let total: f64 = etas.iter().map(|eta| eta.exp()).sum();
         for (k, eta) in etas.iter().enumerate() {
             assert!((of(k as f64) - (eta.exp() / total).ln()).abs() < 1e-14, "{k}");

@@ -78,8 +78,8 @@ fn answer(
     })
 }
 
-/// The logarithm of the mass of a place, by a bridge between the Gaussian that was matched to the states and these; with
-/// more draws until its error is small.
+/// The logarithm of the mass of a place, by a bridge between the Gaussian that was matched to the states and these;
+/// with more draws until its error is small.
 fn mass(evaluator: &mut Evaluator<'_>, answered: &Answered, seed: u64) -> Result<Estimate, Error> {
     let Answered { corrected, log_p, frame } = answered;
     let states = corrected.draws(corrected.n_states());

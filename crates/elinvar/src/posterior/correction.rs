@@ -17,8 +17,8 @@ impl Posterior {
     /// then that on them.
     ///
     /// Gradients are all they need, and the number of coordinates matters little. Where a mixture has modes apart from
-    /// each other they run on each of these, which are then weighed by their evidence; otherwise they start from its mean
-    /// and covariance.
+    /// each other they run on each of these, which are then weighed by their evidence; otherwise they start from its
+    /// mean and covariance.
     ///
     /// ```
     /// use elinvar::research::chains::Correction;

@@ -84,6 +84,9 @@ pub(super) fn shifts(
     found.collect()
 }
 
+/// What is called with the weights and the numbers of a draw.
+type Visit<'v> = dyn FnMut(f64, f64, &[f64]) + 'v;
+
 /// Calls what it is given with the weights and the numbers of every draw that has any: parameters, expected where z
 /// does not decide them, and the coordinates that are listed.
 fn passes<'a>(
@@ -92,7 +95,7 @@ fn passes<'a>(
     draws: &'a DrawBuffer,
     to_p: &'a [f64],
     to_q: &'a [f64],
-) -> impl FnMut(&mut dyn FnMut(f64, f64, &[f64])) + 'a {
+) -> impl FnMut(&mut Visit<'_>) + 'a {
     /// Draws that are mapped at a time, where that is a product of matrices.
     const BLOCK: usize = 64;
     let n_parameters = transforms.n_constrained();

@@ -78,8 +78,8 @@ pub(super) fn climb(
     Ok(posterior)
 }
 
-/// A mixture over what chains did not meet too, where it is trusted or chains can be run on each of its modes; otherwise
-/// their answer. Returns the seconds of all rungs, too.
+/// A mixture over what chains did not meet too, where it is trusted or chains can be run on each of its modes;
+/// otherwise their answer. Returns the seconds of all rungs, too.
 fn cover(
     target: &dyn Target,
     start: Start,

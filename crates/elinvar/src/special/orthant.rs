@@ -159,9 +159,8 @@ impl Slice<'_> {
             let cut = self.at(w);
             let density = (cut.log - top.log).exp();
             let mut off = [0.0; MOST_VARIABLES];
-            for i in 0..j {
-                off[i] = cut.others.mean[i] - top.others.mean[i];
-            }
+            let apart = cut.others.mean.iter().zip(&top.others.mean).map(|(now, then)| now - then);
+            off.iter_mut().zip(apart).take(j).for_each(|(off, apart)| *off = apart);
             off[j] = w - mode;
             let mut terms = [0.0; 10];
             terms[0] = density;

@@ -87,8 +87,8 @@ fn moments_are_slopes_of_the_mass() {
 fn products_and_limits() {
     let c = [0.7, -3.0, 1.5];
     let law = OrthantNormal::new(3, &[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], c);
-    for i in 0..3 {
-        let alone = TruncatedNormal::new(c[i]);
+    for (i, centre) in c.into_iter().enumerate() {
+        let alone = TruncatedNormal::new(centre);
         assert!((law.mean[i] / alone.mean - 1.0).abs() < TOLERANCE, "{i}");
         assert!((law.covariance[i][i] / alone.variance - 1.0).abs() < TOLERANCE, "{i}");
     }

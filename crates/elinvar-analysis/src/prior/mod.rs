@@ -5,22 +5,18 @@
 //! mean(y) is 0. Sigma is exponential with mean sd(y). These are the weakly informative defaults that rstanarm
 //! documents: they do not depend on the units of the file.
 
-use elinvar::Posterior;
+mod conflict;
+mod predictive;
+
 use elinvar::target;
 use elinvar_data::{ColumnTransform, DesignColumn};
 
 use crate::number::significant;
 use crate::settings::{PriorLaw, PriorOf, PriorStatement};
+pub(crate) use predictive::{draw_positive, far_from_data};
 
 /// Prior standard deviations of the linear predictor that one standard deviation of a column is worth.
 const WIDTH: f64 = 2.5;
-/// A posterior mean so many prior standard deviations from the prior mean is in the tail: 1 in 370 by the prior.
-const TAIL: f64 = 3.0;
-
-/// What to do where prior and data contradict each other.
-pub(crate) const REMEDY: &str =
-    "give another prior, such as --prior 'b ~ normal(0, S)', or none, which scales it to the data";
-
 /// The prior of the coefficients of a regression or the weights of a network.
 pub(crate) enum Prior {
     /// N(0, 1/precision) for each of them, on the columns as the settings scale them.
@@ -74,6 +70,8 @@ pub(crate) struct Priors {
     pub(crate) base: Prior,
     /// For each column the law that it was given for itself, in the units of the file.
     own: Vec<Option<PriorLaw>>,
+    /// Degrees of freedom of the scale that all of them share, if they do.
+    shared_df: Option<f64>,
 }
 
 /// A law with heavy tails, which the library does not declare: coordinate, degrees of freedom, centre and scale on the
@@ -105,7 +103,12 @@ impl Priors {
             });
             by_name.or(of_class).map(|statement| statement.law)
         });
-        Self { base, own: own.collect() }
+        Self { base, own: own.collect(), shared_df: None }
+    }
+
+    /// With variances that are multiplied by a common InverseGamma(a, a).
+    pub(crate) fn with_shared_scale(self, a: Option<f64>) -> Self {
+        Self { shared_df: a.map(|a| 2.0 * a), ..self }
     }
 
     /// Whether some coefficient has a prior of its own.
@@ -189,37 +192,5 @@ impl Priors {
             parts.push(format!("slopes N(0, s²), s = {WIDTH} sd/sd(column): {ends}"));
         }
         Some(parts.join("; "))
-    }
-
-    /// Where prior and data contradict each other, in sentences.
-    pub(crate) fn conflicts(
-        &self,
-        posterior: &Posterior,
-        (kinds, transforms): (&[DesignColumn], &[ColumnTransform]),
-        groups: usize,
-    ) -> Vec<String> {
-        let means = posterior.approximation().mean();
-        let means = posterior.transforms().expected_coefficients(&means);
-        let names = posterior.constrained_names();
-        let mut far: Vec<(f64, &str)> = Vec::new();
-        for (i, (mean, name)) in means.iter().zip(names).enumerate().take(groups * kinds.len()) {
-            let column = i % kinds.len();
-            let (prior_mean, sd) = self.moments(column, &kinds[column], transforms[column].scale);
-            let distance = (mean - prior_mean).abs() / sd;
-            if distance > TAIL {
-                far.push((distance, name));
-            }
-        }
-        far.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let Some((distance, name)) = far.first() else { return Vec::new() };
-        let others = match far.len() {
-            1 => String::new(),
-            n => format!(", and {} more likewise", n - 1),
-        };
-        vec![format!(
-            "Prior against data: the data put {name} {} prior standard deviations from where the prior expects \
-             it{others}; {REMEDY}.",
-            significant(*distance)
-        )]
     }
 }
