@@ -134,7 +134,7 @@ fn comment<'t>(texts: &'t [String], name: &str) -> Option<Vec<&'t str>> {
     let declares = |line: &&str| item(line).is_some_and(|(kind, found)| found == name && kind != "mod");
     texts.iter().find_map(|text| {
         let lines: Vec<&str> = text.lines().collect();
-        let at = lines.iter().position(|line| declares(line))?;
+        let at = lines.iter().position(declares)?;
         let above = lines[..at].iter().rev().take_while(|line| !line.is_empty() && *line != &"}");
         Some(above.copied().collect())
     })

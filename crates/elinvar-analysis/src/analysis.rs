@@ -204,7 +204,7 @@ impl Analysis {
     /// # Errors
     /// Those of the model, whose draws are weighed again.
     pub fn content_of_model(&self, target: &dyn Target, title: &str, command: &str) -> Result<Content, Error> {
-        let (posterior, n) = (&self.posterior, self.posterior.constrained_names().len());
+        let (posterior, n) = (&self.posterior, self.posterior.names().len());
         let frame = Frame {
             title: format!("{title}; {}", family_in_words(&posterior.family())),
             next: None,

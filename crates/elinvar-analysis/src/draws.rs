@@ -25,7 +25,7 @@ pub struct DrawTable<'a> {
 impl DrawTable<'_> {
     /// Names of the columns.
     fn names(&self) -> impl Iterator<Item = &str> {
-        FIRST.into_iter().chain(self.posterior.constrained_names().iter().map(String::as_str))
+        FIRST.into_iter().chain(self.posterior.names().iter().map(String::as_str))
     }
 
     /// Appends these rows to `out`.

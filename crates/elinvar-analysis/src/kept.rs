@@ -71,7 +71,7 @@ impl Kept {
         let settings = self.settings.as_ref().ok_or_else(|| Error::NoModelBeside { path: path.clone() })?;
         check_settings(&folder_of(path).join(CONFIG))?;
         let job = Job::new(settings)?;
-        if job.target().about().names != self.posterior.names() {
+        if job.target().about().names != self.posterior.names_z() {
             return Err(Error::OtherSettings { path: path.clone() });
         }
         Ok(job)

@@ -23,7 +23,7 @@ pub(crate) struct ParameterQuantiles {
 impl ParameterQuantiles {
     /// From draws of the answer: all states of chains, all weighted draws, or `n` draws of the approximation.
     pub(crate) fn of(posterior: &Posterior, answer: &AnswerDraws<'_>, n: usize, probabilities: &[f64]) -> Self {
-        let n_parameters = posterior.constrained_names().len();
+        let n_parameters = posterior.names().len();
         let most = (MOST_NUMBERS / n_parameters.max(1)).max(1_000);
         let (draws, weights) = answer.weighted(n.min(most));
         let stride = draws.len().div_ceil(most).max(1);

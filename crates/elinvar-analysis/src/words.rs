@@ -22,7 +22,7 @@ pub(crate) enum FileName {
 /// What is being fitted, in one line.
 pub(crate) fn title(job: &Job, posterior: &Posterior, file_name: FileName) -> String {
     let is_lifted = posterior.transforms().row_space().is_some();
-    let n = if is_lifted { posterior.constrained_names().len() } else { posterior.dim() };
+    let n = if is_lifted { posterior.names().len() } else { posterior.dim() };
     format!(
         "{} on {}: {}, {n} {}, prior {}; {}",
         job.model.title(),

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &InitsArgs) -> Result<Outcome, Failure> {
     for (chain, z) in starts(&kept, args)?.view().iter().enumerate() {
         posterior.transforms().constrain(z, &mut x);
         if let Some(i) = x.iter().position(|value| !value.is_finite()) {
-            let name = &posterior.constrained_names()[i];
+            let name = &posterior.names()[i];
             return Err(Failure::input(format!(
                 "a start point has no finite {name}; try --resample psis or another --seed"
             )));
@@ -85,7 +85,7 @@ fn folder(args: &InitsArgs) -> Result<PathBuf, Failure> {
 
 /// The coefficients of a regression as one vector, unless they keep their names.
 fn layout(kept: &Kept, args: &InitsArgs) -> Result<Layout, Failure> {
-    let names = kept.posterior.constrained_names();
+    let names = kept.posterior.names();
     let model = kept.settings.as_ref().map(|settings| settings.model.name.is_none_or(|model| model.has_coefficients()));
     let n_coefficients = if model == Some(true) && !args.by_name {
         names.iter().position(|name| name == "sigma").unwrap_or(names.len())
@@ -161,7 +161,7 @@ fn metric(posterior: &Posterior, layout: &Layout, args: &InitsArgs) -> Result<St
     let at = |i: usize, j: usize| covariance[order[i] * dim + order[j]];
     let entry = |i: usize, j: usize| 0.5 * (at(i, j) + at(j, i));
     if let Some(i) = (0..dim).find(|i| !(entry(*i, *i) > 0.0 && entry(*i, *i).is_finite())) {
-        let name = &posterior.constrained_names()[order[i]];
+        let name = &posterior.names()[order[i]];
         return Err(Failure::input(format!("{name} has no variance in this fit, and so the fit no metric")));
     }
     Ok(match args.metric {

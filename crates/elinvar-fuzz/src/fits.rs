@@ -103,8 +103,8 @@ impl Fits {
         let Ok(posterior) = Posterior::load(path) else { return Ok(false) };
         let (draws, log_q) = posterior.sample_with_log_density(3, 1);
         DrawTable { posterior: &posterior, draws, log_p: None, log_q }.write_csv(&mut io::sink())?;
-        let layout = Layout::new(posterior.constrained_names().iter().map(String::as_str));
-        layout.json(&vec![0.5; posterior.constrained_names().len()]);
+        let layout = Layout::new(posterior.names().iter().map(String::as_str));
+        layout.json(&vec![0.5; posterior.names().len()]);
         layout.order();
         posterior.summary(20, 1);
         if let Some(corrected) = posterior.corrected() {
@@ -112,7 +112,7 @@ impl Fits {
         }
         // A page costs as much as many fits that are read.
         let is_shown = bytes.iter().fold(0_u8, |sum, b| sum.wrapping_add(*b)) < 16;
-        if is_shown && posterior.names() == self.job.target().about().names {
+        if is_shown && posterior.names_z() == self.job.target().about().names {
             return Ok(self.show(posterior).is_ok());
         }
         Ok(true)

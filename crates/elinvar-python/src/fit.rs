@@ -273,7 +273,7 @@ impl Fit {
     /// Names of the coordinates.
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.posterior.names().to_vec()
+        self.posterior.names_z().to_vec()
     }
 
     /// Whether the fit was ended before its time.

@@ -34,7 +34,7 @@ impl Priors {
     ) -> Vec<String> {
         let means = posterior.approximation().mean();
         let means = posterior.transforms().expected_coefficients(&means);
-        let names = posterior.constrained_names();
+        let names = posterior.names();
         let mut far: Vec<Far<'_>> = Vec::new();
         for (k, (mean, name)) in means.iter().zip(names).enumerate().take(groups * kinds.len()) {
             let i = k % kinds.len();

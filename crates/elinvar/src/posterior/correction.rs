@@ -75,8 +75,8 @@ impl Posterior {
             mean: self.approximation().mean(),
             covariance: &covariance,
             modes: &self.agreement().modes,
-            names: self.names(),
-            parameter_names: self.constrained_names(),
+            names: self.names_z(),
+            parameter_names: self.names(),
             transforms: self.transforms(),
             watch,
         };

@@ -150,7 +150,7 @@ impl Posterior {
         let (draws, log_q) = self.draw(n, seed, Purpose::Diagnostics);
         let log_p = evaluator.values_beyond(known, &draws)?;
         let seen = Importance::of(&log_p, &log_q, &[1.0])?;
-        let names = (self.transforms(), self.names(), self.constrained_names());
+        let names = (self.transforms(), self.names_z(), self.names());
         let log_weights = seen.smoothed.log_weights.clone();
         let weights: Vec<f64> = log_weights.iter().map(|w| w.exp()).collect();
         let diagnostics = Diagnostics {

@@ -176,14 +176,14 @@ impl Posterior {
         self.record.state.dim()
     }
 
-    /// Names of the coordinates of z.
+    /// Names of the parameters on their natural scale, as draws, tables and [`Posterior::summary`] have them.
     pub fn names(&self) -> &[String] {
-        &self.record.names
+        &self.record.constrained_names
     }
 
-    /// Names of the parameters on the constrained scale.
-    pub fn constrained_names(&self) -> &[String] {
-        &self.record.constrained_names
+    /// Names of the unconstrained coordinates z: `log_tau` for a positive `tau`.
+    pub fn names_z(&self) -> &[String] {
+        &self.record.names
     }
 
     /// From z to the constrained scale.
@@ -290,6 +290,7 @@ impl Posterior {
     ///
     /// Of a simplex, a unit vector or a Cholesky factor the density is that of its free coordinates, as the log
     /// density of a [`Model`](crate::Model) is.
+    /// Of coefficients that outnumber the rows it is that of the part which the data know.
     ///
     /// # Panics
     /// If x does not have the posterior's number of parameters.

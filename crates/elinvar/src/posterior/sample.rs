@@ -103,7 +103,7 @@ impl Posterior {
 
     /// Points of ℝᵈ on the natural scale of the parameters.
     pub fn on_natural_scale(&self, z: Draws<'_>) -> Sample {
-        let (transforms, names) = (self.transforms(), self.constrained_names().to_vec());
+        let (transforms, names) = (self.transforms(), self.names().to_vec());
         let mut rows = vec![0.0; z.len() * names.len()];
         transforms.constrain_all(z, &mut rows);
         Sample { names, rows }

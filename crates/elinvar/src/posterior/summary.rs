@@ -30,7 +30,7 @@ impl Posterior {
             columns.iter_mut().zip(row).for_each(|(column, value)| column.push(*value));
         });
         let exact = self.exact_moments();
-        let names = self.constrained_names().iter().chain(self.names());
+        let names = self.names().iter().chain(self.names_z());
         let mut numbers: Vec<CorrectedNumber> = names
             .zip(&mut columns)
             .zip(exact)

@@ -32,7 +32,7 @@ impl Posterior {
                 columns.iter_mut().zip(row).for_each(|(column, value)| column.push((*value, weights[s])));
             }
         });
-        let names = self.constrained_names().iter().chain(self.names());
+        let names = self.names().iter().chain(self.names_z());
         let exact = self.exact_moments();
         let numbers = names.zip(&mut columns).zip(exact).enumerate().map(|(k, ((name, column), exact))| {
             let shift = diagnostics.shifts.get(k).filter(|shift| k < width && shift.name == *name);

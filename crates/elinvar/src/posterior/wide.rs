@@ -151,7 +151,7 @@ impl Posterior {
         if !effective_sample_size.is_finite() {
             return Ok(log_p);
         }
-        let names = (self.transforms(), self.names(), self.constrained_names());
+        let names = (self.transforms(), self.names_z(), self.names());
         weighted.diagnostics.shifts = shift::shifts(names, &draws, &to_p, &to_q);
         weighted.diagnostics.wide = Some(WideDraws { n_draws: n, effective_sample_size });
         weighted.widened = Some(Widened { draws, weights: to_p });

@@ -126,6 +126,9 @@ impl<M: Model> Target for M {
     fn about(&self) -> About {
         // Constants that are wrong are told before anything is mapped.
         let (parameters, offers) = (self.parameters(), self.offers());
+        if parameters.is_empty() || parameters.names().len() != parameters.len() {
+            return About { parameters: parameters.names(), ..About::new(parameters.len()) };
+        }
         if parameters.transforms().check().is_err() {
             return About { transforms: parameters.transforms(), ..About::new(1) };
         }

@@ -18,6 +18,8 @@ use super::{Transform, Transforms};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters {
     groups: Vec<Group>,
+    /// Names that were given for all numbers and are not as many, which the check of the target tells.
+    miscounted: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -142,6 +144,9 @@ impl Parameters {
 
     /// A name for every number x.
     pub fn names(&self) -> Vec<String> {
+        if !self.miscounted.is_empty() {
+            return self.miscounted.clone();
+        }
         self.groups.iter().flat_map(Group::names).collect()
     }
 
@@ -150,12 +155,11 @@ impl Parameters {
         let transforms = self.transforms();
         let single = transforms.as_slice().iter().all(|transform| transform.n_constrained() == 1);
         if !single || names.len() != self.len() {
-            // Told by the check of the target: names and coordinates differ in number.
-            let groups = names.into_iter().map(|name| Group { name, size: 1.into(), transform: Transform::Identity });
-            return Self { groups: groups.collect() };
+            return Self { miscounted: names, ..self };
         }
         let groups = names.into_iter().zip(transforms.as_slice());
-        Self { groups: groups.map(|(name, t)| Group { name, size: 1.into(), transform: *t }).collect() }
+        let groups = groups.map(|(name, t)| Group { name, size: 1.into(), transform: *t }).collect();
+        Self { groups, miscounted: Vec::new() }
     }
 
     /// The same with the constraint of the parameter `name` changed; a name that nobody has is a new parameter.

@@ -220,3 +220,18 @@ fn chains_are_seen_and_may_be_stopped() {
     assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
     assert_eq!(rounds.into_inner(), 2);
 }
+
+/// What is declared wrongly is told before anything is evaluated.
+#[test]
+fn miscounted_names_and_no_parameters_get_a_sentence() {
+    let normal = |x: &[f64], gradient: &mut [f64]| {
+        gradient.iter_mut().zip(x).for_each(|(g, x)| *g = -x);
+        -0.5 * x.iter().map(|x| x * x).sum::<f64>()
+    };
+    let said = elinvar::fit(&log_density(2, normal).named(["one"])).unwrap_err().to_string();
+    assert!(said.contains("names of parameters") && said.contains('2') && said.contains('1'), "{said}");
+    let said = elinvar::fit(&log_density(0, normal)).unwrap_err().to_string();
+    assert!(said.contains("at least one"), "{said}");
+    let named = elinvar::fit(&rate()).unwrap();
+    assert_eq!((named.names()[0].as_str(), named.names_z()[0].as_str()), ("rate", "log_rate"));
+}

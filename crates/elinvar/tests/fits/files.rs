@@ -92,8 +92,8 @@ fn a_fit_is_read_back_to_the_bit_without_its_target() {
         for z in draws.view().iter() {
             assert_eq!(posterior.log_density_z(z).to_bits(), loaded.log_density_z(z).to_bits(), "{at}");
         }
-        assert_eq!(loaded.names(), ["logit_eta", "log_K"]);
-        assert_eq!(loaded.constrained_names(), ["eta", "K"]);
+        assert_eq!(loaded.names_z(), ["logit_eta", "log_K"]);
+        assert_eq!(loaded.names(), ["eta", "K"]);
         assert_eq!(posterior.summary(500, 2), loaded.summary(500, 2), "{at}");
         assert_eq!(posterior.trace(), loaded.trace(), "{at}");
         assert_eq!((posterior.plan(), posterior.family()), (loaded.plan(), loaded.family()));
