@@ -86,7 +86,11 @@ fn laws(posterior: &Posterior) -> Vec<Option<Known>> {
         };
         vec![known; n]
     };
-    posterior.transforms().as_slice().iter().flat_map(&mut of).collect()
+    let of_coordinates: Vec<Option<Known>> = posterior.transforms().as_slice().iter().flat_map(&mut of).collect();
+    // Coefficients by directions, which come first, are more than these, and all of them linear.
+    let n_more = posterior.transforms().n_constrained() - of_coordinates.len();
+    let linear = is_gaussian.then_some(Known::Linear);
+    std::iter::repeat_n(linear, n_more).chain(of_coordinates).collect()
 }
 
 /// One side of the four numbers of a row.
