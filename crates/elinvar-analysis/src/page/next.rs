@@ -32,7 +32,8 @@ pub(crate) fn next(job: &Job, analysis: &Analysis) -> String {
     if !analysis.posterior.converged() && analysis.posterior.corrected().is_none() {
         let left = remaining(&analysis.posterior);
         let stagnated = analysis.posterior.stop_reason() == StopReason::Stagnated;
-        if let Some(rows) = job.plan.minibatch.filter(|_| stagnated || left.is_none_or(is_noise)) {
+        let at_limit = analysis.posterior.stop_reason() == StopReason::MaxSteps;
+        if let Some(rows) = job.plan.minibatch.filter(|_| stagnated || at_limit || left.is_none_or(is_noise)) {
             return larger_minibatch(rows, job.rows.n_rows);
         }
         if stagnated || left.is_some_and(is_noise) {
