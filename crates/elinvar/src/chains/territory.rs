@@ -156,3 +156,53 @@ impl Target for Within<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{Location, Scale};
+    use crate::target::Shape;
+
+    /// Unit normals at these places on a line, with equal weights.
+    fn mixture(places: &[f64]) -> Approximation {
+        let block = |m: &f64| {
+            let scale = Scale::from_precision(Shape::Diagonal(1), vec![1.0]).unwrap();
+            Location::new(vec![*m], scale).unwrap()
+        };
+        Approximation::mixture(LogWeights::uniform(places.len()), places.iter().map(block).collect()).unwrap()
+    }
+
+    /// Between unit normals δ apart log q falls by δ²/8 − log 2 in the middle: 4.5 nats at 6.4.
+    #[test]
+    fn a_valley_divides_places_and_a_link_joins_them() {
+        assert!(Territories::of(&mixture(&[0.0])).is_none());
+        assert!(Territories::of(&mixture(&[0.0, 6.0])).is_none());
+        assert_eq!(Territories::of(&mixture(&[0.0, 7.0])).map(|places| places.len()), Some(2));
+        assert!(Territories::of(&mixture(&[0.0, 7.0, 3.5])).is_none());
+        let q = mixture(&[0.0, 20.0, 3.0, 40.0]);
+        let mut places = Territories::of(&q).unwrap();
+        assert_eq!(places.place_of, [0, 1, 0, 2]);
+        let (part, share) = places.part(0).unwrap();
+        assert!((part.mean()[0] - 1.5).abs() < 1e-12 && (share - 0.5).abs() < 1e-12);
+        let mut scratch = vec![0.0; places.room()];
+        let (own, next, margin) = places.place(&[11.0], &mut scratch);
+        assert_eq!((own, next), (0, 1));
+        // ½(81 − 64) against the component at 3: it is nearer to it by that.
+        assert!((margin - 0.5 * (81.0 - 64.0)).abs() < 1e-9, "{margin}");
+        places.join(2, 0);
+        assert_eq!(places.place_of, [0, 1, 0, 0]);
+    }
+
+    /// States in the middle between two places join these, and states of one alone do not.
+    #[test]
+    fn places_whose_states_meet_adjoin() {
+        let q = mixture(&[0.0, 8.0, 40.0]);
+        let places = Territories::of(&q).unwrap();
+        let mut states = vec![0.5; 1_000];
+        assert_eq!(places.adjoining(0, &states), None);
+        states[..10].fill(3.95);
+        assert_eq!(places.adjoining(0, &states), Some((0, 1)));
+        states[..10].fill(7.0);
+        assert_eq!(places.adjoining(0, &states), Some((0, 1)));
+    }
+}
