@@ -259,7 +259,7 @@ impl Transforms {
 
     /// log |∂x/∂z|.
     pub fn log_jacobian(&self, z: &[f64]) -> f64 {
-        let of_columns: f64 = self.columns.iter().map(|column| column.scale.ln()).sum();
+        let of_columns = self.groups as f64 * self.columns.iter().map(|column| column.scale.ln()).sum::<f64>();
         self.blocks().map(|b| b.transform.log_jacobian(&z[b.z])).sum::<f64>() - of_columns
     }
 

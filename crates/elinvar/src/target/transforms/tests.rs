@@ -116,3 +116,17 @@ fn points_outside_the_constraints_are_refused() {
         assert!(transforms.unconstrain(&x, &mut vec![0.0; transforms.dim()]).is_err(), "{transform:?}");
     }
 }
+
+/// Every group of coefficients is brought back to the units of the columns, and so the Jacobian has each of them.
+#[test]
+fn the_jacobian_has_the_scales_of_every_group() {
+    let columns = vec![ColumnScale { shift: 0.0, scale: 2.0 }, ColumnScale { shift: 0.0, scale: 5.0 }];
+    let of = |groups: usize| {
+        let transforms = Transforms::identity(2 * groups).with_groups(None, columns.clone(), groups).unwrap();
+        transforms.log_jacobian(&vec![0.3; 2 * groups])
+    };
+    for groups in 1..=3 {
+        let expected = -(groups as f64) * 10.0_f64.ln();
+        assert!((of(groups) - expected).abs() < 1e-14, "{groups}: {} and {expected}", of(groups));
+    }
+}
