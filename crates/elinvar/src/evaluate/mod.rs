@@ -145,6 +145,11 @@ impl<'t> Evaluator<'t> {
         self.asker.interrupt
     }
 
+    /// From now on it may be interrupted by this one, if by any.
+    pub(crate) fn obey(&mut self, interrupt: Option<&'t dyn Interrupt>) {
+        self.asker.interrupt = interrupt;
+    }
+
     /// What the target says about itself.
     pub(crate) fn about(&self) -> &About {
         &self.about

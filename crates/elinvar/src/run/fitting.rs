@@ -147,11 +147,15 @@ impl<'f> Fitting<'f> {
         self.interrupt.is_some_and(Interrupt::is_raised)
     }
 
-    /// Drives a run as a piece of the fit.
+    /// Drives a run as a piece of the fit, which whoever may interrupt the fit may interrupt in every batch.
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry(&mut self, run: &mut Run<'_>) -> Result<StopReason, Error> {
+    pub(super) fn carry<'t>(&mut self, run: &mut Run<'t>) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
+        run.evaluator.obey(self.interrupt);
         let reason = drive(run, self)?;
         self.counts = run.counts();
         if let (Some(closing), Some(last)) = (run.closing(), self.trace.last_mut()) {
@@ -164,7 +168,11 @@ impl<'f> Fitting<'f> {
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry_residual(&mut self, run: &mut ResidualRun<'_>) -> Result<StopReason, Error> {
+    pub(super) fn carry_residual<'t>(&mut self, run: &mut ResidualRun<'t>) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
+        run.obey(self.interrupt);
         let reason = drive(run, self)?;
         self.counts = run.counts_so_far();
         Ok(reason)
@@ -188,7 +196,10 @@ impl<'f> Fitting<'f> {
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry_round(&mut self, run: &mut Run<'_>, growth: GrowthState) -> Result<StopReason, Error> {
+    pub(super) fn carry_round<'t>(&mut self, run: &mut Run<'t>, growth: GrowthState) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
         self.growth = Some(Box::new(growth));
         let reason = self.carry(run);
         self.growth = None;
