@@ -25,6 +25,8 @@ pub enum Role {
 ///
 /// Two functions suffice; what else a fit asks of a law follows from integrals over w, which cost some microseconds for
 /// each draw. The density of log w has to have one peak. `elinvar::conformance::law` tries the two against each other.
+/// A law whose w has no variance is taken, but its gradients have none either: draws are added until a limit ends the
+/// fit, which may be long.
 ///
 /// ```
 /// use elinvar::research::law::{Own, OwnLaw};
