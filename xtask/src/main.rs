@@ -1,6 +1,7 @@
 //! `cargo xtask <name>`: one command for each thing a developer or CI needs.
 
 mod commands;
+mod compile_time;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
@@ -26,6 +27,9 @@ const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
+    if let Some(code) = compile_time::wrap(&arguments) {
+        return code;
+    }
     let name = arguments.first().map_or("help", String::as_str);
     let rest = arguments.get(1..).unwrap_or_default();
     if matches!(name, "help" | "--help" | "-h") {
@@ -34,6 +38,9 @@ fn main() -> ExitCode {
     }
     if name == "picture" && rest.is_empty() {
         return ended("picture", picture::draw());
+    }
+    if name == "compile-time" && rest.iter().all(|argument| argument == "--page") {
+        return ended(name, if rest.is_empty() { compile_time::measure() } else { compile_time::page() });
     }
     if name == "reproducible" && rest.is_empty() {
         return ended("reproducible", reproducible::check());
@@ -110,6 +117,8 @@ fn help() -> String {
     text +=
         &format!("  {:<16} {}\n", "release", "the program as it is given to others, without the paths of its folders");
     text += &format!("  {:<16} {}\n", "reproducible", "the last commit built in two folders: the same bits");
+    let about = "processor seconds of compiling a program that depends on the library; docs/compile-time.md";
+    text += &format!("  {:<16} {about}\n", "compile-time");
     let about = "fits on other processors, played by QEMU; writes docs/processors.md";
     text += &format!("  {:<16} {about}\n", "processors QEMU");
     text + &format!("  {:<16} {}\n", "help", "this list")
