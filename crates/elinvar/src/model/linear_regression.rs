@@ -6,7 +6,8 @@ mod statistics;
 
 use curvature::Curving;
 
-use super::glm::{check_of_rows, check_precision};
+use super::glm::check_precision;
+use super::rows::check_of_rows;
 use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;

@@ -44,9 +44,9 @@ pub(super) fn climb(
     let mut evaluator = Evaluator::new(target, fit.interrupt());
     let is_bare = plan.correct == Correct::Never;
     if is_bare && !several && !shared {
-        for kind in [Kind::Skew, Kind::StudentT { a: tuning::ladder::STUDENT_T_SHAPE, learn: false }] {
+        for family in [Family::skew(), Family::student_t(tuning::ladder::STUDENT_T_SHAPE)] {
             if ladder.goes_on(fit) {
-                let start = bend(&mut evaluator, &fitted, of(kind), ladder.seed())?;
+                let start = bend(&mut evaluator, &fitted, of(family.kind), ladder.seed())?;
                 fit.counts += evaluator.take_counts();
                 ladder = ladder.step_onto(start, fit)?;
             }

@@ -19,7 +19,8 @@ pub use student_t::StudentT;
 
 use std::marker::PhantomData;
 
-use super::glm::{block_rows, check_of_rows};
+use super::glm::block_rows;
+use super::rows::check_of_rows;
 use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::target::{About, Answer, Ask, Covariance, Derivatives, Offers, Prior, Room, Target, TargetError, Transform};
