@@ -93,7 +93,7 @@ fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Analysi
     let shown = || progress.lock().unwrap_or_else(PoisonError::into_inner);
     let watch = |round: &_| shown().show_chains(round);
     let journal = checkpoints.as_ref().map(|kept| kept as &dyn Journal);
-    let kept = Kept { journal, interrupt: Some(&interrupt), watch: Some(&watch) };
+    let kept = Kept { journal, interrupt: Some(&interrupt), watch: Some(&watch), ..Kept::default() };
     let mut observe = |step: &_| {
         shown().show(step);
         ControlFlow::Continue(())

@@ -51,7 +51,7 @@ pub(crate) struct Answered {
     pub(crate) frame: Frame,
 }
 
-/// Runs chains until their errors suffice or the budget ends.
+/// Runs chains until their errors suffice or the budget ends, or somebody interrupts them who may want what they have.
 ///
 /// # Errors
 /// [`Error::Domain`] for settings that make no sense, [`Error::NotPositiveDefinite`] if the covariance is none, a fatal
@@ -225,7 +225,11 @@ impl Work<'_, '_, '_> {
     ) -> Result<bool, Error> {
         history.reserve(steps);
         for _ in 0..steps {
-            chains.step(self.evaluator, frame)?;
+            match chains.step(self.evaluator, frame) {
+                // Whoever asks for more is told; what there is by now may be all that is wanted.
+                Err(Error::Interrupted) if history.steps() >= 2 => return Ok(false),
+                outcome => outcome?,
+            }
             history.push(chains);
             if self.settings.max_seconds.is_some_and(|most| self.started.elapsed().as_secs_f64() > most)
                 && history.steps() >= 2

@@ -88,16 +88,18 @@ impl Posterior {
         };
         let by_modes = by_modes::correct(evaluator, self.approximation(), &question, settings, claims)?;
         let (mut corrected, log_evidence) = match by_modes {
-            Some((answered, log_evidence)) => (answered.corrected, Some(log_evidence)),
+            Some((answered, log_evidence)) => (answered.corrected, Ok(Some(log_evidence))),
             None => {
                 let answered = chains::correct(evaluator, &question, settings, claims)?;
                 let found = (&answered.corrected, &answered.log_p[..]);
-                let log_evidence = self.bridge(evaluator, found, settings.seed)?;
+                let log_evidence = match evaluator.is_interrupted() {
+                    true => Err(Error::Interrupted),
+                    false => self.bridge(evaluator, found, settings.seed),
+                };
                 (answered.corrected, log_evidence)
             }
         };
         corrected.counts = evaluator.counts().since(before);
-        self.record.log_evidence = log_evidence;
         if let Some(fault) = self.fault() {
             corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
         }
@@ -105,11 +107,24 @@ impl Posterior {
         if self.agreement().unbounded && !self.agreement().emptying {
             corrected.doubts.push(Doubt::Unbounded);
         }
-        if corrected.doubts.is_empty() {
-            self.look_around_chains(evaluator, &mut corrected, log_evidence, settings.seed)?;
-            corrected.counts = evaluator.counts().since(before);
+        let looked = log_evidence.and_then(|log_evidence| {
+            self.record.log_evidence = log_evidence;
+            if corrected.doubts.is_empty() {
+                self.look_around_chains(evaluator, &mut corrected, log_evidence, settings.seed)?;
+                corrected.counts = evaluator.counts().since(before);
+            }
+            Ok(())
+        });
+        match looked {
+            Ok(()) => self.record.judgement = Some(judge(&corrected, self.scan())),
+            Err(Error::Interrupted) => {
+                // What chains have found stays with its errors, and nobody judges it.
+                (self.record.judgement, self.record.weighed) = (None, None);
+                self.record.corrected = Some(corrected);
+                return Err(Error::Interrupted);
+            }
+            Err(error) => return Err(error),
         }
-        self.record.judgement = Some(judge(&corrected, self.scan()));
         self.record.weighed = None;
         Ok(self.record.corrected.insert(corrected))
     }

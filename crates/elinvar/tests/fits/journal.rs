@@ -75,7 +75,7 @@ impl Interrupt for Notes {
 
 /// Notes that end the fit, too.
 fn ended_by(notes: &Notes) -> Kept<'_> {
-    Kept { journal: Some(notes), interrupt: Some(notes), watch: None }
+    Kept { journal: Some(notes), interrupt: Some(notes), ..Kept::default() }
 }
 
 fn go_on(_: &Step) -> ControlFlow<()> {
