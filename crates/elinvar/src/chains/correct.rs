@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::climbing::modes_above;
 use super::matching::adapted;
 use super::seen::{Seen, faults, left_behind};
 use super::shaping::{comes_true, is_curved, unbent};
@@ -10,8 +11,10 @@ use super::{Coordinates, Corrected, Correction, Doubt, Ensemble, Frame, History,
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::record::ModeRecord;
+use crate::search::Mode;
 use crate::target::Transforms;
 use crate::tuning::chains as tuning;
+use crate::tuning::search::DIFFERENCED_COORDINATES;
 
 /// Numbers that the states of an answer have at most, so that a file of them stays small.
 const MOST_NUMBERS: usize = 1 << 18;
@@ -26,8 +29,19 @@ pub(crate) struct Question<'a> {
     pub(crate) names: &'a [String],
     pub(crate) parameter_names: &'a [String],
     pub(crate) transforms: &'a Transforms,
+    /// What to do about chains that move slowly.
+    pub(crate) slow: SlowChains,
     /// Is told of every round.
     pub(crate) watch: &'a dyn Fn(&Round),
+}
+
+/// What is done about chains that move slowly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlowChains {
+    /// They go on.
+    GoOn,
+    /// They end if they are on several modes, which are then told.
+    EndOnSeveralModes,
 }
 
 /// What an answer that is to be trusted claims.
@@ -49,6 +63,8 @@ pub(crate) struct Answered {
     pub(crate) log_p: Vec<f64>,
     /// The Gaussian that is matched to the states.
     pub(crate) frame: Frame,
+    /// The modes that slow chains were on, if that was asked for and there are several.
+    pub(crate) modes: Vec<Mode>,
 }
 
 /// Runs chains until their errors suffice or the budget ends, or somebody interrupts them who may want what they have.
@@ -88,6 +104,8 @@ pub(crate) fn correct(
     // Whether anything but the size of errors was in doubt, so that an answer without doubts needs to be confirmed.
     let (mut doubtful, mut clean) = (false, 0);
     let (mut shapes, most_shapes) = (0, if settings.bends { tuning::SHAPES } else { 0 });
+    let mut modes = Vec::new();
+    let mut asks_for_modes = question.slow == SlowChains::EndOnSeveralModes && frame.dim() <= DIFFERENCED_COORDINATES;
     loop {
         let in_time = work.run(&mut chains, &frame, &mut history, steps)?;
         chains.tune();
@@ -111,6 +129,9 @@ pub(crate) fn correct(
         let steps_of_a_state = part.len() as f64 / seen.effective_states(part);
         if held > tuning::YOUNG && steps_of_a_state > tuning::SLOW {
             doubts.push(Doubt::Slow { steps: steps_of_a_state });
+            if std::mem::take(&mut asks_for_modes) {
+                modes = modes_above(work.evaluator, seen.straight().frame(), &chains.states().z)?;
+            }
         }
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
         (question.watch)(&seen.round(work.spent(), settings.max_gradients));
@@ -126,7 +147,7 @@ pub(crate) fn correct(
         }
         steps = seen.steps_to_go(&doubts, held, question, limits, part.n);
         let cost = (steps * chains.len()) as u64 * chains.leaps();
-        if enough || !in_time || work.spent() + cost > settings.max_gradients {
+        if enough || modes.len() > 1 || !in_time || work.spent() + cost > settings.max_gradients {
             let (coordinates, parameters) = numbers.unwrap_or_else(|| seen.numbers(part, question, limits.largest));
             let (states, log_p) = chosen(part, frame.dim());
             let corrected = Corrected {
@@ -144,7 +165,8 @@ pub(crate) fn correct(
                 modes: Vec::new(),
                 states,
             };
-            return Ok(Answered { corrected, log_p, frame: seen.straight().frame().clone() });
+            modes.truncate(if modes.len() > 1 { modes.len() } else { 0 });
+            return Ok(Answered { corrected, log_p, frame: seen.straight().frame().clone(), modes });
         }
         let Some(next) = next else { continue };
         let reshaped = if shapes < most_shapes && clean == 0 && (rough || is_curved(&frame, part)) {

@@ -4,7 +4,7 @@ use super::answer::unsharp_quantile;
 use super::reason::{beginning, grouped, looked_around};
 use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, by_modes, limits};
 use crate::Error;
-use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round};
+use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round, SlowChains};
 use crate::evaluate::{Evaluator, Interrupt};
 use crate::random::Purpose;
 use crate::record::Estimate;
@@ -37,7 +37,7 @@ impl Posterior {
     /// [`Error::Unsupported`] for a target without gradients or with edges, [`Error::Domain`] for settings that make no
     /// sense, [`Error::Shape`] for a target of another dimension, and the target's own error.
     pub fn correct(&mut self, target: &dyn Target, settings: &Correction) -> Result<&Corrected, Error> {
-        self.correct_by(&mut Evaluator::new(target, None), settings, &|_| ())
+        self.correct_by(&mut Evaluator::new(target, None), settings, SlowChains::GoOn, &|_| ())
     }
 
     /// [`Posterior::correct`] that can be interrupted, and that shows every round of the chains to `watch`.
@@ -52,14 +52,16 @@ impl Posterior {
         interrupt: &dyn Interrupt,
         watch: &dyn Fn(&Round),
     ) -> Result<&Corrected, Error> {
-        self.correct_by(&mut Evaluator::new(target, Some(interrupt)), settings, watch)
+        self.correct_by(&mut Evaluator::new(target, Some(interrupt)), settings, SlowChains::GoOn, watch)
     }
 
-    /// [`Posterior::correct`] by one who may be interrupted.
+    /// [`Posterior::correct`] by one who may be interrupted; if slow chains are to end on several modes, these are then
+    /// among [`Posterior::take_elsewhere`].
     pub(crate) fn correct_by(
         &mut self,
         evaluator: &mut Evaluator<'_>,
         settings: &Correction,
+        slow: SlowChains,
         watch: &dyn Fn(&Round),
     ) -> Result<&Corrected, Error> {
         if evaluator.dim() != self.dim() {
@@ -78,6 +80,7 @@ impl Posterior {
             names: self.names_z(),
             parameter_names: self.names(),
             transforms: self.transforms(),
+            slow,
             watch,
         };
         let claims = chains::Limits {
@@ -96,6 +99,9 @@ impl Posterior {
                     true => Err(Error::Interrupted),
                     false => self.bridge(evaluator, found, settings.seed),
                 };
+                self.elsewhere = answered.modes;
+                self.elsewhere
+                    .retain(|mode| !self.record.agreement.modes.iter().any(|known| mode.is_at(&known.centre)));
                 (answered.corrected, log_evidence)
             }
         };

@@ -5,7 +5,7 @@ use super::fitting::Fitting;
 use super::start::bend;
 use super::{Correct, Counts, Plan, Start, Stop, StopReason};
 use crate::Error;
-use crate::chains::{Correction, Territories};
+use crate::chains::{Corrected, Correction, Doubt, SlowChains, Territories};
 use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict};
@@ -68,10 +68,12 @@ pub(super) fn climb(
     let (mut posterior, is_over) = ladder.finish()?;
     let before = fit.clock.seconds();
     if !is_bare && !is_over {
-        let answered = answer(target, &mut posterior, plan, fit);
+        let covers = !several && !shared;
+        let slow = if covers { SlowChains::EndOnSeveralModes } else { SlowChains::GoOn };
+        let answered = answer(target, &mut posterior, plan, fit, slow);
         fit.or_reached(answered, || Some(posterior.clone()))?;
         start.add_modes(posterior.take_elsewhere());
-        if start.agreement.modes.len() > 1 && !several && !shared {
+        if start.agreement.modes.len() > 1 && covers {
             (posterior, charged) = cover(target, start, posterior, plan, fit)?;
         }
     }
@@ -107,6 +109,11 @@ fn cover(
     if !is_trusted && !goes_on {
         posterior.set_rungs(ladder.rungs);
         let seconds = seconds(posterior.rungs());
+        let is_slow = |corrected: &Corrected| corrected.doubts.iter().any(|doubt| matches!(doubt, Doubt::Slow { .. }));
+        if posterior.corrected().is_some_and(is_slow) {
+            // They have ended for a mixture on which chains do not run.
+            answer(target, &mut posterior, plan, fit, SlowChains::GoOn)?;
+        }
         return Ok((posterior, seconds));
     }
     // The chains belong to what it took to get there.
@@ -116,7 +123,7 @@ fn cover(
     }
     let (mut covering, _) = ladder.finish()?;
     if goes_on {
-        let answered = answer(target, &mut covering, plan, fit);
+        let answered = answer(target, &mut covering, plan, fit, SlowChains::GoOn);
         fit.or_reached(answered, || Some(covering.clone()))?;
     }
     let chains = covering.corrected().map_or(0.0, |corrected| corrected.seconds);
@@ -134,7 +141,7 @@ pub(super) fn answer_where_asked(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<(), Error> {
-    if plan.correct == Correct::Always { answer(target, posterior, plan, fit) } else { Ok(()) }
+    if plan.correct == Correct::Always { answer(target, posterior, plan, fit, SlowChains::GoOn) } else { Ok(()) }
 }
 
 /// [`answer`] for the best of several fits, which carries the record of all.
@@ -159,7 +166,7 @@ pub(super) fn answer_anew(
             posterior.judge_by(&mut evaluator, judged, plan.seed)?;
         }
         fit.counts += evaluator.take_counts();
-        answer(target, posterior, plan, fit)?;
+        answer(target, posterior, plan, fit, SlowChains::GoOn)?;
     } else {
         answer_where_asked(target, posterior, plan, fit)?;
     }
@@ -177,6 +184,7 @@ pub(super) fn answer(
     posterior: &mut Posterior,
     plan: &Plan,
     fit: &mut Fitting<'_>,
+    slow: SlowChains,
 ) -> Result<(), Error> {
     let (stop, usual) = (&plan.stop, Correction::default());
     let gradients = stop.max_evaluations.saturating_sub(fit.counts.gradient).min(usual.max_gradients);
@@ -195,7 +203,7 @@ pub(super) fn answer(
     let trusted = posterior.verdict() == Some(Verdict::Trust) && posterior.given_by() != GivenBy::Approximation;
     let needed = insists || !trusted && posterior.is_worth_chains(&evaluator);
     if needed {
-        let corrected = posterior.correct_by(&mut evaluator, &settings, fit.watch()).map(drop);
+        let corrected = posterior.correct_by(&mut evaluator, &settings, slow, fit.watch()).map(drop);
         fit.counts += evaluator.take_counts();
         corrected?;
     }
