@@ -112,7 +112,8 @@ fn cover(
         let is_slow = |corrected: &Corrected| corrected.doubts.iter().any(|doubt| matches!(doubt, Doubt::Slow { .. }));
         if posterior.corrected().is_some_and(is_slow) {
             // They have ended for a mixture on which chains do not run.
-            answer(target, &mut posterior, plan, fit, SlowChains::GoOn)?;
+            let answered = answer(target, &mut posterior, plan, fit, SlowChains::GoOn);
+            fit.or_reached(answered, || Some(posterior.clone()))?;
         }
         return Ok((posterior, seconds));
     }
