@@ -65,7 +65,8 @@ def test_ctrl_c_gives_the_best_so_far_wherever_it_comes(phases):
     whole, last = interrupted_at(density, dim, None, family, **options)
     assert whole is not None and not whole.interrupted
     given = []
-    for call in sorted({1 + k * (last - 1) // PLACES for k in range(PLACES + 1)}):
+    # A fit that is interrupted in its last call is complete when that was made again.
+    for call in sorted({1 + k * (last - 2) // PLACES for k in range(PLACES + 1)}):
         fit, calls = interrupted_at(density, dim, call, family, **options)
         # It ends at once: a call that was interrupted is made again, and no other.
         assert calls <= call + 1
@@ -76,7 +77,7 @@ def test_ctrl_c_gives_the_best_so_far_wherever_it_comes(phases):
         assert fit.interrupted and fit.verdict is None and not fit.trusted
         assert np.isfinite(fit.draws(100)).all() and all(row["sd"] > 0 for row in fit.rows(100))
     # Only the search for a start, which comes first, has nothing to give.
-    assert given and given[0] <= 1 + last // 2, (given[0], last)
+    assert given and given[0] <= 1 + 3 * last // 5, (given[0], last)
 
 
 def test_what_chains_have_found_by_ctrl_c_is_kept():
@@ -100,6 +101,15 @@ def test_a_mixture_that_was_growing_covers_both_modes():
     assert np.mean(fit.draws(4000)[:, 0] < 0) == pytest.approx(0.7, abs=0.05)
 
 
+def test_a_mixture_that_was_growing_gives_its_best_round():
+    _, last = interrupted_at(banana, 2, None, "mog")
+    fit, _ = interrupted_at(banana, 2, last // 2, "mog")
+    gaussian_fit = elinvar.fit(elinvar.from_batch(banana, dim=2), "gaussian", correct=False, progress=False)
+    rows = {row["family"]: row for row in elinvar.compare(gaussian_fit, fit)}
+    # One Gaussian is 0.37 nats below what the whole fit reaches.
+    assert rows["mog"]["elbo"] > rows["gaussian"]["elbo"] + 0.25
+
+
 def test_restarts_give_the_best_of_those_that_have_something():
     _, last = interrupted_at(eight_schools, len(SCHOOLS), None, "gaussian", restarts=3)
     given = 0
@@ -116,12 +126,12 @@ def test_the_signal_itself_ends_a_fit():
 
     def watched(z):
         calls.append(len(z))
-        if len(calls) == 60:
+        if len(calls) == 400:
             os.kill(os.getpid(), signal.SIGINT)
         return eight_schools(z)
 
     fit = elinvar.fit(elinvar.from_batch(watched, names=SCHOOLS, expand=schools_of), progress=False)
-    assert fit.interrupted and len(calls) < 100
+    assert fit.interrupted and len(calls) < 402
     assert fit.sample(10)["theta"].shape == (10, 8)
 
 
@@ -148,5 +158,5 @@ def test_an_exception_is_raised_also_where_there_was_something_to_give():
 
 def test_the_gaussian_is_the_best_so_far_while_it_is_judged():
     _, last = interrupted_at(gaussian, 2, None, "gaussian", correct=False)
-    fit, _ = interrupted_at(gaussian, 2, last, "gaussian", correct=False)
-    assert np.allclose(fit.mean, MEAN, atol=0.05) and np.allclose(fit.covariance, SCALE, rtol=0.1)
+    fit, _ = interrupted_at(gaussian, 2, last - 1, "gaussian", correct=False)
+    assert fit.interrupted and np.allclose(fit.mean, MEAN, atol=0.05) and np.allclose(fit.covariance, SCALE, rtol=0.1)

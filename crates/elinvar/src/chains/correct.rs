@@ -134,7 +134,9 @@ pub(crate) fn correct(
             }
         }
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
-        (question.watch)(&seen.round(work.spent(), settings.max_gradients));
+        if !work.evaluator.is_interrupted() {
+            (question.watch)(&seen.round(work.spent(), settings.max_gradients));
+        }
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.iter().any(Doubt::may_pass) { 0 } else { clean + 1 };
         let mut enough = clean >= if doubtful { 2 } else { 1 };
