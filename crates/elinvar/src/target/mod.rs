@@ -15,6 +15,7 @@ mod parameters;
 mod prior;
 mod row_space;
 mod shape;
+pub mod shards;
 mod support;
 mod transform;
 mod transforms;

@@ -95,7 +95,7 @@ impl<L: RowLaw> Regression<L> {
         let first = &mut first[..sizes.partial()];
         others.chunks_exact(sizes.total()).for_each(|chunk| axpy(1.0, &chunk[..sizes.partial()], first));
         let sums = Sums::split(&sizes, first);
-        let share = n as f64 / self.x.n_rows() as f64;
+        let share = n as f64 / self.n_rows_of_whole as f64;
         for (s, (z, log_p)) in ask.draws.iter().zip(log_p).enumerate() {
             let priors = self.auxiliary_priors.iter().zip(&z[p..]).map(|(prior, a)| prior.log_density(*a));
             *log_p = sums.log_p[s] + share * priors.clone().map(|prior| prior[0]).sum::<f64>();
