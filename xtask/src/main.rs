@@ -6,6 +6,7 @@ mod compile_time;
 mod documents;
 #[cfg(test)]
 mod house;
+mod lines;
 mod picture;
 mod processors;
 mod python;
@@ -14,7 +15,6 @@ mod reproducible;
 mod supply;
 #[cfg(test)]
 mod surface;
-#[cfg(test)]
 mod tree;
 
 use std::env;
@@ -35,6 +35,9 @@ fn main() -> ExitCode {
     if matches!(name, "help" | "--help" | "-h") {
         eprint!("{}", help());
         return ExitCode::SUCCESS;
+    }
+    if name == "lines" && rest.is_empty() {
+        return ended("lines", lines::write());
     }
     if name == "picture" && rest.is_empty() {
         return ended("picture", picture::draw());
@@ -113,6 +116,7 @@ fn help() -> String {
     text +=
         &format!("  {:<16} {}\n", "python [--all]", "the Python package: wheel and tests; --all: with every front end");
     text += &format!("  {:<16} {}\n", "gallery", "models of PyMC's, NumPyro's and Stan's galleries; docs/gallery.md");
+    text += &format!("  {:<16} {}\n", "lines", "how many lines each module and crate has; docs/lines.md");
     text += &format!("  {:<16} {}\n", "picture", "draws what `elinvar fit` prints into docs/fit.svg");
     text +=
         &format!("  {:<16} {}\n", "release", "the program as it is given to others, without the paths of its folders");

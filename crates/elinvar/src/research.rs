@@ -4,6 +4,7 @@
 //! | to | take |
 //! |---|---|
 //! | evaluate whole batches, or mini-batches of data | [`target::Target`], [`target::sum_over_rows`] |
+//! | sum over shards that are elsewhere | [`target::shards::SumOfShards`] |
 //! | take the steps yourself, keep and resume them | [`run::Run`] of `Fit::begin`, [`run::Checkpoint`] |
 //! | choose the parts of a step | [`rule`], [`estimate`], [`random::Noise`] in a [`Plan`](crate::Plan) |
 //! | read and make members of families | [`family::Approximation`], [`block`], [`law`], [`component`] |
@@ -19,6 +20,12 @@ pub mod target {
         PointwiseTarget, PointwiseValue, Prior, Room, Rows, Scratch, Shape, Size, SumOverRows, Support, Target,
         TargetError, Transform, Transforms, Want, WithPrior, from_fn, from_fns, from_values, sum_over_rows,
     };
+    /// Sums over numbered shards, each evaluated anywhere.
+    pub mod shards {
+        pub use crate::target::shards::{
+            AddUp, InProcess, Request, ShardError, Shards, SumOfShards, Sums, Wanted, Which, evaluate,
+        };
+    }
     #[cfg(feature = "dual")]
     pub use crate::target::{Dual, DualDensity, DualNum};
 }

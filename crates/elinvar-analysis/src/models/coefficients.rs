@@ -35,6 +35,15 @@ pub(super) struct Design {
     pub(super) tails: Vec<Tail>,
 }
 
+/// The target with the numbers of its rows, if there are any.
+pub(super) fn where_given<T>(
+    target: T,
+    numbers: Vec<f64>,
+    with: fn(T, Vec<f64>) -> Result<T, elinvar::Error>,
+) -> Result<T, elinvar::Error> {
+    if numbers.is_empty() { Ok(target) } else { with(target, numbers) }
+}
+
 impl Coefficients {
     /// With the prior that is given, or `by_data`.
     pub(super) fn new(

@@ -102,13 +102,16 @@ impl FamilySettings {
             Kind::MogAuto => Self { components: Some(Components::Auto), ..plain },
             Kind::RankK { rank } => Self { rank: Some(rank), ..plain },
             Kind::SkewK { directions } | Kind::EmgK { directions } => Self { directions: Some(directions), ..plain },
-            Kind::StudentT { learn: true, .. } => Self { shape: Some(Shape::Learn), ..plain },
-            Kind::StudentT { a, .. } => Self { shape: Some(Shape::Number(a)), ..plain },
-            Kind::Nig { learn: true, .. } | Kind::Snig { learn: true, .. } => {
-                Self { lambda: Some(Shape::Learn), ..plain }
-            }
-            Kind::Nig { lambda, .. } | Kind::Snig { lambda, .. } => {
-                Self { lambda: Some(Shape::Number(lambda)), ..plain }
+            Kind::Mixed { law } => {
+                let shape = |value| if law.is_learned() { Shape::Learn } else { Shape::Number(value) };
+                law.constants().fold(plain, |settings, (name, value)| match name {
+                    "a" => Self { shape: Some(shape(value)), ..settings },
+                    "lambda" => Self { lambda: Some(shape(value)), ..settings },
+                    _ => {
+                        let constant = settings.constant.into_iter().chain([(name.into(), value)]).collect();
+                        Self { constant, ..settings }
+                    }
+                })
             }
             Kind::ScaleMixture { law, product } => Self {
                 law: Some(law.name()),

@@ -140,6 +140,11 @@ impl<'t> Evaluator<'t> {
         self.asker.target
     }
 
+    /// Whether it has been interrupted.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.asker.is_interrupted()
+    }
+
     /// Who may interrupt it.
     pub(crate) fn interrupt(&self) -> Option<&'t dyn Interrupt> {
         self.asker.interrupt

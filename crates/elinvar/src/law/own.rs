@@ -276,6 +276,10 @@ impl MixingLaw for Own {
         self.0.law.log_density(w)
     }
 
+    fn in_words(&self, _: fn(f64) -> String) -> String {
+        self.name().to_owned()
+    }
+
     /// Along α, z has the third cumulant c₃|α|³ of a shift; where w is a scale, too, 3 Var(w)|α| + c₃|α|³, of which the
     /// first is more for a small α.
     fn skewness_of_shift(&self, third: f64) -> Option<SkewnessOfShift> {

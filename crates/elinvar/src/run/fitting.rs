@@ -21,7 +21,8 @@ pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
 /// Where a fit is kept, who may interrupt it and who watches its chains; by default nowhere and nobody.
 ///
 /// An interrupt ends the fit with [`Error::Interrupted`] before its next batch of evaluations, whatever it is about:
-/// the search for a start, a step, or the verdict. With a journal the same call continues it.
+/// the search for a start, a step, or the verdict. With a journal the same call continues it; without one `gives_best`
+/// asks for what was reached.
 #[derive(Clone, Copy, Default)]
 pub struct Kept<'k> {
     /// Keeps the state of the fit.
@@ -30,6 +31,9 @@ pub struct Kept<'k> {
     pub interrupt: Option<&'k dyn Interrupt>,
     /// Sees the rounds of the chains that correct the fit.
     pub watch: Option<&'k (dyn Fn(&Round) + Sync)>,
+    /// Whether an interrupted fit without a journal gives the best that it has reached, unjudged and with the reason
+    /// [`StopReason::Interrupted`]. Before a start was found that is still [`Error::Interrupted`].
+    pub gives_best: bool,
 }
 
 impl<'k, J: Journal> From<&'k J> for Kept<'k> {
@@ -47,6 +51,9 @@ pub(super) struct Fitting<'f> {
     observe: Option<Observer<'f>>,
     journal: Option<&'f dyn Journal>,
     interrupt: Option<&'f dyn Interrupt>,
+    /// Whether it keeps the best so far when it is interrupted, and that.
+    pub(super) gives_best: bool,
+    pub(super) reached: Option<Box<Posterior>>,
     watch: Option<&'f (dyn Fn(&Round) + Sync)>,
     restart: usize,
     n_parts: usize,
@@ -78,6 +85,8 @@ impl<'f> Fitting<'f> {
             observe: Some(observe),
             journal: kept.journal,
             interrupt: kept.interrupt,
+            gives_best: kept.gives_best && kept.journal.is_none(),
+            reached: None,
             watch: kept.watch,
             restart,
             n_parts: 0,

@@ -16,6 +16,7 @@ mod ladder;
 mod pace;
 mod printed;
 mod prior;
+mod reached;
 mod residual;
 mod restarts;
 mod review;

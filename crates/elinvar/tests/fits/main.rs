@@ -18,6 +18,7 @@ mod face;
 mod faults;
 mod files;
 mod growth;
+mod interrupted;
 mod interrupts;
 mod journal;
 mod ladder;

@@ -241,6 +241,10 @@ impl Driven for ResidualRun<'_> {
         })
     }
 
+    fn reached_by_now(&self, _remaining: Option<(f64, f64)>) -> Option<Posterior> {
+        self.posterior(StopReason::Interrupted).ok()
+    }
+
     fn counts_so_far(&self) -> Counts {
         self.evaluator.counts()
     }
