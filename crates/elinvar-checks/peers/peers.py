@@ -27,7 +27,7 @@ MEAN, SD = 0.1, math.log(1.15)
 
 
 class Regression:
-    """y ~ N(X b, s²) with z = (b, log s); b ~ N(mean, sd²) or flat; `noise` is the log prior of s with its slope by log s."""
+    """y ~ N(X b, s²) with z = (b, log s); b ~ N(mean, sd²) or flat; `noise`: the log prior of s, its slope by log s."""
 
     def __init__(self, x, y, names, prior=None, noise=lambda s: (0.0, 0.0)):
         self.x, self.y, self.names, self.noise = x, y, names, noise

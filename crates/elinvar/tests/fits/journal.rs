@@ -253,8 +253,8 @@ fn ladders_and_restarts_are_continued() {
     check_interrupted(&two_modes(), Family::auto(), &three, 101);
 }
 
-/// Raised after a round of chains: not one gradient more is asked for, whatever they were about to do, and the same call
-/// leads to the bits of a fit that was left alone.
+/// Raised after a round of chains: not one gradient more is asked for, whatever they were about to do, and the same
+/// call leads to the bits of a fit that was left alone.
 #[test]
 fn chains_end_before_their_next_batch_and_begin_anew() {
     let regression = Counting::new(BetaBinomial::cancer_mortality());
