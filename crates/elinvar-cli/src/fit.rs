@@ -13,6 +13,7 @@ use elinvar_analysis::{Analysis, Error, Job, RunFolder, shell};
 use crate::checkpoints::Checkpoints;
 use crate::error::Failure;
 use crate::fit_args::FitArgs;
+use crate::passes;
 use crate::print::print;
 use crate::progress::Progress;
 use crate::screen;
@@ -23,7 +24,7 @@ use crate::{Outcome, colour, flags};
 pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
     let settings = flags::settings(args)?;
     let output = &settings.output;
-    let job = Job::new(&settings)?;
+    let job = Job::new_watched(&settings, passes::shown(output.quiet || output.json))?;
     let out = output.out.as_ref().map(PathBuf::from);
     let run_folder = out.map(|out| RunFolder::create(&out, &job)).transpose()?;
     conclude(&job, run_folder, output, typed())

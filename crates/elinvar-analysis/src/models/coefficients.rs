@@ -82,6 +82,11 @@ impl Coefficients {
         Ok(Design { x, y: rows.y, prior, tails })
     }
 
+    /// The prior as far as the library declares it, and the tails that it does not.
+    pub(super) fn declared(&self) -> (target::Prior, Vec<Tail>) {
+        (self.priors.declared(&self.kinds, &self.transforms), self.priors.tails(&self.transforms))
+    }
+
     pub(super) fn settings(&self) -> ModelSettings {
         let priors = self.given.priors.clone();
         ModelSettings { prior_precision: self.priors.base.given(), priors, ..ModelSettings::default() }

@@ -21,6 +21,7 @@ mod own;
 mod poisson;
 mod proportion;
 mod rate;
+pub(crate) mod streamed;
 mod student_t;
 mod under_t;
 mod with_tails;

@@ -44,7 +44,15 @@ impl Settings {
     /// # Errors
     /// Those of TOML.
     pub(crate) fn subject(&self) -> Result<String, toml::ser::Error> {
-        let data = DataSettings { file: None, test_rows: None, train_rows: None, ..self.data.clone() };
+        let data = DataSettings {
+            file: None,
+            test_rows: None,
+            train_rows: None,
+            // Where bytes are kept on the way changes none of them.
+            memory: None,
+            cache: None,
+            ..self.data.clone()
+        };
         Ok(toml::to_string(&data)? + &toml::to_string(&self.model)?)
     }
 }
