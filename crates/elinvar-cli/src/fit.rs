@@ -3,7 +3,6 @@
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use elinvar::run::{Journal, Kept};
@@ -17,7 +16,7 @@ use crate::passes;
 use crate::print::print;
 use crate::progress::Progress;
 use crate::screen;
-use crate::signal::{Interrupt, send_after_round};
+use crate::signal::Interrupt;
 use crate::{Outcome, colour, flags};
 
 /// Fits, keeps the fit if asked to, and prints it.
@@ -93,11 +92,7 @@ fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Analysi
     // Steps and chains are shown on the same line.
     let progress = Mutex::new(Progress::new(quiet, &job.plan().stop));
     let shown = || progress.lock().unwrap_or_else(PoisonError::into_inner);
-    let rounds = AtomicU64::new(0);
-    let watch = |round: &_| {
-        shown().show_chains(round);
-        send_after_round(rounds.fetch_add(1, Ordering::Relaxed) + 1);
-    };
+    let watch = |round: &_| shown().show_chains(round);
     let journal = checkpoints.as_ref().map(|kept| kept as &dyn Journal);
     let kept = Kept { journal, interrupt: Some(&interrupt), watch: Some(&watch), ..Kept::default() };
     let mut observe = |step: &_| {

@@ -32,6 +32,7 @@ fn answer(
         names: &names,
         parameter_names: &names,
         transforms,
+        slow: SlowChains::GoOn,
         watch: &|_| (),
     };
     Ok(correct(&mut Evaluator::new(target, None), &question, settings, CLAIMS)?.corrected)
