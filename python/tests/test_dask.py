@@ -14,8 +14,6 @@ distributed = pytest.importorskip("distributed")
 
 import elinvar.dask  # noqa: E402
 
-QUIET = {"distributed.worker.daemon": False, "distributed.comm.timeouts.connect": "5s", "distributed.client.heartbeat": "1s"}
-
 
 def cluster(workers):
     return distributed.LocalCluster(
@@ -91,20 +89,3 @@ def test_errors_name_their_partition():
             "logistic", made(frame[frame.label == 1], frame[frame.label == 0]), "label", client=client, progress=False
         )
         assert np.all(np.isfinite(fit.mean))
-
-
-def test_a_scheduler_that_is_gone_is_said():
-    local = cluster(1)
-    client = distributed.Client(local)
-    ended = []
-
-    def close(_):
-        if not ended:
-            ended.append(True)
-            local.close()
-
-    try:
-        with pytest.raises((elinvar.dask.Gone, RuntimeError), match="scheduler is gone"):
-            elinvar.dask.fit("logistic", table(), "label", client=client, progress=False, callback=close)
-    finally:
-        client.close(timeout=1)
