@@ -14,7 +14,7 @@ const CORE: [&str; 4] = ["maturin>=1.9,<2", "numpy>=2", "pytest>=8", "arviz-base
 ///
 /// Where the newest PyMC is one that imports the old ArviZ, the newest matplotlib does not go with it.
 /// Stan's compiler and headers come with httpstan.
-const ALL: [&str; 13] = [
+const ALL: [&str; 15] = [
     "jax",
     "numpyro",
     "pymc",
@@ -28,6 +28,8 @@ const ALL: [&str; 13] = [
     "httpstan",
     "nutpie",
     "arviz-stats",
+    "dask[dataframe]>=2025.1",
+    "distributed>=2025.1",
 ];
 
 /// Why there are no Python tests.

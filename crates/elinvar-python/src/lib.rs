@@ -4,6 +4,7 @@
 mod address;
 mod fit;
 mod model;
+mod shards;
 mod stan;
 mod stop;
 mod table;

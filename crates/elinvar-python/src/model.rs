@@ -3,15 +3,18 @@
 use std::borrow::Cow;
 
 use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, PoissonRegression};
+use elinvar::research::target::shards::SumOfShards;
 use elinvar::target::{About, Answer, Ask, Contraction, Draws, Offers, Parts, Target, TargetError, Want};
 use numpy::{
     PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::address::Function;
 use crate::fit::raised;
+use crate::shards::{self, Elsewhere};
 use crate::stan::Stan;
 use crate::stop::Stop;
 
@@ -25,6 +28,8 @@ enum Source {
     Stan { stan: Stan, _owner: Py<PyAny> },
     /// A model of the library.
     Ready(Box<dyn Target + Send>),
+    /// Parts of one, which Python asks.
+    Shards(SumOfShards<Elsewhere>),
 }
 
 /// An unnormalised log density on ℝᵈ with its gradient.
@@ -94,6 +99,43 @@ impl Model {
             other => return Err(PyValueError::new_err(format!("there is no regression {other:?}"))),
         };
         Self::checked(target.about().names, Source::Ready(target))
+    }
+
+    /// A regression over some of `rows` rows: `prior` are means and standard deviations of the coefficients, `noise` is
+    /// the law of sigma with its constant.
+    #[staticmethod]
+    fn part(
+        likelihood: &str,
+        names: Vec<String>,
+        x: PyReadonlyArray2<'_, f64>,
+        y: PyReadonlyArray1<'_, f64>,
+        prior: (Vec<f64>, Vec<f64>),
+        noise: Option<(String, f64)>,
+        rows: usize,
+    ) -> PyResult<Self> {
+        let design = DesignMatrix::new(x.as_array().iter().copied().collect(), x.shape()[1], names).map_err(raised)?;
+        let y = y.as_array().iter().copied().collect();
+        let target = shards::part(likelihood, design, y, (prior.0, &prior.1), noise, rows)?;
+        Self::checked(target.about().names, Source::Ready(target))
+    }
+
+    /// The sum over so many parts with so many rows: `like` is one of them, and `ask(request)` has all of them answer.
+    #[staticmethod]
+    fn shards(like: &Model, shards: usize, rows: usize, ask: Py<PyAny>) -> PyResult<Self> {
+        let Source::Ready(part) = &like.source else {
+            return Err(PyTypeError::new_err("shards are parts of a regression"));
+        };
+        let sum = SumOfShards::new(Elsewhere::new(shards, ask), part.about(), rows);
+        Self::checked(like.names.clone(), Source::Shards(sum))
+    }
+
+    /// The bytes that this part answers to the bytes of a request.
+    fn answer<'py>(&self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let Source::Ready(part) = &self.source else {
+            return Err(PyTypeError::new_err("parts of a regression answer requests, and no other model"));
+        };
+        let answered = py.detach(|| shards::answer(&**part, request))?;
+        Ok(PyBytes::new(py, &answered))
     }
 
     /// Number of coordinates.
@@ -260,6 +302,7 @@ impl Target for Asked<'_> {
             Source::Stan { stan, .. } => Offers { hessian: stan.has_hessian(), ..Offers::GRADIENT },
             Source::Address { .. } => Offers::GRADIENT,
             Source::Ready(target) => return target.about(),
+            Source::Shards(sum) => return sum.about(),
         };
         let names = self.model.names.clone();
         About { parameters: names.clone(), names, offers, ..About::new(self.model.dim()) }
@@ -302,6 +345,19 @@ impl Target for Asked<'_> {
                 Ok(())
             }
             Source::Ready(target) => target.evaluate(ask, answer),
+            Source::Shards(sum) => {
+                self.stop.look();
+                if self.stop.failed() {
+                    return Err(TargetError::fatal("a shard has raised an exception"));
+                }
+                let answered = sum.evaluate(ask, answer);
+                if let Some(exception) = sum.shards().exception() {
+                    if !self.stop.is_pulled_by(&exception) {
+                        self.stop.fail(exception);
+                    }
+                }
+                answered
+            }
         }
     }
 }
