@@ -7,9 +7,10 @@ use std::sync::Arc;
 use super::column::{Column, Refused};
 
 use super::{BATCH_ROWS, check_chunks, content, footer, place, unreadable, wanted};
+use crate::Error;
 use crate::guard::guarded;
 use crate::open::open;
-use crate::{Error, Place};
+use crate::sharded::Taker;
 
 /// Names of the columns of a file.
 pub(crate) fn column_names(path: &Path, file: File) -> Result<Vec<String>, Error> {
@@ -24,22 +25,12 @@ pub(crate) fn column_names(path: &Path, file: File) -> Result<Vec<String>, Error
 
 /// Hands over rows of these columns, at most so many at once and of one group of rows, with a function that says where
 /// a cell stands; until it is told that nobody takes them.
-pub(crate) fn each_shard(
-    path: &Path,
-    names: &[String],
-    shard_rows: usize,
-    take: &mut dyn FnMut(Vec<f64>, &dyn Fn(usize) -> Place) -> Result<bool, Error>,
-) -> Result<bool, Error> {
+pub(crate) fn each_shard(path: &Path, names: &[String], shard_rows: usize, take: Taker<'_>) -> Result<bool, Error> {
     let read = guarded(|| each_unguarded(path, names, shard_rows, take));
     read.unwrap_or_else(|| Err(unreadable(path, &"it is damaged")))
 }
 
-fn each_unguarded(
-    path: &Path,
-    names: &[String],
-    shard_rows: usize,
-    take: &mut dyn FnMut(Vec<f64>, &dyn Fn(usize) -> Place) -> Result<bool, Error>,
-) -> Result<bool, Error> {
+fn each_unguarded(path: &Path, names: &[String], shard_rows: usize, take: Taker<'_>) -> Result<bool, Error> {
     let file = Arc::new(open(path)?.0);
     let n_bytes = file.metadata().map_or(0, |about| about.len());
     let about = footer(path, &file, n_bytes)?;

@@ -15,12 +15,15 @@ pub use compact::{Compact, CompactShard, MemoryOrFile};
 
 use crate::open::open;
 use crate::sentence::excerpt;
-use crate::{Columns, Error, Missing, nearest};
+use crate::{Columns, Error, Missing, Place, nearest};
 
 /// Numbers of a shard, where its rows are not too long.
 const NUMBERS: usize = 1 << 20;
 /// Rows of a shard, at least and at most.
 const ROWS: [usize; 2] = [4_096, 65_536];
+
+/// Takes the numbers of a shard, with a function that says where each stands; false if nobody wants another.
+pub(crate) type Taker<'t> = &'t mut dyn FnMut(Vec<f64>, &dyn Fn(usize) -> Place) -> Result<bool, Error>;
 
 /// Files of one table, whose columns of numbers are read shard by shard.
 #[derive(Clone, Debug)]
@@ -167,7 +170,7 @@ impl ShardedTable {
 
     /// Hands over the shards of a file until it is told that nobody takes them.
     fn read_part(&self, part: &Part, take: &mut dyn FnMut(Vec<f64>, usize) -> bool) -> Result<bool, Error> {
-        let mut settled = |mut values: Vec<f64>, lines: &dyn Fn(usize) -> crate::Place| {
+        let mut settled = |mut values: Vec<f64>, lines: &dyn Fn(usize) -> Place| {
             let n_dropped = self.settle(&mut values, lines)?;
             Ok(values.is_empty() || take(values, n_dropped))
         };
@@ -179,7 +182,7 @@ impl ShardedTable {
     }
 
     /// Drops or refuses rows with missing cells, and refuses what is too large; `place` names a cell by its position.
-    fn settle(&self, values: &mut Vec<f64>, place: &dyn Fn(usize) -> crate::Place) -> Result<usize, Error> {
+    fn settle(&self, values: &mut Vec<f64>, place: &dyn Fn(usize) -> Place) -> Result<usize, Error> {
         const LARGEST: f64 = 1e100;
         if values.iter().fold(true, |all, value| all & (value.abs() <= LARGEST)) {
             return Ok(0);

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ::csv::{ByteRecord, ReaderBuilder};
 
+use super::Taker;
 use crate::Error;
 use crate::cell::{Fault, number};
 use crate::csv::{bad_cell, check_header_line, delimiter, header_names};
@@ -25,12 +26,7 @@ pub(super) fn column_names(path: &Path) -> Result<Vec<String>, Error> {
 
 /// Hands over rows of these columns, at most so many at once, with a function that says where a cell stands; until it
 /// is told that nobody takes them.
-pub(super) fn each_shard(
-    path: &Path,
-    wanted: &[String],
-    shard_rows: usize,
-    take: &mut dyn FnMut(Vec<f64>, &dyn Fn(usize) -> Place) -> Result<bool, Error>,
-) -> Result<bool, Error> {
+pub(super) fn each_shard(path: &Path, wanted: &[String], shard_rows: usize, take: Taker<'_>) -> Result<bool, Error> {
     let mut open = Open::new(path)?;
     let columns =
         wanted.iter().map(|name| crate::table::find(path, &open.names, name)).collect::<Result<Vec<usize>, _>>()?;

@@ -4,7 +4,7 @@
 use elinvar::Family;
 use elinvar::block::{Location, Scale};
 use elinvar::estimate::{Curvature, MixingWeights, ShapeEstimator};
-use elinvar::family::{Approximation, Kind};
+use elinvar::family::Approximation;
 use elinvar::internals::law::{InverseGamma, ReciprocalInverseGaussian};
 use elinvar::internals::special::gamma::trigamma_minus_inv;
 use elinvar::internals::special::implicit::inverse_gamma_derivative;
@@ -126,7 +126,8 @@ fn a_learned_shape_moves_beside_the_adam_box_of_the_student_t() {
     let (items, a) = (Items::new(), 2.5);
     let plan = Plan { shape: ShapeEstimator::Exact, ..box_plan(MixingWeights::Sampled) };
     let after = |learn: bool| {
-        let family = Family { kind: Kind::StudentT { a, learn }, ..Family::student_t(a) };
+        let held = Family::student_t(a);
+        let family = if learn { held.learned() } else { held };
         one_step(&items.target(gaussian_prior()), &start(family, location(0)), &plan)
     };
     let (fixed, learned) = (after(false), after(true));
