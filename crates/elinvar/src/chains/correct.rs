@@ -129,7 +129,7 @@ pub(crate) fn correct(
         let steps_of_a_state = part.len() as f64 / seen.effective_states(part);
         if held > tuning::YOUNG && steps_of_a_state > tuning::SLOW {
             doubts.push(Doubt::Slow { steps: steps_of_a_state });
-            if std::mem::take(&mut asks_for_modes) {
+            if !work.evaluator.is_interrupted() && std::mem::take(&mut asks_for_modes) {
                 modes = modes_above(work.evaluator, seen.straight().frame(), &chains.states().z)?;
             }
         }

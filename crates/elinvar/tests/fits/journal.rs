@@ -280,7 +280,7 @@ fn chains_end_before_their_next_batch_and_begin_anew() {
                 }
             };
             let raised = || rounds.load(Ordering::Relaxed) >= last;
-            let kept = Kept { journal: Some(&notes), interrupt: Some(&raised), watch: Some(&watch) };
+            let kept = Kept { journal: Some(&notes), interrupt: Some(&raised), watch: Some(&watch), ..Kept::default() };
             let ended = fit_journaled(target, family, &plan, &mut go_on, kept);
             assert!(matches!(ended, Err(Error::Interrupted)), "after {last} of {all} rounds");
             assert_eq!((rounds.into_inner(), schools.asked().0), (last, asked.into_inner()));
