@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn every_bit_comes_back_from_the_narrowest_form() {
-        let columns: [(fn(usize) -> f64, usize); 6] = [
+        type Cell = fn(usize) -> f64;
+        let columns: [(Cell, usize); 6] = [
             (|_| 3.25, 8),
             (|i| (i % 7) as f64 - 3.0, 50),
             (|i| 300.0 * (i as f64) - 9_000.0, 100),

@@ -12,7 +12,7 @@ fn cell(row: usize, column: usize) -> f64 {
     match column {
         0 => row as f64,
         1 => (row as f64 * 0.37).sin(),
-        _ => f64::from(u8::from(row % 3 == 0)),
+        _ => f64::from(u8::from(row.is_multiple_of(3))),
     }
 }
 

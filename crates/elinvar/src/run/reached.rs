@@ -9,8 +9,8 @@ use crate::posterior::Posterior;
 use crate::target::Target;
 
 impl Fitting<'_> {
-    /// Keeps what a part of the fit had reached when `outcome` says that it was interrupted. What the parts of that part
-    /// have kept is given up for it, unless it had reached nothing.
+    /// Keeps what a part of the fit had reached when `outcome` says that it was interrupted. What the parts of that
+    /// part have kept is given up for it, unless it had reached nothing.
     pub(super) fn or_reached<T>(
         &mut self,
         outcome: Result<T, Error>,

@@ -23,8 +23,8 @@ fn ended_at(
     (ended, asked.into_inner())
 }
 
-/// Ends a fit at about `places` moments from its beginning to its end; what it gave at each, with the share of the whole
-/// way. Once there was something, there is always something.
+/// Ends a fit at about `places` moments from its beginning to its end; what it gave at each, with the share of the
+/// whole way. Once there was something, there is always something.
 fn ended_everywhere(target: &dyn Target, family: Family, plan: &Plan, places: u64) -> Vec<(f64, Posterior)> {
     let (whole, last) = ended_at(target, (family, plan), u64::MAX, true);
     assert_ne!(whole.unwrap().stop_reason(), StopReason::Interrupted);
