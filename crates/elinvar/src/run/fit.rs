@@ -6,6 +6,7 @@ use super::components;
 use super::contained::Contained;
 use super::faults::Watch;
 use super::fitting::{Fitting, Kept};
+use super::pooled::PooledRun;
 use super::residual::ResidualRun;
 use super::start::start_in;
 use super::{Plan, Run, Step, Stop, StopReason, ladder, restarts};
@@ -200,7 +201,7 @@ fn run_beside(
     if plan.goes_by_residuals(target, start.family())? {
         let is_free = plan.curvature != Curvature::LeastChange;
         let mut run = ResidualRun::new(target, start.clone(), plan)?;
-        let from = match fit.carry_residual(&mut run) {
+        let from = match fit.carry_open(&mut run) {
             // An edge through the start takes one of two mirrored draws.
             Err(Error::BadStart { .. }) if is_free => start,
             Ok(StopReason::Stagnated) if is_free && fit.steps_of_part() < plan.stop.max_steps => {
@@ -215,6 +216,17 @@ fn run_beside(
             false => Curvature::Stein { control_variate: true },
         };
         let plan = Plan { curvature, stop, ..plan.clone() };
+        return run_beside(target, from, contained, &plan, fit);
+    }
+    if plan.goes_by_pool(target, start.family()) {
+        let mut run = PooledRun::new(target, start.clone(), plan)?;
+        let from = match fit.carry_open(&mut run) {
+            Err(Error::BadStart { .. }) => start,
+            Ok(StopReason::Stagnated) if fit.steps_of_part() < plan.stop.max_steps => run.reached()?,
+            reason => return run.posterior(reason?),
+        };
+        let stop = Stop { max_steps: plan.stop.max_steps - fit.steps_of_part(), ..plan.stop };
+        let plan = Plan { stop, ..plan.resolve(target)? };
         return run_beside(target, from, contained, &plan, fit);
     }
     let mut run = Run::new(target, start, plan)?;
@@ -233,7 +245,8 @@ pub(super) fn grow(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
+    let by_pool = plan.goes_by_pool(target, start.family());
     let plan = plan.resolve(target)?;
-    let components::Grown { q, reason, .. } = components::grow_in(target, start, &plan, fit)?;
+    let components::Grown { q, reason, .. } = components::grow_in(target, start, &plan, by_pool, fit)?;
     Ok(Posterior::of_run(&target.about(), q, &plan, reason, fit.remaining()))
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use super::components::GrowthState;
 use super::drive::{Driven, drive};
 use super::journal::{Content, Entry, Journal, Part};
-use super::residual::ResidualRun;
 use super::{Counts, Plan, Run, Step, Stop, StopReason};
 use crate::Error;
 use crate::chains::Round;
@@ -160,11 +159,11 @@ impl<'f> Fitting<'f> {
         Ok(reason)
     }
 
-    /// [`Fitting::carry`] for a run by least change, which needs no closing.
+    /// [`Fitting::carry`] for a run that needs no closing.
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry_residual(&mut self, run: &mut ResidualRun<'_>) -> Result<StopReason, Error> {
+    pub(super) fn carry_open<R: Driven>(&mut self, run: &mut R) -> Result<StopReason, Error> {
         let reason = drive(run, self)?;
         self.counts = run.counts_so_far();
         Ok(reason)
@@ -191,6 +190,21 @@ impl<'f> Fitting<'f> {
     pub(super) fn carry_round(&mut self, run: &mut Run<'_>, growth: GrowthState) -> Result<StopReason, Error> {
         self.growth = Some(Box::new(growth));
         let reason = self.carry(run);
+        self.growth = None;
+        reason
+    }
+
+    /// [`Fitting::carry_round`] for a run that needs no closing.
+    ///
+    /// # Errors
+    /// As [`drive`].
+    pub(super) fn carry_open_round<R: Driven>(
+        &mut self,
+        run: &mut R,
+        growth: GrowthState,
+    ) -> Result<StopReason, Error> {
+        self.growth = Some(Box::new(growth));
+        let reason = self.carry_open(run);
         self.growth = None;
         reason
     }
@@ -223,8 +237,8 @@ impl<'f> Fitting<'f> {
     /// Prepares a run: it takes over what was spent before, and goes on from the journal where that holds it.
     pub(super) fn open<R: Driven>(&mut self, run: &mut R) -> Result<(), Error> {
         if let Some(growth) = &mut self.growth {
-            if let Some(state) = growth.take_run() {
-                run.restore_from(Content::Run(state))?;
+            if let Some(content) = growth.take_content() {
+                run.restore_from(content)?;
             } else if self.entry_is_due() || !run.is_whole() {
                 let content = self.growth.clone().map(Content::Growth);
                 content.map_or(Ok(()), |content| self.store(self.counts, content))?;
