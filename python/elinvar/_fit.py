@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from . import _elinvar
 from ._families import family as family_with_options
 from ._model import Arrays, Model, indexed
+from ._packing import packed, unpacked
 from ._progress import Progress
 from ._recognise import as_model
 
@@ -109,7 +110,15 @@ class Fit:
 
     def __init__(self, core: Any, model: Model | None = None):
         self._core = core
-        self.model = model
+        self._model = model
+        self._packed: bytes | None = None
+
+    @property
+    def model(self) -> Model | None:
+        """The model that was fitted; that of a fit from a pickle is made again when it is first needed."""
+        if self._model is None and self._packed is not None:
+            self._model, self._packed = unpacked(self._packed), None
+        return self._model
 
     # The verdict.
 
@@ -161,6 +170,24 @@ class Fit:
         """Draws of the user's variables, each of shape (n, ...)."""
         return self._variables(self.draws(n, seed))
 
+    def __getitem__(self, name: str) -> np.ndarray:
+        """4000 draws of one variable, the same as ``fit.sample()[name]``."""
+        variables = self.sample()
+        if name not in variables:
+            raise KeyError(f"there is no variable {name!r}; there are {', '.join(variables)}")
+        return variables[name]
+
+    # A fit is no sequence of its draws.
+    __iter__ = None
+
+    @property
+    def modes(self) -> list[dict[str, Any]]:
+        """Where the posterior has several modes and chains were run on each: the ``share`` of the mass with its error
+        (``share_se``), the largest first, and the user's variables at the mean of the mode (``at``)."""
+        found = sorted(self._core.modes, key=lambda mode: -mode["share"])
+        at = [{name: value[0] for name, value in self._variables(mode.pop("mean")[None]).items()} for mode in found]
+        return [{**mode, "at": values} for mode, values in zip(found, at, strict=True)]
+
     def log_prob(self, z) -> np.ndarray:
         """log q of the approximation at points z of shape (n, d), on the unconstrained scale."""
         return self._core.log_density(np.atleast_2d(np.asarray(z, dtype=np.float64)))
@@ -180,31 +207,36 @@ class Fit:
             return {name: z[:, i].copy() for i, name in enumerate(self._core.names)}
         return self.model.variables(z)
 
-    def rows(self, n: int = 4000, seed: int = 1) -> list[dict[str, Any]]:
+    def rows(self, n: int = 4000, seed: int = 1, quantiles: Sequence[float] = ()) -> list[dict[str, Any]]:
         """Name, mean, sd and 5, 50 and 95 % quantiles of every number, on the scale of the user's variables.
 
         A variable that is a coordinate of the fit has the numbers of the answer with their errors (``mean_se``, ...);
-        the others are summaries of draws.
+        the others are summaries of draws, and so are further ``quantiles``: ``(0.025, 0.975)`` adds ``q2.5`` and
+        ``q97.5``.
         """
+        if not all(0 < p < 1 for p in quantiles):
+            raise ValueError(f"quantiles are between 0 and 1, as 0.025 is; these are {tuple(quantiles)}")
+        further = {f"q{100 * p:g}": p for p in quantiles if f"q{100 * p:g}" not in ("q5", "q50", "q95")}
         exact = {row["name"]: row for row in self._core.answer(n, seed)}
         z = self.draws(n, seed)
-        rows = []
+        rows, names = [], self._core.names
         first = 0 if self.model is None else self.model.first_index
         for name, values in self._variables(z).items():
             flat = values.reshape(len(values), -1)
             for label, column in zip(indexed(name, values.shape[1:], first), flat.T, strict=True):
+                added = {key: float(np.quantile(column, p)) for key, p in further.items()}
                 known = exact.get(label)
-                if known is not None and np.array_equal(column, z[:, self._core.names.index(label)]):
-                    rows.append(known)
+                if known is not None and np.array_equal(column, z[:, names.index(label)]):
+                    rows.append(known | added)
                     continue
                 q5, q50, q95 = np.quantile(column, [0.05, 0.5, 0.95])
                 row = {"name": label, "mean": column.mean(), "sd": column.std(ddof=1), "q5": q5, "q50": q50, "q95": q95}
-                rows.append({key: value if key == "name" else float(value) for key, value in row.items()})
+                rows.append({key: value if key == "name" else float(value) for key, value in row.items()} | added)
         return rows
 
-    def summary(self, n: int = 4000, seed: int = 1) -> Any:
+    def summary(self, n: int = 4000, seed: int = 1, quantiles: Sequence[float] = ()) -> Any:
         """``rows`` as a DataFrame where pandas is installed, as a list otherwise."""
-        rows = self.rows(n, seed)
+        rows = self.rows(n, seed, quantiles)
         try:
             import pandas
         except ModuleNotFoundError:
@@ -247,14 +279,19 @@ class Fit:
             path = os.path.join(folder, "fit.json")
             self._core.save(path)
             with open(path, "rb") as file:
-                return _restored, (file.read(),)
+                content = file.read()
+        return _restored, (content, self._packed or packed(self._model))
 
     # Looking.
+
+    @property
+    def _unjudged(self) -> str:
+        return "interrupted, not judged" if self.interrupted else "not judged"
 
     def __repr__(self) -> str:
         record = self.record
         gradients = record["gradients"]
-        verdict = self.verdict or ("interrupted" if self.interrupted else "not judged")
+        verdict = self.verdict or self._unjudged
         return f"<elinvar.Fit {record['family']}: {verdict}, {gradients:,} gradients, {len(self.mean)} coordinates>"
 
     def _repr_html_(self) -> str:
@@ -263,7 +300,7 @@ class Fit:
         return page(self)
 
     def __str__(self) -> str:
-        lines = [f"{self.verdict or 'not judged'}: {self.reason or ''}".rstrip(": ")]
+        lines = [f"{self.verdict or self._unjudged}: {self.reason or ''}".rstrip(": ")]
         rows = self.rows(2000)
         width = max([len(row["name"]) for row in rows], default=4)
         lines.append(f"{'':{width}}  {'mean':>10} {'sd':>10} {'5 %':>10} {'95 %':>10}")
@@ -272,15 +309,31 @@ class Fit:
             lines.append(f"{row['name']:{width}}  {numbers}")
         if len(rows) > 60:
             lines.append(f"and {len(rows) - 60} more")
+        for k, mode in enumerate(self.modes):
+            lines.append(f"{'modes' if k == 0 else '':{width}}  {mode_line(mode)}")
         return "\n".join(lines)
 
 
-def _restored(content: bytes) -> Fit:
+def mode_line(mode: Mapping[str, Any], most: int = 4) -> str:
+    """The share of a mode, and where its first numbers are."""
+    numbers = [
+        f"{label} {number:.3g}"
+        for name, value in mode["at"].items()
+        for label, number in zip(indexed(name, np.shape(value)), np.ravel(value), strict=True)
+    ]
+    more = ", ..." if len(numbers) > most else ""
+    share = f"{100 * mode['share']:.1f} ± {100 * mode['share_se']:.1f} %"
+    return f"{share} of the mass at {', '.join(numbers[:most])}{more}"
+
+
+def _restored(content: bytes, model: bytes | None = None) -> Fit:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "fit.json")
         with open(path, "wb") as file:
             file.write(content)
-        return load(path)
+        fit = load(path)
+    fit._packed = model
+    return fit
 
 
 def compare(*fits: Fit, n: int = 4000, seed: int = 1) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._fit import Fit
 
+# Each is seen on white and on black.
 _COLOURS = {"trust": "#1a8f5a", "trust_means_only": "#b07d00", "do_not_trust": "#c4372f"}
 _WORDS = {"trust": "Trust", "trust_means_only": "Trust the means only", "do_not_trust": "Do not trust"}
 _MOST_ROWS = 30
@@ -19,6 +20,8 @@ def page(fit: Fit) -> str:
     colour = _COLOURS.get(verdict, "#808080")
     word = _WORDS.get(verdict, "Interrupted" if fit.interrupted else "Not judged")
     head = "".join(f"<th style='text-align:right'>{title}</th>" for title in ("mean", "sd", "5 %", "95 %"))
+    from ._fit import mode_line
+
     rows = fit.rows(2000)
     body = "".join(
         f"<tr><td style='text-align:left'>{escape(row['name'])}</td>"
@@ -27,8 +30,10 @@ def page(fit: Fit) -> str:
         for row in rows[:_MOST_ROWS]
     )
     more = f"<p><small>and {len(rows) - _MOST_ROWS} more: fit.summary()</small></p>" if len(rows) > _MOST_ROWS else ""
+    found = "".join(f"<li>{escape(mode_line(mode))}</li>" for mode in fit.modes)
+    modes = f"<ul>{found}</ul>" if found else ""
     # No background and no colour of text but the verdict's: both come from the notebook.
     return (
         f"<div><p><span style='color:{colour};font-weight:600'>{word}.</span> {escape(fit.reason or '')}</p>"
-        f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
+        f"{modes}<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _elinvar
+from ._packing import made_again, remembered
 
 Arrays = dict[str, np.ndarray]
 
@@ -20,7 +22,7 @@ class Model:
     ``core`` is asked for log densities and gradients at points z of R^d, ``expand`` turns points of shape (n, d) into a
     dictionary of the user's variables, each of shape (n, ...), with ``dims`` and ``coords`` as ArviZ has them. Entries
     of arrays are named from ``first_index`` on. ``log_likelihood``, where there is one, gives that of every observation
-    at such points, by observed variable.
+    at such points, by observed variable. ``origin`` is the call that has made it, which pickles hold.
     """
 
     core: Any
@@ -31,6 +33,7 @@ class Model:
     kind: str = "function"
     first_index: int = 0
     log_likelihood: Callable[[np.ndarray], Mapping[str, Any]] | None = None
+    origin: tuple[Callable[..., Any], tuple, Mapping[str, Any]] | None = field(default=None, compare=False)
 
     @property
     def dim(self) -> int:
@@ -45,6 +48,11 @@ class Model:
     def log_density(self, z) -> tuple[np.ndarray, np.ndarray]:
         """Log densities and gradients at the points z of shape (n, d), as a fit sees them."""
         return _elinvar.evaluate(self.core, np.atleast_2d(np.asarray(z, dtype=np.float64)))
+
+    def __reduce__(self):
+        if self.origin is None:
+            raise TypeError(f"a model of {self.kind} cannot be pickled: make it again where it is needed")
+        return made_again, self.origin
 
     def __repr__(self):
         return f"<elinvar.Model of {self.kind}, {self.dim} coordinates>"
@@ -72,6 +80,29 @@ def indexed(name: str, shape: tuple[int, ...], first: int = 0) -> list[str]:
     return [f"{name}[{','.join(str(i + first) for i in index)}]" for index in np.ndindex(*shape)]
 
 
+def _pair(answer: Any, wanted: str) -> tuple[Any, Any]:
+    """The two things that a function must return."""
+    try:
+        value, gradient = answer
+    except (TypeError, ValueError):
+        found = f"an array of shape {np.shape(answer)}" if hasattr(answer, "shape") else f"{type(answer).__name__}"
+        raise TypeError(f"the function must return a pair, {wanted}; it gave {found}") from None
+    return value, gradient
+
+
+def _warn_of_single_precision(value: Any, gradient: Any) -> None:
+    """Says that seven digits are few for a log density, of which differences are taken."""
+    kinds = {what: str(getattr(array, "dtype", "")) for what, array in (("densities", value), ("gradients", gradient))}
+    single = [what for what, kind in kinds.items() if kind.endswith(("float32", "float16"))]
+    if single:
+        warnings.warn(
+            f"the function gives {' and '.join(single)} in single precision, whose rounding a fit sees as noise: "
+            "compute in float64",
+            stacklevel=2,
+        )
+
+
+@remembered
 def from_batch(
     log_density_and_gradient: Callable[[np.ndarray], tuple[Any, Any]],
     dim: int | None = None,
@@ -93,8 +124,14 @@ def from_batch(
     """
     names = coordinate_names(names, dim)
 
+    said = False
+
     def both(z):
-        value, gradient = log_density_and_gradient(z)
+        nonlocal said
+        value, gradient = _pair(log_density_and_gradient(z), "log densities (n,) and gradients (n, d)")
+        if not said:
+            said = True
+            _warn_of_single_precision(value, gradient)
         return np.asarray(value, dtype=np.float64), np.asarray(gradient, dtype=np.float64)
 
     def value(z):
@@ -109,6 +146,7 @@ def from_batch(
     return Model(core, names, expand, dims or {}, coords or {}, kind, log_likelihood=log_likelihood)
 
 
+@remembered
 def from_function(
     log_density_and_gradient: Callable[[np.ndarray], tuple[float, Any]],
     dim: int | None = None,
@@ -124,7 +162,7 @@ def from_function(
     """
 
     def both(z):
-        pairs = [log_density_and_gradient(point) for point in z]
+        pairs = [_pair(log_density_and_gradient(point), "a log density and a gradient (d,)") for point in z]
         return [value for value, _ in pairs], np.stack([np.asarray(gradient) for _, gradient in pairs])
 
     return from_batch(both, dim, names=names, expand=expand, dims=dims, coords=coords, kind="a function")

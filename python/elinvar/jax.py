@@ -9,8 +9,10 @@ import numpy as np
 
 from ._missing import needs
 from ._model import Model, from_batch, indexed
+from ._packing import remembered
 
 
+@remembered
 def from_jax(
     log_density: Callable[[Any], Any],
     start: Any,

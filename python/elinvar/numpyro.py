@@ -9,9 +9,11 @@ import numpy as np
 
 from ._missing import needs
 from ._model import Model, indexed
+from ._packing import remembered
 from .jax import from_flat, require_double_precision
 
 
+@remembered
 def from_numpyro(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Model:
     """A model of ``model(*args, **kwargs)``; its latent sites are on their own scale in every result."""
     numpyro = needs("numpyro", "numpyro")

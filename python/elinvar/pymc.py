@@ -10,10 +10,12 @@ import numpy as np
 
 from ._missing import needs
 from ._model import Model, from_address, from_batch, indexed
+from ._packing import remembered
 
 _BACKENDS = ("auto", "jax", "numba")
 
 
+@remembered
 def from_pymc(model: Any, *, backend: str = "auto") -> Model:
     """A model of ``pymc.Model``: its free variables and deterministics, with dims and coords, are in every result.
 

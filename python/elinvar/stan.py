@@ -11,8 +11,10 @@ import numpy as np
 from . import _elinvar
 from ._missing import needs
 from ._model import Model
+from ._packing import remembered
 
 
+@remembered
 def from_stan(model: Any, data: Any = None, *, hessian: bool = False) -> Model:
     """A model of a Stan program: a ``.stan`` file, a library that BridgeStan has compiled, or its ``StanModel``.
 

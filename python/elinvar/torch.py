@@ -9,8 +9,10 @@ import numpy as np
 
 from ._missing import needs
 from ._model import Model, from_batch
+from ._packing import remembered
 
 
+@remembered
 def from_torch(
     log_density: Callable[[Any], Any],
     dim: int | None = None,

@@ -41,9 +41,27 @@ def schools_of(z):
     return {"mu": z[:, 0], "tau": tau, "theta": z[:, :1] + tau[:, None] * z[:, 2:]}
 
 
-def reference_schools(n=200_000, seed=0):
-    """Mean and sd of mu and tau by importance draws from the prior of tau and the exact law of mu given it."""
-    grid = np.linspace(-9, 6, 40_001)
+def reference_schools():
+    """Mean and sd of mu and tau by a sum over a grid of log tau, with the exact law of mu given it."""
+    weight, tau, centre, precision, _ = _schools_on_a_grid()
+    mean_mu, mean_tau = weight @ centre, weight @ tau
+    sd_mu = np.sqrt(weight @ (1 / precision + centre**2) - mean_mu**2)
+    sd_tau = np.sqrt(weight @ tau**2 - mean_tau**2)
+    return {"mu": (mean_mu, sd_mu), "tau": (mean_tau, sd_tau)}
+
+
+def reference_coordinates():
+    """The means of the ten coordinates of eight schools, likewise."""
+    weight, tau, centre, _, variance = _schools_on_a_grid()
+    means = {"mu": weight @ centre, "log_tau": weight @ np.log(tau)}
+    # eta given mu and tau is normal, and its mean is linear in mu.
+    etas = weight @ (tau[:, None] * (EFFECTS - centre[:, None]) / variance)
+    return means | {f"eta[{i}]": eta for i, eta in enumerate(etas)}
+
+
+def _schools_on_a_grid():
+    """Weights of a grid of tau; mean and precision of mu given tau; the variances of the effects."""
+    grid = np.linspace(-12, 6, 40_001)
     tau = np.exp(grid)
     variance = ERRORS**2 + tau[:, None] ** 2
     precision = (1 / variance).sum(1) + 1 / 25
@@ -57,8 +75,4 @@ def reference_schools(n=200_000, seed=0):
         - 0.5 * np.log(precision)
     )
     weight = np.exp(log_p - log_p.max())
-    weight /= weight.sum()
-    mean_mu, mean_tau = weight @ centre, weight @ tau
-    sd_mu = np.sqrt(weight @ (1 / precision + centre**2) - mean_mu**2)
-    sd_tau = np.sqrt(weight @ tau**2 - mean_tau**2)
-    return {"mu": (mean_mu, sd_mu), "tau": (mean_tau, sd_tau)}
+    return weight / weight.sum(), tau, centre, precision, variance

@@ -5,7 +5,7 @@ import pytest
 
 import elinvar
 
-from densities import EFFECTS, ERRORS, reference_schools
+from densities import EFFECTS, ERRORS, reference_coordinates, reference_schools
 
 SCHOOL_NAMES = [f"school {letter}" for letter in "ABCDEFGH"]
 
@@ -203,14 +203,24 @@ def test_all_front_ends_give_the_same_posterior():
     check_schools(elinvar.fit(elinvar.from_batch(eight_schools, names=SCHOOLS, expand=schools_of), progress=False))
     if len(FOUND) < 2:
         pytest.skip("no other front end is installed")
-    draws = {kind: fit.sample(4000) for kind, fit in FOUND.items()}
-    stacked = {name: np.stack([found[name].reshape(4000, -1) for found in draws.values()]) for name in ("mu", "theta")}
-    for name, values in stacked.items():
-        means, sd = values.mean(axis=1), values.std(axis=(0, 1))
-        # Draws of chains that move well have an error of about 0.02 sd.
-        assert np.all(np.abs(means - means.mean(axis=0)) < 0.08 * sd), (name, means, sd)
-    # Those that keep all constants have the same evidence, whatever the order of their coordinates is.
+    exact = reference_coordinates()
+    for kind, fit in FOUND.items():
+        for row in fit._core.answer(2, 1):
+            # The coordinate of tau has the name that its library gives it.
+            name = "log_tau" if "tau" in row["name"] else row["name"]
+            away = abs(row["mean"] - exact[name])
+            # Over twenty seeds the tail of log tau is missed by 0.045 sd, 1.45 times the stated error; the means of the
+            # others were within 0.045 sd in all of them.
+            most = max(0.05 * row["sd"], 4.5 * row["mean_se"]) if name == "log_tau" else 0.05 * row["sd"]
+            assert away < most, (kind, name, row, exact[name])
+    # Front ends that leave out the same constants have the same bound: the tolerance of a fit is 0.01 nats.
+    bare = [FOUND[kind].record for kind in ("a batch function", "JAX", "PyTorch") if kind in FOUND]
     whole = [FOUND[kind].record for kind in ("PyMC", "NumPyro") if kind in FOUND]
+    for records in (bare, whole):
+        for one, other in zip(records, records[1:], strict=False):
+            error = np.hypot(one["elbo_se"], other["elbo_se"])
+            assert abs(one["elbo"] - other["elbo"]) < 0.02 + 4 * error, (one, other)
+    # Those that keep all constants have the same evidence, whatever the order of their coordinates is.
     for one, other in zip(whole, whole[1:], strict=False):
         error = np.hypot(one["log_evidence_se"], other["log_evidence_se"])
         assert abs(one["log_evidence"] - other["log_evidence"]) < max(5 * error, 0.02), (one, other)

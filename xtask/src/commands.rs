@@ -110,6 +110,12 @@ pub(crate) const TASKS: &[Task] = &[
         commands: |_| vec![cargo("package -p elinvar --all-features --locked")],
     },
     Task {
+        name: "hand-over",
+        argument: None,
+        about: "the example that hands a fit to nuts-rs; fails where the means differ or little is saved",
+        commands: |_| vec![cargo("run --release --manifest-path examples/hand_over_to_nuts/Cargo.toml")],
+    },
+    Task {
         name: "posteriordb",
         argument: Some("DIR"),
         about: "default fits against the reference draws in DIR; writes docs/posteriordb.md",

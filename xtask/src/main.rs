@@ -1,10 +1,12 @@
 //! `cargo xtask <name>`: one command for each thing a developer or CI needs.
 
 mod commands;
+mod compile_time;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod house;
+mod lines;
 mod picture;
 mod processors;
 mod python;
@@ -13,7 +15,6 @@ mod reproducible;
 mod supply;
 #[cfg(test)]
 mod surface;
-#[cfg(test)]
 mod tree;
 
 use std::env;
@@ -26,14 +27,23 @@ const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
+    if let Some(code) = compile_time::wrap(&arguments) {
+        return code;
+    }
     let name = arguments.first().map_or("help", String::as_str);
     let rest = arguments.get(1..).unwrap_or_default();
     if matches!(name, "help" | "--help" | "-h") {
         eprint!("{}", help());
         return ExitCode::SUCCESS;
     }
+    if name == "lines" && rest.is_empty() {
+        return ended("lines", lines::write());
+    }
     if name == "picture" && rest.is_empty() {
         return ended("picture", picture::draw());
+    }
+    if name == "compile-time" && rest.iter().all(|argument| argument == "--page") {
+        return ended(name, if rest.is_empty() { compile_time::measure() } else { compile_time::page() });
     }
     if name == "reproducible" && rest.is_empty() {
         return ended("reproducible", reproducible::check());
@@ -106,10 +116,13 @@ fn help() -> String {
     text +=
         &format!("  {:<16} {}\n", "python [--all]", "the Python package: wheel and tests; --all: with every front end");
     text += &format!("  {:<16} {}\n", "gallery", "models of PyMC's, NumPyro's and Stan's galleries; docs/gallery.md");
+    text += &format!("  {:<16} {}\n", "lines", "how many lines each module and crate has; docs/lines.md");
     text += &format!("  {:<16} {}\n", "picture", "draws what `elinvar fit` prints into docs/fit.svg");
     text +=
         &format!("  {:<16} {}\n", "release", "the program as it is given to others, without the paths of its folders");
     text += &format!("  {:<16} {}\n", "reproducible", "the last commit built in two folders: the same bits");
+    let about = "processor seconds of compiling a program that depends on the library; docs/compile-time.md";
+    text += &format!("  {:<16} {about}\n", "compile-time");
     let about = "fits on other processors, played by QEMU; writes docs/processors.md";
     text += &format!("  {:<16} {about}\n", "processors QEMU");
     text + &format!("  {:<16} {}\n", "help", "this list")

@@ -121,7 +121,8 @@ impl Analysis {
             let draw = |stream: &mut _, z: &mut [f64]| job.model.draw_prior(stream, z);
             conflicts.extend(far_from_data(rows, posterior.transforms(), seed, remedy, draw, dim));
         }
-        if let Some(rows) = &regression {
+        // Whether classes are apart is a matter of all rows.
+        if let (Some(rows), false) = (&regression, job.rows.is_streamed()) {
             let mean = posterior.approximation().mean();
             conflicts.extend(left_to_prior::sentences(rows, posterior.transforms(), &mean, seed));
         }

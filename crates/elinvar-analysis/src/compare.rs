@@ -203,12 +203,9 @@ impl Row {
 /// The family, and its scale matrix where it is not the usual one.
 fn family(family: &Family) -> String {
     let usual = if matches!(family.kind, Kind::RankK { .. }) { Covariance::Diagonal } else { Covariance::Full };
-    let matrix = match family.covariance {
-        covariance if covariance == usual => "",
-        Covariance::Diagonal => ", diagonal",
-        Covariance::Full => ", full",
-    };
-    ladder::family(family) + matrix
+    let covariance = family.covariance;
+    let matrix = if covariance == usual { String::new() } else { format!(", {covariance}") };
+    ladder::family(family) + &matrix
 }
 
 /// Which fits can be told from the best.

@@ -17,6 +17,9 @@ pub enum Error {
     /// A table cannot be read, or does not suit the model.
     #[error(transparent)]
     Data(#[from] elinvar_data::Error),
+    /// Something does not go with rows that are read piece by piece.
+    #[error(transparent)]
+    Stream(#[from] crate::stream::Refused),
     /// A formula is not one, or does not suit the table.
     #[error(transparent)]
     Formula(#[from] crate::formula::Mistake),

@@ -19,6 +19,10 @@ const RANK: usize = 1;
 const DIRECTIONS: usize = 2;
 const LAW: &str = "logistic";
 
+/// The constants of laws that have a flag of their own, `--shape` and `--lambda`.
+const SHAPE: &str = "a";
+const LAMBDA: &str = "lambda";
+
 /// The family, with the constants that were given and no constant that belongs to another; `layers` is how a network is
 /// cut.
 pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>) -> Result<Family, Error> {
@@ -30,20 +34,7 @@ pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>
             Components::Auto => Family::mog_auto(),
             Components::Number(components) => Family::mog(components),
         },
-        "student_t" => match args.shape.unwrap_or(Shape::Learn) {
-            Shape::Learn => Family::student_t_learned(),
-            Shape::Number(a) => Family::student_t(a),
-        },
-        "skew" => Family::skew(),
-        "emg" => Family::emg(),
-        "nig" => match args.lambda.unwrap_or(Shape::Learn) {
-            Shape::Learn => Family::nig_learned(),
-            Shape::Number(lambda) => Family::nig(lambda),
-        },
-        "snig" => match args.lambda.unwrap_or(Shape::Learn) {
-            Shape::Learn => Family::snig_learned(),
-            Shape::Number(lambda) => Family::snig(lambda),
-        },
+        "gaussian" => Family::gaussian(),
         "rank_k" => Family::rank_k(args.rank.unwrap_or(RANK)),
         "skew_k" => Family::skew_k(args.directions.unwrap_or(DIRECTIONS)),
         "emg_k" => Family::emg_k(args.directions.unwrap_or(DIRECTIONS)),
@@ -60,7 +51,7 @@ pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>
             if args.product == Some(true) { mixture.product() } else { mixture }
         }
         "ef_mixture" | "birnbaum_saunders" => ef_mixture(args, name, model.usual_family)?,
-        _ => Family::gaussian(),
+        _ => of_law(args, name)?,
     };
     Ok(match args.covariance {
         // A full precision of all weights of a network is rarely wanted and never small.
@@ -79,6 +70,23 @@ fn default_for(usual: UsualFamily, asked: Option<&'static str>) -> &'static str 
         (AUTO, UsualFamily::Mixture { .. }) => "ef_mixture",
         (name, _) => name,
     }
+}
+
+/// The family that is named after its law; what is not given is usual, or found by the fit.
+fn of_law(args: &FamilySettings, name: &str) -> Result<Family, Error> {
+    let mut given: Vec<(&str, f64)> = args.constant.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    for (constant, shape) in [(SHAPE, args.shape), (LAMBDA, args.lambda)] {
+        if let Some(Shape::Number(value)) = shape {
+            given.push((constant, value));
+        }
+    }
+    Family::of_law(name, &given).map_err(Error::Refused)
+}
+
+/// The families that are named after a law with such a constant.
+fn with_constant(is_meant: fn(&str) -> bool) -> Vec<&'static str> {
+    let has = |name: &&str| Law::constants_of_family(name).iter().any(|(constant, _)| is_meant(constant));
+    Family::NAMES.into_iter().filter(has).collect()
 }
 
 fn ef_mixture(args: &FamilySettings, name: &'static str, usual: UsualFamily) -> Result<Family, Error> {
@@ -115,27 +123,26 @@ fn ef_mixture(args: &FamilySettings, name: &'static str, usual: UsualFamily) -> 
 /// Refuses a flag that belongs to another family.
 fn check_owners(args: &FamilySettings, name: &'static str) -> Result<(), Error> {
     let given = [
-        ("--components", args.components.is_some(), &["mog", "ef_mixture", "birnbaum_saunders"][..]),
-        ("--rank", args.rank.is_some(), &["rank_k"]),
-        ("--directions", args.directions.is_some(), &["skew_k", "emg_k"]),
-        ("--shape", args.shape.is_some(), &["student_t"]),
-        ("--lambda", args.lambda.is_some(), &["nig", "snig"]),
-        ("--component", args.component.is_some(), &["ef_mixture"]),
-        ("--other-component", args.other_component.is_some(), &["ef_mixture"]),
-        ("--law", args.law.is_some(), &["scale_mixture"]),
-        ("--product", args.product.is_some(), &["scale_mixture"]),
-        ("--dims", args.dims.is_some(), &["matrix"]),
-        ("--update", args.update.is_some(), &["matrix"]),
-        ("--constant", !args.constant.is_empty(), &["ef_mixture", "birnbaum_saunders", "scale_mixture"]),
+        ("--components", args.components.is_some(), vec!["mog", "ef_mixture", "birnbaum_saunders"]),
+        ("--rank", args.rank.is_some(), vec!["rank_k"]),
+        ("--directions", args.directions.is_some(), vec!["skew_k", "emg_k"]),
+        ("--shape", args.shape.is_some(), with_constant(|constant| constant == SHAPE)),
+        ("--lambda", args.lambda.is_some(), with_constant(|constant| constant == LAMBDA)),
+        ("--component", args.component.is_some(), vec!["ef_mixture"]),
+        ("--other-component", args.other_component.is_some(), vec!["ef_mixture"]),
+        ("--law", args.law.is_some(), vec!["scale_mixture"]),
+        ("--product", args.product.is_some(), vec!["scale_mixture"]),
+        ("--dims", args.dims.is_some(), vec!["matrix"]),
+        ("--update", args.update.is_some(), vec!["matrix"]),
+        ("--constant", !args.constant.is_empty(), {
+            let others = with_constant(|constant| constant != SHAPE && constant != LAMBDA);
+            [vec!["ef_mixture", "birnbaum_saunders", "scale_mixture"], others].concat()
+        }),
     ];
-    match given.iter().find(|(_, is_given, owners)| *is_given && !owners.contains(&name)) {
+    match given.into_iter().find(|(_, is_given, owners)| *is_given && !owners.contains(&name)) {
         Some((flag, _, owners)) => Err(Error::NotOfThisFamily { flag, owners: owners.join(" or "), family: name }),
         None => Ok(()),
     }
-}
-
-fn lambda_in_words(lambda: f64, learn: bool) -> String {
-    format!("λ = {}{}", significant(lambda), if learn { ", learned" } else { "" })
 }
 
 fn directions_in_words(directions: usize) -> String {
@@ -147,16 +154,7 @@ pub(crate) fn family_in_words(family: &Family) -> String {
     let (kind, covariance) = (&family.kind, family.covariance);
     let words = match kind {
         Kind::Gaussian => "Gaussian".into(),
-        Kind::StudentT { a, learn } => {
-            let learned = if *learn { " (learned)" } else { "" };
-            format!("Student-t with {} degrees of freedom{learned}", significant(2.0 * a))
-        }
-        Kind::Skew => "skew-Gaussian".into(),
-        Kind::Emg => "exponentially modified Gaussian".into(),
-        Kind::Nig { lambda, learn } => format!("normal inverse-Gaussian ({})", lambda_in_words(*lambda, *learn)),
-        Kind::Snig { lambda, learn } => {
-            format!("symmetric normal inverse-Gaussian ({})", lambda_in_words(*lambda, *learn))
-        }
+        Kind::Mixed { law } => law.in_words(significant),
         Kind::RankK { rank } => format!("Gaussian with {rank} covariance factor{}", if *rank == 1 { "" } else { "s" }),
         Kind::SkewK { directions } => format!("skew-Gaussian in {}", directions_in_words(*directions)),
         Kind::EmgK { directions } => {
@@ -179,8 +177,5 @@ pub(crate) fn family_in_words(family: &Family) -> String {
         }
         _ => family.name().into(),
     };
-    match covariance {
-        Covariance::Full => format!("full {words}"),
-        Covariance::Diagonal => format!("diagonal {words}"),
-    }
+    format!("{covariance} {words}")
 }

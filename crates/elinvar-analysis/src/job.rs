@@ -19,6 +19,7 @@ use crate::rows::{self, Loaded, Rows};
 use crate::settings::{STUDENT_T, Settings};
 use crate::size;
 use crate::start;
+use crate::stream::{self, Pass};
 use crate::wide;
 
 /// A fit that can be started.
@@ -48,6 +49,15 @@ impl Job {
     /// # Errors
     /// A sentence about the first setting, file or value that will not do.
     pub fn new(settings: &Settings) -> Result<Self, Error> {
+        Self::new_watched(settings, |_| ())
+    }
+
+    /// The same, with somebody who sees every pass over rows that are not in memory, from the first on, which is made
+    /// here.
+    ///
+    /// # Errors
+    /// As [`Job::new`].
+    pub fn new_watched(settings: &Settings, watch: impl Fn(&Pass) + Send + Sync + 'static) -> Result<Self, Error> {
         let name = settings.model.name.unwrap_or(ModelName::DEFAULT);
         let entry = name.entry();
         let mut asked = settings.family.clone();
@@ -60,10 +70,17 @@ impl Job {
             family(&asked, entry, None)?;
         }
         check_owners(settings, name)?;
-        let Loaded { rows, train, test } = rows::load(settings, name)?;
-        check_priors(settings, name, &rows.columns)?;
-        size::check_network(settings, name, &train)?;
-        let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::of_fit)?;
+        let (rows, model, test) = if settings.data.stream == Some(true) {
+            let (rows, model) = stream::load(settings, name, Box::new(watch))?;
+            check_priors(settings, name, &rows.columns)?;
+            (rows, model, None)
+        } else {
+            let Loaded { rows, train, test } = rows::load(settings, name)?;
+            check_priors(settings, name, &rows.columns)?;
+            size::check_network(settings, name, &train)?;
+            let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::of_fit)?;
+            (rows, model, test)
+        };
         if settings.output.ratios && model.regression().is_none_or(|rows| rows.response.ratio().is_none()) {
             return Err(Error::NoRatios { model: name.name() });
         }

@@ -44,6 +44,7 @@ pub mod shell;
 mod size;
 pub mod stan;
 mod start;
+pub mod stream;
 mod table;
 mod wide;
 mod words;

@@ -1,6 +1,7 @@
 //! The rows of a fit: read, held out and scaled as the settings say.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use elinvar_data::{
     Beside, ColumnTransform, Columns as Chosen, DesignColumn, Intercept, Outcome, Reading, RegressionData, Scaling,
@@ -11,6 +12,7 @@ use crate::error::Error;
 use crate::formula::{Design, Formula, Left, Mistake, Problem, Recipe, check_number};
 use crate::models::{Columns, ModelName, Trials};
 use crate::settings::Settings;
+use crate::stream::Passes;
 
 /// What is known of the rows of a fit when the rows themselves have gone into the model.
 pub(crate) struct Rows {
@@ -38,7 +40,9 @@ pub(crate) struct Rows {
     /// The levels of a target that is a text.
     pub(crate) classes: Vec<String>,
     /// Number in the file, counted from 0, of each row of the fit; empty where rows are in their place.
-    file_rows: Vec<usize>,
+    pub(crate) file_rows: Vec<usize>,
+    /// Passes over rows that are not in memory.
+    pub(crate) passes: Option<Arc<Passes>>,
 }
 
 /// Rows with their numbers.
@@ -56,6 +60,11 @@ impl Rows {
     /// Number in the file, counted from 0, of row i of the fit.
     pub(crate) fn file_row(&self, i: usize) -> usize {
         self.file_rows.get(i).copied().unwrap_or(i)
+    }
+
+    /// Whether the rows are read piece by piece.
+    pub(crate) fn is_streamed(&self) -> bool {
+        self.passes.is_some()
     }
 
     pub(crate) fn has_intercept(&self) -> bool {
@@ -135,6 +144,7 @@ pub(crate) fn load(settings: &Settings, model: ModelName) -> Result<Loaded, Erro
         recipe,
         classes: train.classes.clone(),
         file_rows,
+        passes: None,
     };
     Ok(Loaded { rows, train, test })
 }

@@ -9,10 +9,13 @@ pub(crate) fn label(family: Family) -> String {
     let name = match family.kind {
         Kind::Mog { components } => format!("mog {components}"),
         Kind::MogAuto => "mog auto".to_string(),
-        Kind::StudentT { learn: true, .. } => "student_t, a learned".to_string(),
-        Kind::StudentT { a, .. } => format!("student_t {a}"),
-        Kind::Nig { learn: true, .. } | Kind::Snig { learn: true, .. } => format!("{}, λ learned", family.name()),
-        Kind::Nig { lambda, .. } | Kind::Snig { lambda, .. } => format!("{} {lambda}", family.name()),
+        Kind::Mixed { law } => match law.constants().next() {
+            Some((constant, _)) if law.is_learned() => {
+                format!("{}, {} learned", law.name(), if constant == "lambda" { "λ" } else { constant })
+            }
+            Some((_, value)) => format!("{} {value}", law.name()),
+            None => law.name().to_string(),
+        },
         Kind::RankK { rank: n } | Kind::SkewK { directions: n } | Kind::EmgK { directions: n } => {
             format!("{} {n}", family.name())
         }

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use elinvar::run::{Journal, Kept};
@@ -12,17 +13,18 @@ use elinvar_analysis::{Analysis, Error, Job, RunFolder, shell};
 use crate::checkpoints::Checkpoints;
 use crate::error::Failure;
 use crate::fit_args::FitArgs;
+use crate::passes;
 use crate::print::print;
 use crate::progress::Progress;
 use crate::screen;
-use crate::signal::Interrupt;
+use crate::signal::{Interrupt, send_after_round};
 use crate::{Outcome, colour, flags};
 
 /// Fits, keeps the fit if asked to, and prints it.
 pub(crate) fn run(args: &FitArgs) -> Result<Outcome, Failure> {
     let settings = flags::settings(args)?;
     let output = &settings.output;
-    let job = Job::new(&settings)?;
+    let job = Job::new_watched(&settings, passes::shown(output.quiet || output.json))?;
     let out = output.out.as_ref().map(PathBuf::from);
     let run_folder = out.map(|out| RunFolder::create(&out, &job)).transpose()?;
     conclude(&job, run_folder, output, typed())
@@ -91,9 +93,13 @@ fn fit(job: &Job, run_folder: Option<&RunFolder>, quiet: bool) -> Result<Analysi
     // Steps and chains are shown on the same line.
     let progress = Mutex::new(Progress::new(quiet, &job.plan().stop));
     let shown = || progress.lock().unwrap_or_else(PoisonError::into_inner);
-    let watch = |round: &_| shown().show_chains(round);
+    let rounds = AtomicU64::new(0);
+    let watch = |round: &_| {
+        shown().show_chains(round);
+        send_after_round(rounds.fetch_add(1, Ordering::Relaxed) + 1);
+    };
     let journal = checkpoints.as_ref().map(|kept| kept as &dyn Journal);
-    let kept = Kept { journal, interrupt: Some(&interrupt), watch: Some(&watch) };
+    let kept = Kept { journal, interrupt: Some(&interrupt), watch: Some(&watch), ..Kept::default() };
     let mut observe = |step: &_| {
         shown().show(step);
         ControlFlow::Continue(())

@@ -70,6 +70,16 @@ pub(crate) struct FitArgs {
     /// Columns that are categories although they hold numbers
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = "Data")]
     pub(crate) category: Option<Vec<String>>,
+    /// Read the rows piece by piece and never hold all of them, for tables that do not fit into memory: parquet or CSV,
+    /// one file, a folder of them, or a pattern in quotes such as 'part-*.parquet'
+    #[arg(long, help_heading = "Data")]
+    pub(crate) stream: bool,
+    /// Megabytes that these pieces may take, besides the fit itself [default: 512]
+    #[arg(long, value_name = "MB", value_parser = at_least_one, requires = "stream", help_heading = "Data")]
+    pub(crate) memory: Option<usize>,
+    /// Folder for what was decoded once, so that later passes are faster [default: the system's folder for such files]
+    #[arg(long, value_name = "DIR", requires = "stream", help_heading = "Data")]
+    pub(crate) cache: Option<PathBuf>,
     /// The array with the features, of an npz file that has several
     #[arg(long, value_name = "NAME", help_heading = "Data")]
     pub(crate) array: Option<String>,

@@ -114,6 +114,11 @@ fn over_data(data: &mut DataSettings, args: &FitArgs) {
         (data.file, data.example) = (Some(file.display().to_string()), None);
     }
     set(&mut data.array, &args.array);
+    if args.stream {
+        data.stream = Some(true);
+    }
+    set(&mut data.memory, &args.memory);
+    set(&mut data.cache, &args.cache.as_ref().map(|folder| folder.display().to_string()));
     if args.formula.is_some() {
         (data.target, data.features, data.exclude, data.intercept) = (None, None, None, None);
         (data.categorical, data.category) = (None, None);

@@ -20,6 +20,7 @@ mod inits;
 mod loo;
 mod man;
 mod note;
+mod passes;
 mod predict;
 mod print;
 mod progress;

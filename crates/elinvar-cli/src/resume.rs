@@ -14,6 +14,7 @@ use elinvar_analysis::shell;
 use crate::Outcome;
 use crate::args::ResumeArgs;
 use crate::fit::{conclude, outcome, show};
+use crate::passes;
 use crate::report::by_config;
 
 /// Continues a fit that was interrupted, or that a limit has ended; shows one that is finished.
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &ResumeArgs) -> Result<Outcome, Failure> {
     let mut settings = run_folder.settings()?;
     let before = settings.plan.stop;
     settings.plan.stop = limits(before, args);
-    let job = Job::new(&settings)?;
+    let job = Job::new_watched(&settings, passes::shown(args.quiet || args.json))?;
     let output = OutputSettings { json: args.json, quiet: args.quiet, ..OutputSettings::default() };
     if run_folder.is_finished() && settings.plan.stop == before {
         return show_again(args, &run_folder, &job, &output);

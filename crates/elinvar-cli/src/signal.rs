@@ -49,6 +49,22 @@ impl Interrupt {
     }
 }
 
+/// Sends the program a signal after so many rounds of chains, where a test says so by `ELINVAR_SIGNAL_AT_ROUND="15:2"`:
+/// signals of another process come when the machine lets them. Builds without debug assertions know nothing of it.
+#[cfg(debug_assertions)]
+pub(crate) fn send_after_round(round: u64) {
+    let asked = std::env::var("ELINVAR_SIGNAL_AT_ROUND").unwrap_or_default();
+    let asked = asked.split_once(':').and_then(|(signal, at)| Some((signal.parse().ok()?, at.parse().ok()?)));
+    if let Some((signal, at)) = asked
+        && round == at
+    {
+        let _ = signal_hook::low_level::raise(signal);
+    }
+}
+
+#[cfg(not(debug_assertions))]
+pub(crate) fn send_after_round(_: u64) {}
+
 /// Whether the program was begun by `nohup` or the like, to outlive its terminal; where that cannot be known, a hang-up
 /// is left to the system, which ends the program with its state kept.
 fn ignores_hang_up() -> bool {

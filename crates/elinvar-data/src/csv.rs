@@ -40,7 +40,7 @@ impl<'a> Lines<'a> {
 }
 
 /// The delimiter that the first two lines agree on; failing that, the most frequent one of the first line.
-fn delimiter(text: &[u8]) -> u8 {
+pub(crate) fn delimiter(text: &[u8]) -> u8 {
     let mut lines = text.split(|&byte| byte == b'\n' || byte == b'\r').filter(|line| !line.trim_ascii().is_empty());
     let header = lines.next().unwrap_or_default();
     let first = lines.next().unwrap_or_default();
@@ -227,7 +227,7 @@ fn missing_sign(cell: &str) -> String {
 /// Refuses a comment or Excel's `sep=;` where the header should be.
 ///
 /// A header may begin with `#`, too: then as many fields follow on the next line, and numbers are among them.
-fn check_header_line(path: &Path, line: u64, text: &[u8], delimiter: u8) -> Result<(), Error> {
+pub(crate) fn check_header_line(path: &Path, line: u64, text: &[u8], delimiter: u8) -> Result<(), Error> {
     let mut lines = text.split(|&byte| byte == b'\n' || byte == b'\r').filter(|line| !line.trim_ascii().is_empty());
     let first = lines.next().unwrap_or_default();
     let unquoted = without_quotes(first);
@@ -244,7 +244,7 @@ fn check_header_line(path: &Path, line: u64, text: &[u8], delimiter: u8) -> Resu
     Ok(())
 }
 
-fn header_names(path: &Path, line: u64, record: &ByteRecord) -> Result<Vec<String>, Error> {
+pub(crate) fn header_names(path: &Path, line: u64, record: &ByteRecord) -> Result<Vec<String>, Error> {
     if record.iter().all(|cell| matches!(number(cell), Ok(_) | Err(Fault::NotFinite))) {
         let cells: Vec<&str> = record.iter().map(as_text).collect();
         return Err(Error::NoHeader { file: path.into(), line, text: excerpt(&cells.join(",")) });
@@ -278,7 +278,7 @@ fn field_count(path: &Path, line: u64, expected: usize, record: &ByteRecord, tex
     Error::FieldCount { file: path.into(), line, expected, found: record.len(), text, remedy }
 }
 
-fn bad_cell(place: Place, fault: Fault, cell: &str, delimiter: u8, n_columns: usize) -> Error {
+pub(crate) fn bad_cell(place: Place, fault: Fault, cell: &str, delimiter: u8, n_columns: usize) -> Error {
     let text = excerpt(cell);
     match fault {
         Fault::Missing => Error::Missing { place, text: missing_sign(cell) },

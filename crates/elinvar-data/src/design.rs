@@ -147,6 +147,26 @@ impl RegressionData {
         RegressionData { features, names, kinds, y, target, classes, beside, fingerprint, n_dropped, kept_rows }
     }
 
+    /// Columns and target of a table whose rows are elsewhere.
+    ///
+    /// # Panics
+    /// If there are not as many kinds as names.
+    pub fn without_rows(names: Vec<String>, kinds: Vec<DesignColumn>, target: String) -> Self {
+        assert_eq!(names.len(), kinds.len(), "a kind for each column");
+        RegressionData {
+            features: Vec::new(),
+            names,
+            kinds,
+            y: Vec::new(),
+            target,
+            classes: Vec::new(),
+            beside: Beside::default(),
+            fingerprint: String::new(),
+            n_dropped: 0,
+            kept_rows: Vec::new(),
+        }
+    }
+
     /// The first column of a table as the target and the others as features, for a model of a single quantity: a target
     /// may be the same in every row, and two classes are given out as 0 and 1.
     ///

@@ -72,6 +72,15 @@ pub enum Error {
     /// The system does not let the file be read.
     #[error("{file}: the file cannot be read ({source}); check the path and its permissions")]
     Unreadable { file: PathBuf, source: io::Error },
+    /// A file of a table in several has other columns than the first.
+    #[error("{file}: its columns are not those of {first} ({difference}); all files must have the same columns")]
+    OtherColumns { file: PathBuf, first: PathBuf, difference: String },
+    /// A file was written while it was read again and again.
+    #[error("{file}: the file has changed since it was first read; fit again")]
+    Changed { file: PathBuf },
+    /// A file that cannot be read in shards.
+    #[error("{file}: only parquet and plain CSV are read piece by piece; leave --stream out, or write one of these")]
+    NotInShards { file: PathBuf },
     /// The file is not UTF-8 text.
     #[error("{file}, line {line}: the file is not UTF-8 text; save it as CSV in UTF-8")]
     NotUtf8 { file: PathBuf, line: u64 },

@@ -63,6 +63,7 @@ mod room;
 mod scaling;
 mod select;
 mod sentence;
+mod sharded;
 mod split;
 mod table;
 mod zip;
@@ -85,6 +86,7 @@ pub use partition::split_fraction;
 pub use reading::{Categorical, Missing, Reading};
 pub use scaling::{ColumnTransform, Scaling, unit_columns};
 pub use select::{Intercept, Outcome, Selection};
+pub use sharded::{Compact, CompactShard, MemoryOrFile, ShardRows, ShardedTable};
 pub use split::{Split, read_row_numbers, split};
 pub use table::Table;
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use elinvar::chains::{Corrected, CorrectedNumber, Round};
+use elinvar::chains::{Corrected, CorrectedMode, CorrectedNumber, Round};
 use elinvar::posterior::{self, GivenBy, resample};
 use elinvar::random::{Purpose, Stream};
 use elinvar::run::{Kept, Step, StopReason, fit_journaled};
@@ -40,12 +40,12 @@ pub(crate) fn raised(error: Error) -> PyErr {
 
 /// What ended a fit: the user's own exception, Ctrl-C before there was anything to end with, or a sentence.
 fn ended(stop: &Stop, error: Error) -> PyErr {
-    stop.exception().unwrap_or_else(|| match error {
-        Error::Interrupted => {
-            PyKeyboardInterrupt::new_err("the fit was interrupted before it had anything to end with")
+    match error {
+        Error::Interrupted if !stop.failed() => {
+            PyKeyboardInterrupt::new_err("the fit was interrupted before it had found a start")
         }
-        error => raised(error),
-    })
+        error => stop.cause().unwrap_or_else(|| raised(error)),
+    }
 }
 
 fn read<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
@@ -56,7 +56,6 @@ fn read<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
 #[pyclass(module = "elinvar._elinvar")]
 pub(crate) struct Fit {
     posterior: Posterior,
-    interrupted: bool,
 }
 
 /// Fits a family to a model, corrects it as the plan says, and judges on `judged` draws what is not judged by then.
@@ -75,22 +74,20 @@ pub(crate) fn fit(
     let (family, plan): (Family, Plan) = (read("family", family)?, read("plan", plan)?);
     let observe = Observer { call: observe.as_ref(), stop, shown: Mutex::new(None) };
     let mut watch = |step: &Step| {
-        stop.step();
         stop.look();
         observe.show(|py| described(py, step));
         if stop.pulled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let rounds = |round: &Round| observe.show(|py| told(py, round));
     let target = Asked { model, stop };
-    let kept = Kept { journal: None, interrupt: Some(stop), watch: Some(&rounds) };
+    let kept = Kept { journal: None, interrupt: Some(stop), watch: Some(&rounds), gives_best: true };
     let fitted = py.detach(|| fit_journaled(&target, family, &plan, &mut watch, kept));
     let posterior = fitted.map_err(|error| ended(stop, error))?;
     if let Some(exception) = stop.exception() {
         return Err(exception);
     }
-    let interrupted = posterior.stop_reason() == StopReason::Interrupted;
-    let mut fit = Fit { posterior, interrupted };
-    if fit.posterior.judgement().is_none() && !interrupted {
+    let mut fit = Fit { posterior };
+    if fit.posterior.judgement().is_none() && !fit.interrupted() {
         fit.judge(py, model, judged, plan.seed, stop)?;
     }
     Ok(fit)
@@ -166,7 +163,7 @@ fn described<'py>(py: Python<'py>, step: &Step) -> PyResult<Bound<'py, PyDict>> 
 impl Fit {
     /// A fit that ended by itself.
     pub(crate) fn of(posterior: Posterior) -> Self {
-        Self { interrupted: posterior.stop_reason() == StopReason::Interrupted, posterior }
+        Self { posterior }
     }
 
     fn array<'py>(&self, py: Python<'py>, numbers: Vec<f64>, width: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -200,7 +197,7 @@ impl Fit {
         match judged {
             Ok(()) => Ok(()),
             Err(Error::Interrupted) if !stop.failed() => {
-                self.interrupted = true;
+                self.posterior.end_interrupted();
                 Ok(())
             }
             Err(error) => Err(ended(stop, error)),
@@ -279,7 +276,21 @@ impl Fit {
     /// Whether the fit was ended before its time.
     #[getter]
     fn interrupted(&self) -> bool {
-        self.interrupted
+        self.posterior.stop_reason() == StopReason::Interrupted
+    }
+
+    /// The modes that chains were run on one by one: share of the mass with its error, and mean in coordinates z.
+    #[getter]
+    fn modes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let modes = self.posterior.corrected().map_or(&[][..], |corrected| &corrected.modes);
+        let row = |mode: &CorrectedMode| {
+            let dict = PyDict::new(py);
+            dict.set_item("share", mode.share.value)?;
+            dict.set_item("share_se", mode.share.mcse)?;
+            dict.set_item("mean", PyArray1::from_slice(py, &mode.mean))?;
+            Ok(dict)
+        };
+        modes.iter().map(row).collect()
     }
 
     /// The seed of the fit.
@@ -342,7 +353,7 @@ impl Fit {
         let content = py.detach(|| analysis.content_of_model(&target, title, command));
         match content {
             Ok(content) => Ok(elinvar_report::html(&content)),
-            Err(error) => Err(stop.exception().unwrap_or_else(|| PyRuntimeError::new_err(error.to_string()))),
+            Err(error) => Err(stop.cause().unwrap_or_else(|| PyRuntimeError::new_err(error.to_string()))),
         }
     }
 

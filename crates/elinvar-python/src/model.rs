@@ -144,10 +144,10 @@ impl Asked<'_> {
             let (log_p, grad): (Bound<'_, PyAny>, Bound<'_, PyAny>) = both.bind(py).extract().map_err(|_| {
                 PyTypeError::new_err("the function must return a pair: log densities (n,) and gradients (n, d)")
             })?;
-            let grad: PyReadonlyArray2<'_, f64> =
-                grad.extract().map_err(|_| shape_error("gradients", "(n, d)", &grad))?;
+            let wrong = || shape_error("gradients", &format!("({n}, {d})"), &grad);
+            let grad: PyReadonlyArray2<'_, f64> = grad.extract().map_err(|_| wrong())?;
             if grad.shape() != [n, d] {
-                return Err(shape_error("gradients", &format!("({n}, {d})"), &grad));
+                return Err(wrong());
             }
             copy(&vector(&log_p, n)?, answer.log_p_mut())?;
             let parts = answer.parts_mut();
@@ -189,18 +189,22 @@ impl Asked<'_> {
         })
     }
 
-    /// Calls the user's function, and keeps an exception of it. Ctrl-C inside of it ends the fit with what it has, so
-    /// that the call is made again; and a function that has raised is not asked where else it does.
+    /// Calls the user's function, and keeps an exception of it. Ctrl-C inside of it pulls the handle, and the call is
+    /// made again, so that the step that is under way has its answer; a second Ctrl-C ends that, too. A function that
+    /// has raised is not asked where else it does.
     fn called(&self, mut call: impl FnMut() -> PyResult<()>) -> Result<(), TargetError> {
         let over = |message| TargetError { message, recoverable: false };
         if self.stop.failed() {
             return Err(over(Cow::Borrowed("the model has raised an exception")));
         }
         let answered = match call() {
-            Err(exception) if self.stop.is_pulled_by(&exception) => call(),
+            Err(exception) if self.stop.is_pulled_by(&exception) && self.stop.grants_a_call() => call(),
             answered => answered,
         };
         answered.map_err(|exception| {
+            if self.stop.is_pulled_by(&exception) {
+                return over(Cow::Borrowed("the fit was interrupted"));
+            }
             let message = Cow::Owned(exception.to_string());
             self.stop.fail(exception);
             over(message)
@@ -226,9 +230,9 @@ fn weighed(sums: Contraction<'_>, n: usize) -> Vec<usize> {
 
 fn vector<'py>(array: &Bound<'py, PyAny>, n: usize) -> PyResult<PyReadonlyArray1<'py, f64>> {
     let vector: PyReadonlyArray1<'py, f64> =
-        array.extract().map_err(|_| shape_error("log densities", "(n,)", array))?;
+        array.extract().map_err(|_| shape_error("log densities", &format!("({n},), one for each point"), array))?;
     if vector.len() != n {
-        return Err(shape_error("log densities", &format!("({n},)"), array));
+        return Err(shape_error("log densities", &format!("({n},), one for each point"), array));
     }
     Ok(vector)
 }
@@ -262,9 +266,15 @@ impl Target for Asked<'_> {
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        self.stop.look();
+        let is_ready = matches!(self.model.source, Source::Ready(_));
+        if !is_ready && self.stop.pulled() && !self.stop.failed() && !self.stop.grants_a_call() {
+            // A step that has many batches ends without them.
+            answer.log_p_mut().fill(f64::NAN);
+            return Ok(());
+        }
         match &self.model.source {
             Source::Batch { gradient, value, hessian } => {
-                self.stop.look();
                 if !matches!(ask.want, Want::HessianAlone(_)) {
                     self.called(|| self.batch(ask.draws, gradient, value.as_ref(), &ask.want, answer))?;
                 }
@@ -321,7 +331,7 @@ pub(crate) fn evaluate<'py>(
     let (stop, mut answer) = (Stop::new(), Answer::new(d, n));
     let asked = Asked { model, stop: &stop };
     py.detach(|| asked.evaluate(&Ask::all(Draws::new(d, &points), Want::Gradients), &mut answer))
-        .map_err(|error| stop.exception().unwrap_or_else(|| PyValueError::new_err(error.to_string())))?;
+        .map_err(|error| stop.cause().unwrap_or_else(|| PyValueError::new_err(error.to_string())))?;
     let gradients = PyArray1::from_slice(py, answer.grads()).reshape([n, d])?;
     Ok((PyArray1::from_slice(py, answer.log_p()), gradients))
 }

@@ -48,54 +48,35 @@ impl Stan {
     /// ∇²log p, d² numbers; NaN where Stan rejects the point or has no Hessian.
     pub(crate) fn hessian(&self, z: &[f64], hessian: &mut [f64]) {
         let Some(function) = self.hessian else { return hessian.fill(f64::NAN) };
-        let _tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut value, mut gradient, mut message) = (f64::NAN, vec![0.0; z.len()], std::ptr::null_mut());
+        let (z, mut gradient, out) = (z.as_ptr(), vec![0.0; z.len()], hessian.as_mut_ptr());
         // The gradient has as many numbers as `z`, the Hessian has their square.
-        let code = unsafe {
-            function(
-                self.model,
-                false,
-                true,
-                z.as_ptr(),
-                &raw mut value,
-                gradient.as_mut_ptr(),
-                hessian.as_mut_ptr(),
-                &raw mut message,
-            )
-        };
-        if code != 0 {
-            self.forget(message);
+        let found = self.ask(|value, message| unsafe {
+            function(self.model, false, true, z, value, gradient.as_mut_ptr(), out, message)
+        });
+        if found.is_none() {
             hessian.fill(f64::NAN);
         }
     }
 
-    /// Gives a message back to the library that has made it.
-    fn forget(&self, message: *mut c_char) {
+    /// Calls a function of the library, which writes log p and, where it does not return 0, a message of its own.
+    fn ask(&self, function: impl FnOnce(*mut f64, *mut *mut c_char) -> i32) -> Option<f64> {
+        let _tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut value, mut message) = (f64::NAN, std::ptr::null_mut());
+        if function(&raw mut value, &raw mut message) == 0 {
+            return Some(value);
+        }
         if !message.is_null() {
             unsafe { (self.free)(message) };
         }
+        None
     }
 
     /// log p with its constants and Jacobian, and ∇log p; NaN where Stan rejects the point.
     pub(crate) fn call(&self, z: &[f64], gradient: &mut [f64]) -> f64 {
-        let _tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut value, mut message) = (f64::NAN, std::ptr::null_mut());
+        let (z, out) = (z.as_ptr(), gradient.as_mut_ptr());
         // `z` and `gradient` have as many numbers as the model has unconstrained parameters.
-        let code = unsafe {
-            (self.gradient)(
-                self.model,
-                false,
-                true,
-                z.as_ptr(),
-                &raw mut value,
-                gradient.as_mut_ptr(),
-                &raw mut message,
-            )
-        };
-        if code == 0 {
-            return value;
-        }
-        self.forget(message);
-        f64::NAN
+        let found =
+            self.ask(|value, message| unsafe { (self.gradient)(self.model, false, true, z, value, out, message) });
+        found.unwrap_or(f64::NAN)
     }
 }

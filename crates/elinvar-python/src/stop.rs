@@ -10,8 +10,6 @@ use pyo3::prelude::*;
 
 /// How often Python is asked whether a signal has arrived. Asking takes the lock of the interpreter.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
-/// How long a fit may take to end at a step, with what it has; after that it ends with nothing.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// A handle by which any thread ends a fit.
 #[pyclass(frozen, module = "elinvar._elinvar")]
@@ -20,9 +18,8 @@ pub(crate) struct Stop {
     /// Milliseconds since `made` at the last look.
     looked: AtomicU64,
     wanted: AtomicBool,
-    /// Whether a step has been seen, so that there is something to end with.
-    stepping: AtomicBool,
-    since: Mutex<Option<Instant>>,
+    /// Whether the model has been called since.
+    granted: AtomicBool,
     exception: Mutex<Option<PyErr>>,
 }
 
@@ -34,16 +31,13 @@ impl Stop {
             made: Instant::now(),
             looked: AtomicU64::new(0),
             wanted: AtomicBool::new(false),
-            stepping: AtomicBool::new(false),
-            since: Mutex::new(None),
+            granted: AtomicBool::new(false),
             exception: Mutex::new(None),
         }
     }
 
     /// Asks the fit to end with what it has.
     pub(crate) fn pull(&self) {
-        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
-        since.get_or_insert_with(Instant::now);
         self.wanted.store(true, Ordering::Release);
     }
 
@@ -75,14 +69,20 @@ impl Stop {
         self.exception.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Whether a model may still be called after the handle was pulled: once.
+    pub(crate) fn grants_a_call(&self) -> bool {
+        !self.granted.swap(true, Ordering::AcqRel)
+    }
+
+    /// What ends a call that gives nothing: the exception, or Ctrl-C.
+    pub(crate) fn cause(&self) -> Option<PyErr> {
+        let pulled = || self.pulled().then(|| PyKeyboardInterrupt::new_err("interrupted"));
+        self.exception().or_else(pulled)
+    }
+
     /// Whether an exception has ended the fit.
     pub(crate) fn failed(&self) -> bool {
         self.exception.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    /// Says that steps have begun.
-    pub(crate) fn step(&self) {
-        self.stepping.store(true, Ordering::Release);
     }
 
     /// Asks Python for signals, if the last look was long enough ago. Ctrl-C pulls the handle.
@@ -103,13 +103,8 @@ impl Stop {
 }
 
 impl Interrupt for Stop {
-    /// Before the first step at once. Then a step ends the fit with what it has; where none comes, this does.
     fn is_raised(&self) -> bool {
         self.look();
-        if !self.pulled() {
-            return false;
-        }
-        let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
-        self.failed() || !self.stepping.load(Ordering::Acquire) || since.is_some_and(|since| since.elapsed() > GRACE)
+        self.pulled()
     }
 }

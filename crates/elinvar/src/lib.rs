@@ -49,9 +49,16 @@
 //!
 //! # Features
 //!
-//! `parallel` (default) spreads work over threads; the bits do not depend on their number. `dual` derives gradients and
-//! Hessians of generic code by dual numbers. `ndarray` shows draws as its arrays. `theory` shows natural and
-//! expectation parameters, statistics and Fisher matrices.
+//! | feature | gives | further crates |
+//! |---|---|---|
+//! | `parallel` (default) | work spread over threads; the bits do not depend on their number | 6 |
+//! | `ndarray` | [`Sample`] as an array of ndarray | 3 |
+//! | `faer` | [`Sample`] as a matrix of faer | none |
+//! | `dual` | gradients and Hessians of generic code by dual numbers | 1 |
+//! | `theory` | natural and expectation parameters, statistics, Fisher matrices | none |
+//!
+//! Without any of them the library needs 70 crates, most of which belong to its linear algebra; `docs/compile-time.md`
+//! of the repository says what they take to compile, and what was tried to make it less.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 // Hidden modules are what the crates of this repository share, and promise nothing; what is promised of them is named

@@ -4,6 +4,7 @@
 //! | to | take |
 //! |---|---|
 //! | evaluate whole batches, or mini-batches of data | [`target::Target`], [`target::sum_over_rows`] |
+//! | sum over shards that are elsewhere | [`target::shards::SumOfShards`] |
 //! | take the steps yourself, keep and resume them | [`run::Run`] of `Fit::begin`, [`run::Checkpoint`] |
 //! | choose the parts of a step | [`rule`], [`estimate`], [`random::Noise`] in a [`Plan`](crate::Plan) |
 //! | read and make members of families | [`family::Approximation`], [`block`], [`law`], [`component`] |
@@ -14,12 +15,17 @@
 /// Densities as a fit asks them: whole batches, rows, priors, supports, changes of coordinates.
 pub mod target {
     pub use crate::target::{
-        About, Answer, Ask, Borrowed, ColumnScale, Concavity, Constrained, Contraction, Covariance, CurvatureMut,
-        Density, Derivatives, DrawBuffer, Draws, Fault, FromFn, FromFns, FromValues, Guess, Offers, OnSupport, Parts,
-        Pointwise, PointwiseHessian, PointwiseSecondOrder, PointwiseTarget, PointwiseValue, Prior, Room, Rows, Scratch,
-        Shape, Size, SumOverRows, Support, Target, TargetError, Transform, Transforms, Want, WithPrior, from_fn,
-        from_fns, from_values, sum_over_rows,
+        About, Answer, Ask, Borrowed, ColumnScale, Concavity, Contraction, Covariance, CurvatureMut, Density,
+        Derivatives, DrawBuffer, Draws, Fault, Guess, Offers, Parts, Pointwise, PointwiseHessian, PointwiseSecondOrder,
+        PointwiseTarget, PointwiseValue, Prior, Room, Rows, Scratch, Shape, Size, SumOverRows, Support, Target,
+        TargetError, Transform, Transforms, Want, WithPrior, from_fn, from_fns, from_values, sum_over_rows,
     };
+    /// Sums over numbered shards, each evaluated anywhere.
+    pub mod shards {
+        pub use crate::target::shards::{
+            AddUp, InProcess, Request, ShardError, Shards, SumOfShards, Sums, Wanted, Which, evaluate,
+        };
+    }
     #[cfg(feature = "dual")]
     pub use crate::target::{Dual, DualDensity, DualNum};
 }
@@ -66,7 +72,7 @@ pub mod random {
 
 /// A fit step by step: where it begins, its state, its journal.
 pub mod run {
-    pub use crate::run::components::{Grown, MOST_COMPONENTS, Round, grow};
+    pub use crate::run::components::{Grown, Round, grow};
     pub use crate::run::journal::{Entry, Folder, Journal, Part};
     pub use crate::run::{
         Bound, Checkpoint, Counts, Interrupt, Placement, Run, Start, Step, StopReason, start, start_around,
@@ -82,7 +88,7 @@ pub mod chains {
 /// Importance weights, and what a verdict has looked at.
 pub mod posterior {
     pub use crate::posterior::{
-        Agreement, ModeRecord, ParetoTail, Rung, Scan, Shift, Smoothed, TailIndex, WeightedDraws, WideDraws, Widened,
-        pareto_k_threshold, pareto_smooth, resample,
+        Agreement, ModeRecord, ParetoTail, Rung, Scan, Shift, Smoothed, TailIndex, WeightedDraws, pareto_k_threshold,
+        pareto_smooth, resample,
     };
 }

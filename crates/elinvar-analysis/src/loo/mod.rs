@@ -23,6 +23,7 @@ use crate::job::Job;
 use crate::kept::Kept;
 use crate::response::Values;
 use crate::size::check_draws;
+use crate::stream::Refused;
 use crate::words::{self, FileName};
 
 /// Draws unless others are asked for.
@@ -89,6 +90,10 @@ impl Loo {
 
     fn of_job(job: &Job, kept: &Kept, draws: Option<usize>, seed: u64) -> Result<Self, Error> {
         let posterior = &kept.posterior;
+        if job.rows.is_streamed() {
+            let remedy = "; judge it by a file of rows that were held out";
+            return Err(Refused::NotWithStream { what: "elinvar loo, which leaves out every row,", remedy }.into());
+        }
         let Some(regression) = job.model.regression() else {
             let model = job.settings().model.name.map_or("this model", |name| name.name());
             return Err(Error::NoRegression { model: model.into(), command: "loo" });

@@ -6,7 +6,7 @@ use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, Design, moments};
+use super::coefficients::{Coefficients, Design, moments, where_given};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Make, Model, PriorWords, Trials, UsualFamily};
 use crate::prior::Prior;
@@ -75,12 +75,8 @@ pub(super) fn make<L: RowLaw>(
     let mut target = Regression::<L>::of_trials(x, y, trials, coefficients.priors.base.precision())?
         .with_coefficient_prior(prior)?
         .with_auxiliary_priors(priors.clone())?;
-    if !offset.is_empty() {
-        target = target.with_offset(offset)?;
-    }
-    if !weights.is_empty() {
-        target = target.with_weights(weights)?;
-    }
+    target = where_given(target, offset, Regression::with_offset)?;
+    target = where_given(target, weights, Regression::with_weights)?;
     Ok(WithTails::where_given(Box::new(OfLaw { target, coefficients, priors, law }), tails))
 }
 

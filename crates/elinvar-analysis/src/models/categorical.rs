@@ -5,7 +5,7 @@ use elinvar::model::CategoricalRegression;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, Design};
+use super::coefficients::{Coefficients, Design, where_given};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Model, PriorWords, Trials, UsualFamily};
 use crate::prior::{Prior, Tail};
@@ -46,12 +46,8 @@ fn make(
     let n_cols = x.n_cols();
     let mut target = CategoricalRegression::new(x, y, classes, coefficients.priors.base.precision())?
         .with_coefficient_prior(prior)?;
-    if !offset.is_empty() {
-        target = target.with_offset(offset)?;
-    }
-    if !weights.is_empty() {
-        target = target.with_weights(weights)?;
-    }
+    target = where_given(target, offset, CategoricalRegression::with_offset)?;
+    target = where_given(target, weights, CategoricalRegression::with_weights)?;
     let of_class = |k: usize| tails.iter().map(move |tail| Tail { coordinate: k * n_cols + tail.coordinate, ..*tail });
     let tails = (0..n_classes - 1).flat_map(of_class).collect();
     Ok(WithTails::where_given(Box::new(Categorical { target, law: Law { n_classes }, coefficients }), tails))

@@ -35,6 +35,15 @@ pub(super) struct Design {
     pub(super) tails: Vec<Tail>,
 }
 
+/// The target with the numbers of its rows, if there are any.
+pub(super) fn where_given<T>(
+    target: T,
+    numbers: Vec<f64>,
+    with: fn(T, Vec<f64>) -> Result<T, elinvar::Error>,
+) -> Result<T, elinvar::Error> {
+    if numbers.is_empty() { Ok(target) } else { with(target, numbers) }
+}
+
 impl Coefficients {
     /// With the prior that is given, or `by_data`.
     pub(super) fn new(
@@ -71,6 +80,11 @@ impl Coefficients {
             tails.iter_mut().for_each(|t| t.coordinate = space.own_direction(t.coordinate).unwrap_or(t.coordinate));
         }
         Ok(Design { x, y: rows.y, prior, tails })
+    }
+
+    /// The prior as far as the library declares it, and the tails that it does not.
+    pub(super) fn declared(&self) -> (target::Prior, Vec<Tail>) {
+        (self.priors.declared(&self.kinds, &self.transforms), self.priors.tails(&self.transforms))
     }
 
     pub(super) fn settings(&self) -> ModelSettings {

@@ -6,7 +6,7 @@ use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, Design};
+use super::coefficients::{Coefficients, Design, where_given};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Make, Model, PriorWords, Trials, UsualFamily};
 use crate::prior::Prior;
@@ -61,12 +61,8 @@ pub(super) fn make<L: Likelihood + 'static>(
     if by_columns {
         target = target.with_coefficient_prior(prior)?;
     }
-    if !offset.is_empty() {
-        target = target.with_offset(offset)?;
-    }
-    if !weights.is_empty() {
-        target = target.with_weights(weights)?;
-    }
+    target = where_given(target, offset, Glm::with_offset)?;
+    target = where_given(target, weights, Glm::with_weights)?;
     Ok(WithTails::where_given(Box::new(Regression { target, coefficients, law, event }), tails))
 }
 

@@ -52,12 +52,7 @@ fn make(
     let (mean_of_y, sd_of_y) = moments(&rows.y);
     let by_data = Prior::ByData { centre: mean_of_y, spread: sd_of_y };
     let coefficients = Coefficients::new(given, &rows, transforms, by_data);
-    let beside_given = coefficients.priors.base.given().map(|_| SIGMA_SCALE);
-    let usual = match given.sigma_scale.or(beside_given) {
-        Some(scale) => NoisePrior::HalfCauchy { scale },
-        None => NoisePrior::Exponential { rate: 1.0 / sd_of_y },
-    };
-    let noise = given.beside("sigma").unwrap_or(usual);
+    let noise = noise(given, &coefficients, sd_of_y);
     let Design { x, y: remaining, prior, tails } = coefficients.design(rows)?;
     let unweighted = (!weights.is_empty()).then(|| x.clone());
     let mut target = LinearRegression::new(x, remaining, coefficients.priors.base.precision())?
@@ -68,6 +63,16 @@ fn make(
     }
     let linear = Linear { target, unweighted, y, offset, weights, coefficients, noise, sd_of_y };
     Ok(WithTails::where_given(Box::new(linear), tails))
+}
+
+/// The prior of sigma, given or by the standard deviation of the response.
+pub(super) fn noise(given: &ModelSettings, coefficients: &Coefficients, sd_of_y: f64) -> NoisePrior {
+    let beside_given = coefficients.priors.base.given().map(|_| SIGMA_SCALE);
+    let usual = match given.sigma_scale.or(beside_given) {
+        Some(scale) => NoisePrior::HalfCauchy { scale },
+        None => NoisePrior::Exponential { rate: 1.0 / sd_of_y },
+    };
+    given.beside("sigma").unwrap_or(usual)
 }
 
 impl Model for Linear {

@@ -3,6 +3,7 @@
 //! A file has an [`Entry`], which says what the model needs of a table before there is one, and a [`Model`], which is
 //! the model over its rows and says everything about itself that a page, a report or a file of settings shows.
 
+mod around;
 mod beside;
 mod beta;
 mod binomial;
@@ -20,6 +21,7 @@ mod own;
 mod poisson;
 mod proportion;
 mod rate;
+pub(crate) mod streamed;
 mod student_t;
 mod under_t;
 mod with_tails;

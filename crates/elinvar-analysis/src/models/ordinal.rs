@@ -5,7 +5,7 @@ use elinvar::model::OrdinalRegression;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
-use super::coefficients::{Coefficients, Design};
+use super::coefficients::{Coefficients, Design, where_given};
 use super::with_tails::WithTails;
 use super::{Columns, Entry, Model, PriorWords, Trials, UsualFamily};
 use crate::prior::Prior;
@@ -41,12 +41,8 @@ fn make(
     let Design { x, y, prior, tails } = coefficients.design(rows)?;
     let mut target =
         OrdinalRegression::new(x, y, n_classes, coefficients.priors.base.precision())?.with_coefficient_prior(prior)?;
-    if !offset.is_empty() {
-        target = target.with_offset(offset)?;
-    }
-    if !weights.is_empty() {
-        target = target.with_weights(weights)?;
-    }
+    target = where_given(target, offset, OrdinalRegression::with_offset)?;
+    target = where_given(target, weights, OrdinalRegression::with_weights)?;
     Ok(WithTails::where_given(Box::new(Ordinal { target, law: Law { n_classes }, coefficients }), tails))
 }
 

@@ -1,16 +1,11 @@
 //! A model under a t prior that shares its scale with a Student-t approximation.
 
-use elinvar::family::Approximation;
-use elinvar::random::Stream;
-use elinvar::target::{About, Answer, Ask, DrawBuffer, Prior, Target, TargetError};
-use elinvar::{Family, Posterior};
-use elinvar_data::RegressionData;
+use elinvar::target::{About, Answer, Ask, Prior, Target, TargetError};
 
+use super::around::Around;
 use super::{Model, PriorWords};
-use crate::held_out::Scores;
 use crate::number::significant;
-use crate::response::Regression;
-use crate::settings::{Dims, ModelSettings, STUDENT_T};
+use crate::settings::{ModelSettings, STUDENT_T};
 
 /// Half the degrees of freedom of the prior unless they are given.
 pub(super) const SHAPE: f64 = 2.5;
@@ -50,59 +45,22 @@ impl Target for UnderT {
     }
 }
 
-impl Model for UnderT {
-    fn target(&self) -> &dyn Target {
-        self
+impl Around for UnderT {
+    fn inner(&self) -> &dyn Model {
+        &*self.inner
     }
 
-    fn settings(&self) -> ModelSettings {
-        ModelSettings { prior: Some(STUDENT_T), prior_shape: Some(self.a), ..self.inner.settings() }
+    fn changed_settings(&self, inner: ModelSettings) -> ModelSettings {
+        ModelSettings { prior: Some(STUDENT_T), prior_shape: Some(self.a), ..inner }
     }
 
-    fn title(&self) -> String {
-        self.inner.title()
-    }
-
-    fn formula(&self, y: &str) -> String {
-        self.inner.formula(y)
-    }
-
-    fn prior(&self) -> PriorWords {
+    fn changed_prior(&self, inner: PriorWords) -> PriorWords {
         let short = format!("t with {} degrees of freedom", significant(2.0 * self.a));
-        let inner = self.inner.prior();
         let is_centred = (0..self.inner.target().about().dim).all(|i| self.prior.mean(i) == 0.0);
         if is_centred {
             let scale = significant(1.0 / self.prior.precision(0).sqrt());
             return PriorWords { short: format!("{short}, scale {scale}"), numbers: None, ..inner };
         }
         PriorWords { short: format!("{short}, {}", inner.short), ..inner }
-    }
-
-    fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        self.inner.test(rows, draws)
-    }
-
-    fn regression(&self) -> Option<Regression<'_>> {
-        self.inner.regression()
-    }
-
-    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        self.inner.conflicts(posterior)
-    }
-
-    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
-        self.inner.draw_prior(stream, z)
-    }
-
-    fn remedy(&self) -> &'static str {
-        self.inner.remedy()
-    }
-
-    fn layers(&self) -> Option<Dims> {
-        self.inner.layers()
-    }
-
-    fn start(&self, family: Family, seed: u64) -> Result<Option<Approximation>, elinvar::Error> {
-        self.inner.start(family, seed)
     }
 }

@@ -1,16 +1,10 @@
 //! A model some of whose coefficients have Student-t priors of their own, which are no part of what is declared.
 
-use elinvar::family::Approximation;
-use elinvar::random::Stream;
-use elinvar::target::{About, Answer, Ask, Covariance, DrawBuffer, Offers, Target, TargetError, Want};
-use elinvar::{Family, Posterior};
-use elinvar_data::RegressionData;
+use elinvar::target::{About, Answer, Ask, Covariance, Offers, Target, TargetError, Want};
 
-use super::{Model, PriorWords};
-use crate::held_out::Scores;
+use super::Model;
+use super::around::Around;
 use crate::prior::Tail;
-use crate::response::Regression;
-use crate::settings::{Dims, ModelSettings};
 
 /// The model with Σ log t(z_i) added to its log density, 1/N of it in each row.
 pub(super) struct WithTails {
@@ -68,53 +62,9 @@ impl Target for WithTails {
     }
 }
 
-impl Model for WithTails {
-    fn target(&self) -> &dyn Target {
-        self
-    }
-
-    fn settings(&self) -> ModelSettings {
-        self.inner.settings()
-    }
-
-    fn title(&self) -> String {
-        self.inner.title()
-    }
-
-    fn formula(&self, y: &str) -> String {
-        self.inner.formula(y)
-    }
-
-    fn prior(&self) -> PriorWords {
-        self.inner.prior()
-    }
-
-    fn test(&self, rows: &RegressionData, draws: &DrawBuffer) -> Result<Scores, elinvar::Error> {
-        self.inner.test(rows, draws)
-    }
-
-    fn regression(&self) -> Option<Regression<'_>> {
-        self.inner.regression()
-    }
-
-    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        self.inner.conflicts(posterior)
-    }
-
-    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
-        self.inner.draw_prior(stream, z)
-    }
-
-    fn remedy(&self) -> &'static str {
-        self.inner.remedy()
-    }
-
-    fn layers(&self) -> Option<Dims> {
-        self.inner.layers()
-    }
-
-    fn start(&self, family: Family, seed: u64) -> Result<Option<Approximation>, elinvar::Error> {
-        self.inner.start(family, seed)
+impl Around for WithTails {
+    fn inner(&self) -> &dyn Model {
+        &*self.inner
     }
 }
 

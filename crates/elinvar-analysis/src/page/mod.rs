@@ -92,6 +92,9 @@ pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> Stri
             most => format!("at most {} per step", grouped(most as u64)),
         },
     );
+    if let Some(passes) = &job.rows.passes {
+        line("passes", passes.sentence());
+    }
     line("time", format!("fitting {}", duration(*seconds)));
     if let Some(path) = run_folder {
         line("kept in", path.display().to_string());

@@ -129,8 +129,7 @@ fn rung(rung: &elinvar::posterior::Rung) -> Rung {
 fn short(family: &Family) -> String {
     match family.kind {
         Kind::Gaussian => "Gaussian".into(),
-        Kind::Skew => "skew-Gaussian".into(),
-        Kind::StudentT { .. } => "Student-t".into(),
+        Kind::Mixed { law } => law.family_in_words().into(),
         Kind::Mog { components } => format!("mixture of {components}"),
         _ => family.name().replace('_', " "),
     }

@@ -95,6 +95,13 @@ pub struct DataSettings {
     pub example: Option<Word>,
     /// The table.
     pub file: Option<String>,
+    /// Whether rows are read piece by piece, and never all in memory.
+    pub stream: Option<bool>,
+    /// Megabytes that pieces may take.
+    #[serde(deserialize_with = "key::at_least_one")]
+    pub memory: Option<usize>,
+    /// Folder for what was decoded.
+    pub cache: Option<String>,
     /// The array with the features, of an npz file that has several.
     pub array: Option<String>,
     /// What is explained by what, in place of a target and columns.

@@ -44,7 +44,15 @@ impl Settings {
     /// # Errors
     /// Those of TOML.
     pub(crate) fn subject(&self) -> Result<String, toml::ser::Error> {
-        let data = DataSettings { file: None, test_rows: None, train_rows: None, ..self.data.clone() };
+        let data = DataSettings {
+            file: None,
+            test_rows: None,
+            train_rows: None,
+            // Where bytes are kept on the way changes none of them.
+            memory: None,
+            cache: None,
+            ..self.data.clone()
+        };
         Ok(toml::to_string(&data)? + &toml::to_string(&self.model)?)
     }
 }
@@ -102,13 +110,16 @@ impl FamilySettings {
             Kind::MogAuto => Self { components: Some(Components::Auto), ..plain },
             Kind::RankK { rank } => Self { rank: Some(rank), ..plain },
             Kind::SkewK { directions } | Kind::EmgK { directions } => Self { directions: Some(directions), ..plain },
-            Kind::StudentT { learn: true, .. } => Self { shape: Some(Shape::Learn), ..plain },
-            Kind::StudentT { a, .. } => Self { shape: Some(Shape::Number(a)), ..plain },
-            Kind::Nig { learn: true, .. } | Kind::Snig { learn: true, .. } => {
-                Self { lambda: Some(Shape::Learn), ..plain }
-            }
-            Kind::Nig { lambda, .. } | Kind::Snig { lambda, .. } => {
-                Self { lambda: Some(Shape::Number(lambda)), ..plain }
+            Kind::Mixed { law } => {
+                let shape = |value| if law.is_learned() { Shape::Learn } else { Shape::Number(value) };
+                law.constants().fold(plain, |settings, (name, value)| match name {
+                    "a" => Self { shape: Some(shape(value)), ..settings },
+                    "lambda" => Self { lambda: Some(shape(value)), ..settings },
+                    _ => {
+                        let constant = settings.constant.into_iter().chain([(name.into(), value)]).collect();
+                        Self { constant, ..settings }
+                    }
+                })
             }
             Kind::ScaleMixture { law, product } => Self {
                 law: Some(law.name()),

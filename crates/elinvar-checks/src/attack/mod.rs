@@ -174,6 +174,35 @@ fn wrong_trusts(outcomes: &[Outcome]) -> String {
     table.markdown()
 }
 
+/// Every answer of the default plan that was right and not trusted, with what spoke against it; and how many of these
+/// had errors of a size that nobody could trust.
+fn missed_trusts(outcomes: &[Outcome]) -> String {
+    let mut table = Table::new(["class", "seed", "problem", "mean error", "sd ratio", "doubts"]);
+    let (mut missed, mut unsharp) = (0, 0);
+    for outcome in outcomes {
+        let Ok(answer) = &outcome.default else { continue };
+        if let (false, Some(errors)) = (answer.trusted, answer.errors.filter(|errors| errors.good())) {
+            let doubts = answer.reason.split(" chains of ").next().unwrap_or_default();
+            let doubts = doubts.rsplit_once(". ").map_or(doubts, |(doubts, _)| doubts);
+            missed += 1;
+            unsharp += usize::from(doubts.contains(" is known to "));
+            table.push([
+                CLASSES[outcome.class].name.into(),
+                outcome.seed.to_string(),
+                outcome.name.clone(),
+                format!("{:.2}", errors.mean),
+                format!("{:.2}", errors.sd_ratio),
+                doubts.to_string(),
+            ]);
+        }
+    }
+    format!(
+        "{missed} answers of the default plan were right and not trusted; of {unsharp} the errors, as they are stated, \
+         may be beyond the limits, so that they were right by luck.\n\n{}",
+        table.markdown()
+    )
+}
+
 fn introduction(problems: usize) -> String {
     format!(
         "# Answers under attack
@@ -230,6 +259,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
     text += &format!("## By dimension\n\n{}\n", by_dimension(&outcomes));
     text += &format!("## Trusted and wrong\n\n{}\n", wrong_trusts(&outcomes));
+    text += &format!("## Right and not trusted\n\n{}\n", missed_trusts(&outcomes));
     if simulations > 0 {
         text += &format!("{RANKS}{}", ranks::table(simulations).markdown());
     }

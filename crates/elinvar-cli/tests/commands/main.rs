@@ -29,6 +29,7 @@ mod report;
 mod reproduce;
 mod resume;
 mod runs;
+mod streams;
 mod tips;
 mod tutorial;
 mod verdicts;

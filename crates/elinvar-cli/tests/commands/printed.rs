@@ -33,7 +33,7 @@ fn every_command_of_the_page_runs() {
         (0..30).map(|i| format!("{},{}", f64::from(i) / 10.0, (f64::from(i) / 5.0).sin())).collect();
     story.write("rows.csv", format!("x,y\n{}\n", rows.join("\n")));
     let commands = commands();
-    assert!(commands.len() >= 29, "{commands:?}");
+    assert!(commands.len() >= 31, "{commands:?}");
     for command in commands {
         let mut words = words(&command);
         if let Some(at) = words.iter().position(|word| word == "--max-steps") {

@@ -99,7 +99,9 @@ pub(crate) fn number(value: &serde_json::Value) -> f64 {
 
 /// Whether a line on stderr says how far a fit is.
 pub(crate) fn is_progress(line: &str) -> bool {
-    line.starts_with("step ") && line.contains(" evaluations/s") || line.starts_with("chains   ")
+    line.starts_with("step ") && line.contains(" evaluations/s")
+        || line.starts_with("chains   ")
+        || line.starts_with("pass ") && line.ends_with(" million per second")
 }
 
 fn collect(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) {

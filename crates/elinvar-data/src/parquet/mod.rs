@@ -5,6 +5,7 @@ mod delta;
 mod header;
 mod kind;
 mod pages;
+mod shards;
 mod thrift;
 mod unpack;
 mod writer;
@@ -28,6 +29,7 @@ use column::{Column, Refused};
 use kind::{Kind, kind};
 use pages::read_at;
 
+pub(crate) use shards::{column_names, each_shard};
 pub use writer::parquet_bytes;
 
 /// Rows decoded at once: their cells fit into a second-level cache.

@@ -10,4 +10,5 @@ mod errors;
 mod formats;
 mod parquet;
 mod robust;
+mod sharded;
 mod story;

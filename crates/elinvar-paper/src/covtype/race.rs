@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use elinvar::estimate::Curvature;
-use elinvar::family::{Approximation, Kind};
+use elinvar::family::Approximation;
 use elinvar::random::{Purpose, Stream};
 use elinvar::rule::{EuclideanAdam, Rule, StepSize};
 use elinvar::run::Stop;
@@ -145,7 +145,7 @@ pub(super) fn run(data: &Data, entry: Entry, course: &Course) -> Result<Ran, Err
     // The t prior shares w with a Student-t approximation (mathematics §2.2).
     let under_t =
         WithPrior::new(Borrowed(&data.model), Prior::student_t(PRIOR_PRECISION, SHAPE, data.model.about().dim));
-    let target: &dyn Target = if matches!(entry.family.kind, Kind::StudentT { .. }) { &under_t } else { &data.model };
+    let target: &dyn Target = if entry.family.name() == "student_t" { &under_t } else { &data.model };
     let per_epoch = data.model.design().n_rows() as f64 / course.minibatch as f64;
     let mut ran = Ran {
         entry,

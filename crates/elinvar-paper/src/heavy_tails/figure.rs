@@ -86,10 +86,7 @@ fn shape_panel(fitted: &[Fitted]) -> Panel {
         let fits = fitted.iter().filter(|fit| fit.name.starts_with(word) && !fit.name.contains("learned"));
         shapes.iter().copied().zip(fits.map(|fit| fit.kl)).collect()
     };
-    let learned = match fitted[1].family.kind {
-        elinvar::family::Kind::StudentT { a, .. } => a,
-        _ => f64::NAN,
-    };
+    let learned = fitted[1].family.law().ok().and_then(|law| law.parameter()).unwrap_or(f64::NAN);
     let (t, snig) = (of("student_t", &SHAPES), of("snig", &LAMBDAS));
     Panel::new("KL against the fixed shape")
         .x(Axis::log("a of student_t, λ of snig"))

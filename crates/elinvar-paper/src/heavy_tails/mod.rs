@@ -117,7 +117,10 @@ fn record(findings: &mut Findings, fit: &Fitted) {
     findings.put(format!("kl of {}", fit.name), fit.kl);
     findings.put(format!("kl from the posterior of {}", fit.name), fit.reverse_kl);
     findings.put(format!("tail error of {}", fit.name), fit.tail_error);
-    if let Kind::StudentT { a, learn: true } = fit.family.kind {
+    if let Kind::Mixed { law } = fit.family.kind
+        && law.is_learned()
+        && let Some(a) = law.parameter()
+    {
         findings.put("learned a", a);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::climbing::modes_above;
 use super::matching::adapted;
 use super::seen::{Seen, faults, left_behind};
 use super::shaping::{comes_true, is_curved, unbent};
@@ -10,8 +11,10 @@ use super::{Coordinates, Corrected, Correction, Doubt, Ensemble, Frame, History,
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::record::ModeRecord;
+use crate::search::Mode;
 use crate::target::Transforms;
 use crate::tuning::chains as tuning;
+use crate::tuning::search::DIFFERENCED_COORDINATES;
 
 /// Numbers that the states of an answer have at most, so that a file of them stays small.
 const MOST_NUMBERS: usize = 1 << 18;
@@ -26,8 +29,19 @@ pub(crate) struct Question<'a> {
     pub(crate) names: &'a [String],
     pub(crate) parameter_names: &'a [String],
     pub(crate) transforms: &'a Transforms,
+    /// What to do about chains that move slowly.
+    pub(crate) slow: SlowChains,
     /// Is told of every round.
     pub(crate) watch: &'a dyn Fn(&Round),
+}
+
+/// What is done about chains that move slowly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlowChains {
+    /// They go on.
+    GoOn,
+    /// They end if they are on several modes, which are then told.
+    EndOnSeveralModes,
 }
 
 /// What an answer that is to be trusted claims.
@@ -49,9 +63,11 @@ pub(crate) struct Answered {
     pub(crate) log_p: Vec<f64>,
     /// The Gaussian that is matched to the states.
     pub(crate) frame: Frame,
+    /// The modes that slow chains were on, if that was asked for and there are several.
+    pub(crate) modes: Vec<Mode>,
 }
 
-/// Runs chains until their errors suffice or the budget ends.
+/// Runs chains until their errors suffice or the budget ends, or somebody interrupts them who may want what they have.
 ///
 /// # Errors
 /// [`Error::Domain`] for settings that make no sense, [`Error::NotPositiveDefinite`] if the covariance is none, a fatal
@@ -88,6 +104,8 @@ pub(crate) fn correct(
     // Whether anything but the size of errors was in doubt, so that an answer without doubts needs to be confirmed.
     let (mut doubtful, mut clean) = (false, 0);
     let (mut shapes, most_shapes) = (0, if settings.bends { tuning::SHAPES } else { 0 });
+    let mut modes = Vec::new();
+    let mut asks_for_modes = question.slow == SlowChains::EndOnSeveralModes && frame.dim() <= DIFFERENCED_COORDINATES;
     loop {
         let in_time = work.run(&mut chains, &frame, &mut history, steps)?;
         chains.tune();
@@ -111,9 +129,14 @@ pub(crate) fn correct(
         let steps_of_a_state = part.len() as f64 / seen.effective_states(part);
         if held > tuning::YOUNG && steps_of_a_state > tuning::SLOW {
             doubts.push(Doubt::Slow { steps: steps_of_a_state });
+            if std::mem::take(&mut asks_for_modes) {
+                modes = modes_above(work.evaluator, seen.straight().frame(), &chains.states().z)?;
+            }
         }
         doubts.extend(faults(&chains, &tails, work.evaluator.counts().log_density));
-        (question.watch)(&seen.round(work.spent(), settings.max_gradients));
+        if !work.evaluator.is_interrupted() {
+            (question.watch)(&seen.round(work.spent(), settings.max_gradients));
+        }
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.iter().any(Doubt::may_pass) { 0 } else { clean + 1 };
         let mut enough = clean >= if doubtful { 2 } else { 1 };
@@ -126,7 +149,7 @@ pub(crate) fn correct(
         }
         steps = seen.steps_to_go(&doubts, held, question, limits, part.n);
         let cost = (steps * chains.len()) as u64 * chains.leaps();
-        if enough || !in_time || work.spent() + cost > settings.max_gradients {
+        if enough || modes.len() > 1 || !in_time || work.spent() + cost > settings.max_gradients {
             let (coordinates, parameters) = numbers.unwrap_or_else(|| seen.numbers(part, question, limits.largest));
             let (states, log_p) = chosen(part, frame.dim());
             let corrected = Corrected {
@@ -144,7 +167,8 @@ pub(crate) fn correct(
                 modes: Vec::new(),
                 states,
             };
-            return Ok(Answered { corrected, log_p, frame: seen.straight().frame().clone() });
+            modes.truncate(if modes.len() > 1 { modes.len() } else { 0 });
+            return Ok(Answered { corrected, log_p, frame: seen.straight().frame().clone(), modes });
         }
         let Some(next) = next else { continue };
         let reshaped = if shapes < most_shapes && clean == 0 && (rough || is_curved(&frame, part)) {
@@ -225,7 +249,11 @@ impl Work<'_, '_, '_> {
     ) -> Result<bool, Error> {
         history.reserve(steps);
         for _ in 0..steps {
-            chains.step(self.evaluator, frame)?;
+            match chains.step(self.evaluator, frame) {
+                // Whoever asks for more is told; what there is by now may be all that is wanted.
+                Err(Error::Interrupted) if history.steps() >= 2 => return Ok(false),
+                outcome => outcome?,
+            }
             history.push(chains);
             if self.settings.max_seconds.is_some_and(|most| self.started.elapsed().as_secs_f64() > most)
                 && history.steps() >= 2

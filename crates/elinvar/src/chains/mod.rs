@@ -7,6 +7,7 @@
 
 mod bend;
 mod bending;
+mod climbing;
 mod coordinates;
 mod correct;
 mod corrected;
@@ -31,7 +32,7 @@ mod tests;
 mod turning;
 
 pub(crate) use coordinates::{Coordinates, Layer, Trail};
-pub(crate) use correct::{Answered, Limits, Question, correct, promises_tail};
+pub(crate) use correct::{Answered, Limits, Question, SlowChains, correct, promises_tail};
 pub use corrected::{Corrected, CorrectedMode, CorrectedNumber};
 pub use doubt::Doubt;
 pub(crate) use ensemble::Ensemble;

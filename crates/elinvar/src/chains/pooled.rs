@@ -96,7 +96,7 @@ pub(crate) fn pool(places: &[Place], transforms: &Transforms, limits: Limits) ->
         parameters,
     };
     let frame = places[heaviest(&shares)].answered.frame.clone();
-    (Answered { corrected, log_p, frame }, log_evidence)
+    (Answered { corrected, log_p, frame, modes: Vec::new() }, log_evidence)
 }
 
 /// By the delta method: ∂w/∂log Z is w(1 − w) for a place's own mass and −w wⱼ for those of others.
@@ -263,7 +263,10 @@ mod tests {
         };
         let frame = Frame::new(vec![mean], &[sd * sd]).unwrap();
         let log_p = vec![0.0; n];
-        Place { answered: Answered { corrected, log_p, frame }, log_mass: Estimate::new(mass.ln(), error) }
+        Place {
+            answered: Answered { corrected, log_p, frame, modes: Vec::new() },
+            log_mass: Estimate::new(mass.ln(), error),
+        }
     }
 
     const LIMITS: Limits = Limits { mean: 0.1, log_sd: 0.14, quantile: 0.35, largest: 0.1 };

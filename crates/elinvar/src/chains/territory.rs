@@ -4,6 +4,7 @@ use crate::block::LogWeights;
 use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Blocks};
 use crate::linalg::axpy;
+use crate::random::{Purpose, Stream};
 use crate::target::{About, Answer, Ask, Concavity, Offers, Parts, Target, TargetError};
 use crate::tuning::chains as tuning;
 
@@ -24,7 +25,8 @@ impl<'q> Territories<'q> {
         }
         let mut places = Self { q, place_of: (0..q.n_components()).collect() };
         for (a, b) in pairs(q.n_components()) {
-            if places.place_of[a] != places.place_of[b] && places.fall_between(a, b) < tuning::VALLEY {
+            let is_one = || places.fall_between(a, b) < tuning::VALLEY && !places.keep_apart(a, b);
+            if places.place_of[a] != places.place_of[b] && is_one() {
                 places.join(places.place_of[a], places.place_of[b]);
             }
         }
@@ -58,6 +60,30 @@ impl<'q> Territories<'q> {
         };
         let lowest = (1..LOOKS).map(|k| at(k as f64 / LOOKS as f64)).fold(f64::INFINITY, f64::min);
         at(0.0).min(at(1.0)) - lowest
+    }
+
+    /// Whether as good as no draw of either of two components is where the other one is as high: there is no valley
+    /// around a spike on the slope of a wide mode, and no need of one.
+    fn keep_apart(&self, a: usize, b: usize) -> bool {
+        let d = self.q.dim();
+        if d > tuning::FEW_COORDINATES {
+            return false;
+        }
+        let (mut z, mut memory) = (vec![0.0; d], vec![0.0; 2 * d]);
+        let mut logs = vec![0.0; self.place_of.len()];
+        [(a, b), (b, a)].into_iter().all(|(own, other)| {
+            let block = &self.q.locations()[own];
+            let mut stream = Stream::open(0, Purpose::Chains, own as u64, BLOCK);
+            let mut at_border = 0;
+            for _ in 0..tuning::BORDER_DRAWS {
+                stream.fill_normal(&mut z);
+                block.scale().unwhiten(&mut z);
+                axpy(1.0, block.column(0), &mut z);
+                self.q.log_joint_into(&z, &mut memory, &mut logs);
+                at_border += usize::from(logs[own] - logs[other] < tuning::BORDER);
+            }
+            at_border as f64 <= tuning::AT_THE_BORDER * tuning::BORDER_DRAWS as f64
+        })
     }
 
     /// The place that a point belongs to, the one that it would belong to next, and by how many nats it does not.
@@ -110,6 +136,9 @@ impl<'q> Territories<'q> {
         (share > tuning::AT_THE_BORDER).then_some((place, most))
     }
 }
+
+/// Block of [`Purpose::Chains`] for draws of components.
+const BLOCK: u32 = 1 << 20;
 
 /// Points between two components at which a valley is looked for, and one.
 const LOOKS: usize = 16;
@@ -191,6 +220,22 @@ mod tests {
         assert!((margin - 0.5 * (81.0 - 64.0)).abs() < 1e-9, "{margin}");
         places.join(2, 0);
         assert_eq!(places.place_of, [0, 1, 0, 0]);
+    }
+
+    /// A spike on the slope of a unit normal: log q falls by 2 nats between them and no more, but of its draws one in
+    /// thousands is where the other is as high. A component half as wide is no place of its own.
+    #[test]
+    fn a_spike_on_a_slope_is_a_place() {
+        let beside = |sd: f64| {
+            let block = |m: f64, sd: f64| {
+                let scale = Scale::from_precision(Shape::Diagonal(1), vec![sd.powi(-2)]).unwrap();
+                Location::new(vec![m], scale).unwrap()
+            };
+            let weights = LogWeights::new(vec![0.8f64.ln(), 0.2f64.ln()]).unwrap();
+            Approximation::mixture(weights, vec![block(0.0, 1.0), block(2.0, sd)]).unwrap()
+        };
+        assert_eq!(Territories::of(&beside(1e-3)).map(|places| places.len()), Some(2));
+        assert!(Territories::of(&beside(0.5)).is_none());
     }
 
     /// States in the middle between two places join these, and states of one alone do not.

@@ -75,14 +75,21 @@ impl Asker<'_> {
 
     /// Asks for something that is counted by whoever asks.
     pub(super) fn ask_uncounted(&mut self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), Error> {
-        if self.interrupt.is_some_and(Interrupt::is_raised) {
+        if self.is_interrupted() {
             return Err(Error::Interrupted);
         }
         match self.evaluate(ask, answer) {
+            // The target may have given up because of it.
+            Err(Failure::Error(error)) if !error.recoverable && self.is_interrupted() => Err(Error::Interrupted),
             Err(Failure::Error(error)) if error.recoverable => self.point_by_point(ask, answer),
             Err(failure) => Err(self.failed(ask, failure)),
             Ok(()) => Ok(()),
         }
+    }
+
+    /// Whether somebody wants to end it all.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(Interrupt::is_raised)
     }
 
     /// Evaluates the target; a panic of its code goes no further.

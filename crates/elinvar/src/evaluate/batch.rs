@@ -175,11 +175,19 @@ impl Evaluator<'_> {
 
 /// Marks the draws at which log p or its gradient is not finite; returns how many there are.
 fn mark_bad(answer: &Answer, batch: &mut Batch) -> usize {
+    // Nearly always all is well, and several numbers at once say so.
+    if all_finite(answer.log_p()) && all_finite(answer.grads()) {
+        return batch.n - batch.n_kept();
+    }
     let good = |s: usize| answer.log_p()[s].is_finite() && answer.grad(s).iter().all(|v| v.is_finite());
     for s in 0..batch.n {
         batch.kept[s] = batch.kept[s] && good(s) && (batch.n_paired == 0 || good(batch.n + s));
     }
     batch.n - batch.n_kept()
+}
+
+fn all_finite(values: &[f64]) -> bool {
+    values.iter().fold(true, |all, v| all & v.is_finite())
 }
 
 /// Overwrites the dropped draws by kept ones, so that every product stays finite; their weight is zero.

@@ -140,9 +140,19 @@ impl<'t> Evaluator<'t> {
         self.asker.target
     }
 
+    /// Whether it has been interrupted.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.asker.is_interrupted()
+    }
+
     /// Who may interrupt it.
     pub(crate) fn interrupt(&self) -> Option<&'t dyn Interrupt> {
         self.asker.interrupt
+    }
+
+    /// From now on it may be interrupted by this one, if by any.
+    pub(crate) fn obey(&mut self, interrupt: Option<&'t dyn Interrupt>) {
+        self.asker.interrupt = interrupt;
     }
 
     /// What the target says about itself.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::gaussian_mixture::GaussianMixture;
+use super::parts::Written;
 use super::registry::Member;
-use super::written::Written;
 use super::{DrawPlan, Estimator, Family, Gradient, Kind, Layout};
 use crate::Error;
 use crate::block::{Location, LogWeights, Natural, OwnParameters, Scale, Tensor};

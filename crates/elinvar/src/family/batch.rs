@@ -111,5 +111,8 @@ pub(super) fn mean_difference(
     batch: &Batch,
     range: std::ops::Range<usize>,
 ) -> (f64, f64) {
-    batch.mean_and_error(range, |s| log_p[s] + prior.log_density(batch.draws.get(s)) - batch.log_q[s])
+    match prior {
+        Prior::None => batch.mean_and_error(range, |s| log_p[s] + 0.0 - batch.log_q[s]),
+        prior => batch.mean_and_error(range, |s| log_p[s] + prior.log_density(batch.draws.get(s)) - batch.log_q[s]),
+    }
 }

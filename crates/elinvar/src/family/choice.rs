@@ -11,8 +11,13 @@ use crate::law::{
 };
 use crate::target::{Covariance, Support};
 
-/// Where a learned λ begins: the kurtosis of nig is that of a Student-t with 8 degrees of freedom.
-const FIRST_LAMBDA: f64 = 2.0;
+/// Names of families before those that are named after a law of w.
+const FIRST: [&str; 2] = ["gaussian", "mog"];
+
+/// Names of families after those.
+const LAST: [&str; 7] = ["rank_k", "skew_k", "emg_k", "scale_mixture", "matrix", "ef_mixture", "birnbaum_saunders"];
+
+const LISTED: &str = "it is in the list of laws";
 
 /// A family with its constants.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,30 +26,11 @@ const FIRST_LAMBDA: f64 = 2.0;
 pub enum Kind {
     /// N(μ, Σ).
     Gaussian,
-    /// Student's t with 2a degrees of freedom.
-    StudentT {
-        /// a > 1; of a learned shape the present one, in a request the first.
-        a: f64,
-        /// Whether the fit moves a.
-        learn: bool,
-    },
-    /// Skew-Gaussian.
-    Skew,
-    /// Exponentially modified Gaussian.
-    Emg,
-    /// Normal inverse-Gaussian.
-    Nig {
-        /// λ > 0; of a learned one the present, in a request the first.
-        lambda: f64,
-        /// Whether the fit moves λ.
-        learn: bool,
-    },
-    /// Symmetric scale mixture with inverse-Gaussian mixing.
-    Snig {
-        /// λ > 0; of a learned one the present, in a request the first.
-        lambda: f64,
-        /// Whether the fit moves λ.
-        learn: bool,
+    /// Gaussian mixed over the law that it is named after: `student_t`, `skew`, `emg`, `nig` and `snig`, and a law that
+    /// somebody has registered.
+    Mixed {
+        /// The law of w. Of a learned constant it has the present value, in a request the first.
+        law: Law,
     },
     /// Gaussian whose scale is random: z | s ~ N(μ, sΣ).
     ScaleMixture {
@@ -52,11 +38,6 @@ pub enum Kind {
         law: Law,
         /// Whether every coordinate has a scale of its own; Σ is diagonal then.
         product: bool,
-    },
-    /// Gaussian mixed over a law that somebody has registered.
-    Own {
-        /// The law of w.
-        law: Own,
     },
     /// A family that somebody has registered.
     OwnFamily {
@@ -129,25 +110,38 @@ pub struct Family {
 
 impl Family {
     /// Every family's name, in the order of the documentation.
-    pub const NAMES: [&'static str; 14] = [
-        "gaussian",
-        "mog",
-        "student_t",
-        "skew",
-        "emg",
-        "nig",
-        "snig",
-        "rank_k",
-        "skew_k",
-        "emg_k",
-        "scale_mixture",
-        "matrix",
-        "ef_mixture",
-        "birnbaum_saunders",
-    ];
+    pub const NAMES: [&'static str; FIRST.len() + Law::FAMILIES.len() + LAST.len()] = {
+        let mut names = [""; FIRST.len() + Law::FAMILIES.len() + LAST.len()];
+        let (laws, mut i) = (Law::FAMILIES, 0);
+        while i < names.len() {
+            let after = i.saturating_sub(FIRST.len());
+            names[i] = if i < FIRST.len() {
+                FIRST[i]
+            } else if after < laws.len() {
+                laws[after]
+            } else {
+                LAST[after - laws.len()]
+            };
+            i += 1;
+        }
+        names
+    };
 
     fn full(kind: Kind) -> Self {
         Self { kind, covariance: Covariance::Full }
+    }
+
+    fn mixed(law: impl Into<Law>) -> Self {
+        Self::full(Kind::Mixed { law: law.into() })
+    }
+
+    /// The family that is named after its law of w, such as `nig`; `given` replaces usual constants by name. Without
+    /// any, a constant that a fit can find is found by it.
+    ///
+    /// # Errors
+    /// For a word that is no such family or no constant of it, and a constant outside its domain.
+    pub fn of_law(name: &str, given: &[(&str, f64)]) -> Result<Self, Error> {
+        Law::of_family(name, given).map(Self::mixed)
     }
 
     /// N(μ, Σ).
@@ -157,53 +151,56 @@ impl Family {
 
     /// Student's t with 2a degrees of freedom, a > 1.
     pub fn student_t(a: f64) -> Self {
-        Self::full(Kind::StudentT { a, learn: false })
+        Self::mixed(InverseGamma::unchecked(a))
     }
 
     /// Student's t whose degrees of freedom the fit finds; it begins with five.
     pub fn student_t_learned() -> Self {
-        Self::full(Kind::StudentT { a: 2.5, learn: true })
+        Self::of_law("student_t", &[]).expect(LISTED)
     }
 
     /// Skew-Gaussian.
     pub fn skew() -> Self {
-        Self::full(Kind::Skew)
+        Self::mixed(HalfNormal)
     }
 
     /// Exponentially modified Gaussian.
     pub fn emg() -> Self {
-        Self::full(Kind::Emg)
+        Self::mixed(Exponential)
     }
 
     /// Normal inverse-Gaussian, λ > 0.
     pub fn nig(lambda: f64) -> Self {
-        Self::full(Kind::Nig { lambda, learn: false })
+        Self::mixed(InverseGaussian::unchecked(lambda))
     }
 
     /// Symmetric scale mixture with inverse-Gaussian mixing, λ > 0.
     pub fn snig(lambda: f64) -> Self {
-        Self::full(Kind::Snig { lambda, learn: false })
+        Self::mixed(ReciprocalInverseGaussian::unchecked(lambda))
     }
 
     /// Normal inverse-Gaussian whose λ the fit finds.
     pub fn nig_learned() -> Self {
-        Self::full(Kind::Nig { lambda: FIRST_LAMBDA, learn: true })
+        Self::of_law("nig", &[]).expect(LISTED)
     }
 
     /// Symmetric scale mixture with inverse-Gaussian mixing whose λ the fit finds.
     pub fn snig_learned() -> Self {
-        Self::full(Kind::Snig { lambda: FIRST_LAMBDA, learn: true })
+        Self::of_law("snig", &[]).expect(LISTED)
+    }
+
+    /// The same family with a constant of its law of w that the fit finds, if it can, from the present one on.
+    pub fn learned(self) -> Self {
+        match self.kind {
+            Kind::Mixed { law } => Self { kind: Kind::Mixed { law: law.with_learning(true) }, ..self },
+            _ => self,
+        }
     }
 
     /// Gaussian whose scale is random, with this law of the scale.
     pub fn scale_mixture(law: impl Into<Law>) -> Self {
-        let law = match law.into() {
-            // The constants of a scale mixture are not learned.
-            Law::InverseGamma(law) => InverseGamma::of_prior(law.shape()).into(),
-            Law::ReciprocalInverseGaussian(law) => law.held().into(),
-            law => law,
-        };
-        Self::full(Kind::ScaleMixture { law, product: false })
+        // The constants of a scale mixture are not learned.
+        Self::full(Kind::ScaleMixture { law: law.into().with_learning(false), product: false })
     }
 
     /// What you have registered: a Gaussian mixed over a [law of your own](crate::law::OwnLaw), as a scale, a shift or
@@ -327,13 +324,8 @@ impl Family {
     pub fn name(&self) -> &'static str {
         match self.kind {
             Kind::Gaussian => "gaussian",
-            Kind::StudentT { .. } => "student_t",
-            Kind::Skew => "skew",
-            Kind::Emg => "emg",
-            Kind::Nig { .. } => "nig",
-            Kind::Snig { .. } => "snig",
+            Kind::Mixed { law } => law.name(),
             Kind::ScaleMixture { .. } => "scale_mixture",
-            Kind::Own { law } => law.name(),
             Kind::OwnFamily { family } => family.name(),
             Kind::RankK { .. } => "rank_k",
             Kind::SkewK { .. } => "skew_k",
@@ -365,16 +357,11 @@ impl Family {
     /// [`Error::Domain`] for a constant outside its domain.
     pub fn law(&self) -> Result<Law, Error> {
         Ok(match self.kind {
-            Kind::StudentT { a, learn: false } => InverseGamma::new(a)?.into(),
-            Kind::StudentT { a, learn: true } => InverseGamma::learned(a)?.into(),
-            Kind::Skew => HalfNormal.into(),
-            Kind::Emg => Exponential.into(),
-            Kind::Nig { lambda, learn: false } => InverseGaussian::new(lambda)?.into(),
-            Kind::Nig { lambda, learn: true } => InverseGaussian::new(lambda)?.learned().into(),
-            Kind::Snig { lambda, learn: false } => ReciprocalInverseGaussian::new(lambda)?.into(),
-            Kind::Snig { lambda, learn: true } => ReciprocalInverseGaussian::new(lambda)?.learned().into(),
+            Kind::Mixed { law } => {
+                law.check()?;
+                law
+            }
             Kind::ScaleMixture { law, .. } => law,
-            Kind::Own { law } => law.into(),
             _ => PointMass.into(),
         })
     }
@@ -406,7 +393,7 @@ impl Family {
 
 impl From<Own> for Kind {
     fn from(law: Own) -> Self {
-        Self::Own { law }
+        Self::Mixed { law: law.into() }
     }
 }
 

@@ -13,12 +13,7 @@ impl Family {
     pub fn check(&self) -> Result<(), Error> {
         let domain = |parameter, value, reason| Err(Error::Domain { parameter, value, reason });
         match self.kind {
-            Kind::StudentT { a, .. } if !(a > 1.0 && a.is_finite()) => {
-                domain("a", a, "a Student-t approximation needs a > 1: below that it has no covariance")
-            }
-            Kind::Nig { lambda, .. } | Kind::Snig { lambda, .. } if !(lambda > 0.0 && lambda.is_finite()) => {
-                domain("lambda", lambda, "the inverse-Gaussian shape is a positive number")
-            }
+            Kind::Mixed { law } => law.check(),
             Kind::ScaleMixture { law, .. } if !law.is_scale() => Err(Error::Unsupported {
                 wanted: format!("`{}` as the law of a random scale", law.name()),
                 instead: format!("use one of {}", Law::scale_names().collect::<Vec<_>>().join(", ")),

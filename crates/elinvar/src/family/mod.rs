@@ -17,6 +17,7 @@ pub(crate) mod mean_variance;
 mod metric;
 mod natural;
 mod own;
+mod parts;
 mod printed;
 pub(crate) mod product;
 mod properties;

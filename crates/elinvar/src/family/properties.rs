@@ -1,7 +1,7 @@
 //! What is true of all members of a family.
 
 use super::{Family, Kind};
-use crate::law::{Independent, Role};
+use crate::law::Independent;
 
 impl Family {
     /// The law of the numbers that its columns belong to, where each column has one of its own.
@@ -29,9 +29,8 @@ impl Family {
 
     /// Whether it is a Gaussian mixed over a law that includes, as a limit or without shift, no mixing at all.
     pub(crate) fn contains_gaussian(&self) -> bool {
-        matches!(self.kind, Kind::Skew | Kind::Emg | Kind::SkewK { .. } | Kind::EmgK { .. })
-            || matches!(self.kind, Kind::Own { law } if law.role() == Role::Shift)
-            || self.law().is_ok_and(|law| law.is_learned())
+        matches!(self.kind, Kind::SkewK { .. } | Kind::EmgK { .. })
+            || self.law().is_ok_and(|law| law.is_learned() || law.is_shifted() && law.keeps_scale())
     }
 
     /// Whether its members have a shift α, or several.

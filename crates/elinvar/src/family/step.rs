@@ -134,14 +134,8 @@ impl Approximation {
 
     /// Takes the constant of a learned law.
     pub(super) fn set_law(&mut self, law: &Law) {
-        let (Kind::StudentT { a: constant, .. }
-        | Kind::Nig { lambda: constant, .. }
-        | Kind::Snig { lambda: constant, .. }) = &mut self.family.kind
-        else {
-            return;
-        };
-        if let Some(parameter) = law.parameter() {
-            *constant = parameter;
+        if let (Kind::Mixed { law: own }, Some(parameter)) = (&mut self.family.kind, law.parameter()) {
+            *own = own.with_parameter(parameter);
         }
     }
 

@@ -17,6 +17,7 @@ const NO_SHIFT: f64 = 1e-100;
 
 impl MixingLaw for Exponential {
     const NAME: &'static str = "emg";
+    const FAMILY: Option<&'static str> = Some("exponentially modified Gaussian");
     const SHIFTED: bool = true;
 
     fn from_constants(_constants: &[f64]) -> Result<Self, Error> {

@@ -16,6 +16,7 @@ pub struct HalfNormal;
 
 impl MixingLaw for HalfNormal {
     const NAME: &'static str = "skew";
+    const FAMILY: Option<&'static str> = Some("skew-Gaussian");
     const SHIFTED: bool = true;
 
     fn from_constants(_constants: &[f64]) -> Result<Self, Error> {

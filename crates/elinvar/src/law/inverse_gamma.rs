@@ -31,21 +31,13 @@ impl InverseGamma {
         if a > 1.0 && a.is_finite() {
             Ok(Self { a, learn: false })
         } else {
-            let reason = "the shape must be finite and above 1, or the covariance does not exist";
+            let reason = "a Student-t approximation needs a > 1: below that it has no covariance";
             Err(Error::Domain { parameter: "a", value: a, reason })
         }
     }
 
-    /// The law with shape a at first, which a fit moves (mathematics §2.3).
-    ///
-    /// # Errors
-    /// [`Error::Domain`] unless a is finite and larger than 1.
-    pub fn learned(a: f64) -> Result<Self, Error> {
-        Ok(Self { learn: true, ..Self::new(a)? })
-    }
-
-    /// The law of w under a t prior, which needs no covariance: any a > 0.
-    pub(crate) fn of_prior(a: f64) -> Self {
+    /// The law with any a: as somebody asks for it, or that of w under a t prior, which needs no covariance.
+    pub(crate) fn unchecked(a: f64) -> Self {
         Self { a, learn: false }
     }
 
@@ -57,6 +49,8 @@ impl InverseGamma {
 
 impl MixingLaw for InverseGamma {
     const NAME: &'static str = "student_t";
+    const FAMILY: Option<&'static str> = Some("Student-t");
+    const FIRST: Option<f64> = Some(2.5);
     const CONSTANTS: &'static [(&'static str, f64)] = &[("a", 4.0)];
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
@@ -109,6 +103,10 @@ impl MixingLaw for InverseGamma {
 
     fn is_learned(&self) -> bool {
         self.learn
+    }
+
+    fn with_learning(self, learn: bool) -> Self {
+        Self { learn, ..self }
     }
 
     fn with_parameter(&self, value: f64) -> Self {
@@ -172,5 +170,10 @@ impl MixingLaw for InverseGamma {
         let (a, from) = (self.a, other.a);
         let remainders = stirling_remainder(from) - stirling_remainder(a);
         (a - from) * digamma_minus_log(a) + 0.5 * (a / from).ln() + remainders
+    }
+
+    fn in_words(&self, number: fn(f64) -> String) -> String {
+        let learned = if self.learn { " (learned)" } else { "" };
+        format!("Student-t with {} degrees of freedom{learned}", number(2.0 * self.a))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::lambda::Lambda;
+use super::lambda::{FIRST_LAMBDA, Lambda};
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, PathOfDraw, ShapeSlopes, SkewnessOfShift};
 use crate::Error;
 use crate::special::bessel_k::{bessel_k, paper_ratio};
@@ -26,9 +26,9 @@ impl InverseGaussian {
         Ok(Self { lambda: Lambda::fixed(lambda)? })
     }
 
-    /// The law whose λ a fit moves, from this one on (mathematics §4.4).
-    pub fn learned(self) -> Self {
-        Self { lambda: Lambda { learn: true, ..self.lambda } }
+    /// The law with any λ, as somebody asks for it.
+    pub(crate) fn unchecked(lambda: f64) -> Self {
+        Self { lambda: Lambda { value: lambda, learn: false } }
     }
 
     fn conditional_of(a: f64, b: f64, k: Ratios) -> Conditional {
@@ -63,6 +63,8 @@ impl Ratios {
 
 impl MixingLaw for InverseGaussian {
     const NAME: &'static str = "nig";
+    const FAMILY: Option<&'static str> = Some("normal inverse-Gaussian");
+    const FIRST: Option<f64> = Some(FIRST_LAMBDA);
     const CONSTANTS: &'static [(&'static str, f64)] = &[("lambda", 2.0)];
     const SHIFTED: bool = true;
     const EXACT_ENTROPY: bool = false;
@@ -138,6 +140,10 @@ impl MixingLaw for InverseGaussian {
 
     fn lambda(&self) -> Option<Lambda> {
         Some(self.lambda)
+    }
+
+    fn with_learning(self, learn: bool) -> Self {
+        Self { lambda: Lambda { learn, ..self.lambda } }
     }
 
     fn with_parameter(&self, value: f64) -> Self {

@@ -8,6 +8,9 @@ use crate::special::gamma::log1p_minus;
 use crate::special::implicit::inverse_gaussian_derivatives;
 use crate::special::radial::radial_expectation;
 
+/// Where a learned λ begins: the kurtosis of nig is that of a Student-t with 8 degrees of freedom.
+pub(super) const FIRST_LAMBDA: f64 = 2.0;
+
 /// A learned λ stays between these. Above the upper one the law is a Gaussian for all purposes, and a Gaussian target
 /// would push λ up for ever; near the lower one E\[w\] = 1 hangs on one draw in a hundred.
 const LEARNED: std::ops::RangeInclusive<f64> = 1e-2..=1e6;
@@ -45,7 +48,7 @@ impl Lambda {
         if value > 0.0 && value.is_finite() {
             Ok(Self { value, learn: false })
         } else {
-            Err(Error::Domain { parameter: "lambda", value, reason: "it must be finite and positive" })
+            Err(Error::Domain { parameter: "lambda", value, reason: "the inverse-Gaussian shape is a positive number" })
         }
     }
 

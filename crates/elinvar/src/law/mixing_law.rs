@@ -137,6 +137,10 @@ pub struct SkewnessOfShift {
 pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     /// The family's name in files, commands and plots.
     const NAME: &'static str;
+    /// What sentences call the family, where the law makes one of its own.
+    const FAMILY: Option<&'static str> = None;
+    /// Where a constant that a fit moves begins, if a fit can move it.
+    const FIRST: Option<f64> = None;
     /// Names of the constants with their usual values, at most two.
     const CONSTANTS: &'static [(&'static str, f64)] = &[];
     /// Whether u(w) is not identically zero, that is, whether α exists.
@@ -206,6 +210,11 @@ pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     fn is_learned(&self) -> bool {
         self.lambda().is_some_and(|lambda| lambda.learn)
     }
+    /// The law with a constant that a fit moves, if it can, or with one that stays.
+    fn with_learning(self, learn: bool) -> Self {
+        let _ = learn;
+        self
+    }
     /// The law with another constant, cut to where the law exists.
     fn with_parameter(&self, value: f64) -> Self {
         let _ = value;
@@ -250,5 +259,16 @@ pub trait MixingLaw: Copy + PartialEq + Send + Sync + std::fmt::Debug {
     /// KL(this ‖ other) of the mixing laws.
     fn divergence_from(&self, other: &Self) -> f64 {
         self.lambda().zip(other.lambda()).map_or(0.0, |(lambda, other)| lambda.divergence_from(other))
+    }
+
+    /// The family in a sentence; `number` writes its constants.
+    fn in_words(&self, number: fn(f64) -> String) -> String {
+        let words = Self::FAMILY.unwrap_or(Self::NAME);
+        let letter = |name: &'static str| if name == "lambda" { "λ" } else { name };
+        let constant =
+            |((name, _), value): (&(&'static str, f64), f64)| format!("{} = {}", letter(name), number(value));
+        let constants: Vec<String> = Self::CONSTANTS.iter().zip(self.constants()).map(constant).collect();
+        let learned = if self.is_learned() { ", learned" } else { "" };
+        if constants.is_empty() { words.into() } else { format!("{words} ({}{learned})", constants.join(", ")) }
     }
 }

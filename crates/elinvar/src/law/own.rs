@@ -25,6 +25,8 @@ pub enum Role {
 ///
 /// Two functions suffice; what else a fit asks of a law follows from integrals over w, which cost some microseconds for
 /// each draw. The density of log w has to have one peak. `elinvar::conformance::law` tries the two against each other.
+/// A law whose w has no variance is taken, but its gradients have none either: draws are added until a limit ends the
+/// fit, which may be long.
 ///
 /// ```
 /// use elinvar::research::law::{Own, OwnLaw};
@@ -272,6 +274,10 @@ impl MixingLaw for Own {
 
     fn log_mixing_density(&self, w: f64) -> f64 {
         self.0.law.log_density(w)
+    }
+
+    fn in_words(&self, _: fn(f64) -> String) -> String {
+        self.name().to_owned()
     }
 
     /// Along α, z has the third cumulant c₃|α|³ of a shift; where w is a scale, too, 3 Var(w)|α| + c₃|α|³, of which the

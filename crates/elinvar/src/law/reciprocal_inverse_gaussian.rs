@@ -1,7 +1,7 @@
 //! Reciprocal inverse-Gaussian scale mixing: the symmetric normal inverse-Gaussian law of the paper (mathematics §4.2).
 
 use super::inverse_gaussian::{Ratios, sample_inverse_gaussian};
-use super::lambda::Lambda;
+use super::lambda::{FIRST_LAMBDA, Lambda};
 use super::{Conditional, Entropy, Forms, MixingLaw, MixingNoise, Moments, PathOfDraw, ShapeSlopes};
 use crate::Error;
 use crate::special::bessel_k::bessel_k;
@@ -25,14 +25,9 @@ impl ReciprocalInverseGaussian {
         Ok(Self { lambda: Lambda::fixed(lambda)? })
     }
 
-    /// The law whose λ a fit moves, from this one on (mathematics §4.4).
-    pub fn learned(self) -> Self {
-        Self { lambda: Lambda { learn: true, ..self.lambda } }
-    }
-
-    /// The same law with a λ that stays.
-    pub(crate) fn held(self) -> Self {
-        Self { lambda: Lambda { learn: false, ..self.lambda } }
+    /// The law with any λ, as somebody asks for it.
+    pub(crate) fn unchecked(lambda: f64) -> Self {
+        Self { lambda: Lambda { value: lambda, learn: false } }
     }
 
     fn conditional_of(&self, b: f64, k: Ratios) -> Conditional {
@@ -47,6 +42,8 @@ impl ReciprocalInverseGaussian {
 
 impl MixingLaw for ReciprocalInverseGaussian {
     const NAME: &'static str = "snig";
+    const FAMILY: Option<&'static str> = Some("symmetric normal inverse-Gaussian");
+    const FIRST: Option<f64> = Some(FIRST_LAMBDA);
     const CONSTANTS: &'static [(&'static str, f64)] = &[("lambda", 2.0)];
 
     fn from_constants(constants: &[f64]) -> Result<Self, Error> {
@@ -100,6 +97,10 @@ impl MixingLaw for ReciprocalInverseGaussian {
 
     fn lambda(&self) -> Option<Lambda> {
         Some(self.lambda)
+    }
+
+    fn with_learning(self, learn: bool) -> Self {
+        Self { lambda: Lambda { learn, ..self.lambda } }
     }
 
     fn with_parameter(&self, value: f64) -> Self {

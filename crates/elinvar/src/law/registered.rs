@@ -46,7 +46,9 @@ macro_rules! laws {
         /// All laws, in the order of the list.
         const ALL: &[Entry] = &[$(Entry {
             name: super::$type::NAME,
+            family: super::$type::FAMILY,
             constants: super::$type::CONSTANTS,
+            first: super::$type::FIRST,
             is_scale: !super::$type::SHIFTED && super::$type::MIXES,
             make: |constants| Ok(super::$type::from_constants(constants)?.into()),
         },)*];
@@ -107,21 +109,113 @@ macro_rules! laws {
 /// A line of the list.
 struct Entry {
     name: &'static str,
+    family: Option<&'static str>,
     constants: &'static [(&'static str, f64)],
+    first: Option<f64>,
     is_scale: bool,
     make: fn(&[f64]) -> Result<Law, Error>,
 }
 
+impl Entry {
+    /// The law in which `given` replaces usual constants by name.
+    fn with(&self, given: &[(&str, f64)]) -> Result<Law, Error> {
+        if let Some((other, _)) = given.iter().find(|(word, _)| self.constants.iter().all(|(name, _)| name != word)) {
+            let list: Vec<&str> = self.constants.iter().map(|(name, _)| *name).collect();
+            return Err(Error::Unsupported {
+                wanted: format!("the constant {other:?} of the law `{}`", self.name),
+                instead: if list.is_empty() { "it has none".into() } else { format!("it has {}", list.join(" and ")) },
+            });
+        }
+        let value = |(name, usual): &(&str, f64)| {
+            given.iter().find(|(word, _)| word == name).map_or(*usual, |(_, value)| *value)
+        };
+        (self.make)(&self.constants.iter().map(value).collect::<Vec<f64>>())
+    }
+}
+
 laws! {
     PointMass,
+    InverseGamma,
     HalfNormal,
     Exponential,
     InverseGaussian,
-    InverseGamma,
     ReciprocalInverseGaussian,
     Logistic,
     VarianceGamma,
     GeneralisedHyperbolic,
+}
+
+/// The words of the laws that make a family of their own, in the order of the list, and as many empty ones as there are
+/// others.
+const WORDS: ([&str; ALL.len()], usize) = {
+    let (mut words, mut n, mut i) = ([""; ALL.len()], 0, 0);
+    while i < ALL.len() {
+        if ALL[i].family.is_some() {
+            words[n] = ALL[i].name;
+            n += 1;
+        }
+        i += 1;
+    }
+    (words, n)
+};
+
+/// A law that makes a family of its own makes it under its name.
+impl Law {
+    /// The names of these families, in the order of the list.
+    pub(crate) const FAMILIES: &'static [&'static str] = WORDS.0.split_at(WORDS.1).0;
+
+    /// Names and usual values of the constants of a family that is named after its law.
+    pub fn constants_of_family(name: &str) -> &'static [(&'static str, f64)] {
+        ALL.iter().find(|law| law.family.is_some() && law.name == name).map_or(&[], |law| law.constants)
+    }
+
+    /// The law of the family of this name; `given` replaces its usual constants by name. Without any, a constant that a
+    /// fit can move is moved by it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a word that is no such family or no constant of it; [`Error::Domain`] for a constant
+    /// outside its domain.
+    pub(crate) fn of_family(name: &str, given: &[(&str, f64)]) -> Result<Self, Error> {
+        let Some(entry) = ALL.iter().find(|law| law.family.is_some() && law.name == name) else {
+            return Err(Error::Unsupported {
+                wanted: format!("the family {name:?}"),
+                instead: format!("of families that are named after a law, use {}", Self::FAMILIES.join(", ")),
+            });
+        };
+        match (entry.first, entry.constants) {
+            (Some(first), [(constant, _)]) if given.is_empty() => {
+                Ok(entry.with(&[(*constant, first)])?.with_learning(true))
+            }
+            _ => entry.with(given),
+        }
+    }
+
+    /// What sentences call the family, without its constants.
+    pub fn family_in_words(&self) -> &'static str {
+        ALL.iter().find(|law| law.name == self.name()).and_then(|law| law.family).unwrap_or(self.name())
+    }
+
+    /// Whether the constants lie in their domains.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] with the constant that does not.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        of_law!(self, law => check(law))
+    }
+
+    /// Whether s(w) = 1 for every w.
+    pub(crate) fn keeps_scale(&self) -> bool {
+        [0.5, 2.0].iter().all(|w| self.scale(*w) == 1.0)
+    }
+
+    /// The law with a constant that a fit moves, if it can, or with one that stays.
+    pub(crate) fn with_learning(self, learn: bool) -> Self {
+        of_law!(self, law => law.with_learning(learn).into())
+    }
+}
+
+fn check<L: MixingLaw>(law: &L) -> Result<(), Error> {
+    if L::CONSTANTS.is_empty() { Ok(()) } else { L::from_constants(&law.constants()).map(drop) }
 }
 
 impl Law {
@@ -150,17 +244,7 @@ impl Law {
                 instead: format!("use one of {}", Self::scale_names().collect::<Vec<_>>().join(", ")),
             });
         };
-        if let Some((other, _)) = given.iter().find(|(word, _)| law.constants.iter().all(|(name, _)| name != word)) {
-            let list: Vec<&str> = law.constants.iter().map(|(name, _)| *name).collect();
-            return Err(Error::Unsupported {
-                wanted: format!("the constant {other:?} of the law `{name}`"),
-                instead: if list.is_empty() { "it has none".into() } else { format!("it has {}", list.join(" and ")) },
-            });
-        }
-        let value = |(name, usual): &(&str, f64)| {
-            given.iter().find(|(word, _)| word == name).map_or(*usual, |(_, value)| *value)
-        };
-        (law.make)(&law.constants.iter().map(value).collect::<Vec<f64>>())
+        law.with(given)
     }
 
     /// Whether it is a law of a random scale without shift.
@@ -234,7 +318,9 @@ forward! {
     /// The shift with this third cumulant of z along it; none for a law without shift.
     pub(crate) fn skewness_of_shift(third: f64) -> Option<SkewnessOfShift>;
     /// Whether a fit moves the constant of the law.
-    pub(crate) fn is_learned() -> bool;
+    pub fn is_learned() -> bool;
+    /// The family in a sentence; `number` writes its constants.
+    pub fn in_words(number: fn(f64) -> String) -> String;
     /// The constant after a step β along its natural gradient.
     pub(crate) fn moved_parameter(natural_gradient: f64, beta: f64) -> f64;
     /// The infimum of the constant.
@@ -301,6 +387,26 @@ mod tests {
         let law: Law = serde_json::from_str(r#"{"name":"variance_gamma","k":3.5}"#).unwrap();
         assert_eq!(law, VarianceGamma::new(3.5).unwrap().into());
         assert_eq!(law.to_string(), "variance_gamma k = 3.5");
+    }
+
+    #[test]
+    fn a_law_that_makes_a_family_says_all_that_is_asked_of_it() {
+        assert_eq!(Law::FAMILIES, ["student_t", "skew", "emg", "nig", "snig"]);
+        for name in Law::FAMILIES {
+            let usual = Law::of_family(name, Law::constants_of_family(name)).unwrap();
+            assert!(usual.check().is_ok() && !usual.is_learned(), "{name}");
+            let first = Law::of_family(name, &[]).unwrap();
+            assert_eq!(first.is_learned(), first.constants().count() == 1, "{name}");
+            assert_eq!(first.with_learning(false).with_learning(true), first, "{name}");
+            assert!(usual.in_words(|v| v.to_string()).starts_with(usual.family_in_words()), "{name}");
+        }
+        let words = |name: &str| Law::of_family(name, &[]).unwrap().in_words(|v| v.to_string());
+        assert_eq!(words("skew"), "skew-Gaussian");
+        assert_eq!(words("student_t"), "Student-t with 5 degrees of freedom (learned)");
+        assert_eq!(words("snig"), "symmetric normal inverse-Gaussian (λ = 2, learned)");
+        assert!(Law::of_family("logistic", &[]).is_err() && Law::of_family("nig", &[("a", 1.0)]).is_err());
+        let keeps = |name: &str| Law::of_family(name, &[]).unwrap().keeps_scale();
+        assert_eq!(["skew", "emg", "nig", "snig"].map(keeps), [true, true, false, false]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Classes without an order: a linear predictor for each class but the first.
 
 use super::DesignMatrix;
-use super::glm::{check_of_rows, check_precision};
+use super::glm::check_precision;
+use super::rows::{RegressionRows, methods_of_rows};
 use crate::Error;
 use crate::linalg::products::{self, GRAM_BLOCK};
 use crate::target::by_point::memory::with_memory;
@@ -9,9 +10,6 @@ use crate::target::{
     About, Answer, Ask, Concavity, PointwiseHessian, PointwiseTarget, PointwiseValue, Prior, Target, TargetError,
     Transforms, by_point,
 };
-
-/// Classes, at most.
-const MOST_CLASSES: usize = 32;
 
 /// Classes y = 0, …, K−1 with P(y = k) ∝ e^{η_k}, η_k = xᵀβ_k and η_0 = 0: the first class is the reference.
 ///
@@ -29,11 +27,8 @@ const MOST_CLASSES: usize = 32;
 /// ```
 #[derive(Clone, Debug)]
 pub struct CategoricalRegression {
-    x: DesignMatrix,
-    y: Vec<f64>,
+    rows: RegressionRows,
     classes: Vec<String>,
-    offset: Vec<f64>,
-    weights: Vec<f64>,
     /// Of all coefficients.
     prior: Prior,
 }
@@ -57,36 +52,9 @@ impl CategoricalRegression {
     /// response is no class, or δ is not positive.
     pub fn new(x: DesignMatrix, y: Vec<f64>, classes: Vec<String>, prior_precision: f64) -> Result<Self, Error> {
         check_precision(prior_precision)?;
-        check_of_rows("responses (one per row)", &y, x.n_rows(), 0.0)?;
-        let n = classes.len();
-        if !(2..=MOST_CLASSES).contains(&n) {
-            let (parameter, value) = ("number of classes", n as f64);
-            return Err(Error::Domain { parameter, value, reason: "there are 2 to 32 classes" });
-        }
-        if let Some(i) = y.iter().position(|y| y.fract() != 0.0 || *y >= n as f64) {
-            let (place, problem) = (format!("response of row {}", i + 1), format!("{} is not a class", y[i]));
-            return Err(Error::Data { place, problem });
-        }
-        let prior = Prior::Gaussian { precision: prior_precision, leading: (n - 1) * x.n_cols() };
-        Ok(Self { x, y, classes, offset: Vec::new(), weights: Vec::new(), prior })
-    }
-
-    /// The same model with η_k = xᵀβ_k + offset_n for every class but the first.
-    ///
-    /// # Errors
-    /// If there is not one finite number for each row.
-    pub fn with_offset(self, offset: Vec<f64>) -> Result<Self, Error> {
-        check_of_rows("offsets (one per row)", &offset, self.x.n_rows(), f64::NEG_INFINITY)?;
-        Ok(Self { offset, ..self })
-    }
-
-    /// The same model in which the log density of row n is multiplied by weight_n ≥ 0.
-    ///
-    /// # Errors
-    /// If there is not one for each row, or one is negative.
-    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, Error> {
-        check_of_rows("weights (one per row)", &weights, self.x.n_rows(), 0.0)?;
-        Ok(Self { weights, ..self })
+        let rows = RegressionRows::of_classes(x, y, classes.len())?;
+        let prior = Prior::Gaussian { precision: prior_precision, leading: (classes.len() - 1) * rows.x.n_cols() };
+        Ok(Self { rows, classes, prior })
     }
 
     /// The same model with another prior of the coefficients of each class.
@@ -94,7 +62,7 @@ impl CategoricalRegression {
     /// # Errors
     /// As [`Prior::check`].
     pub fn with_coefficient_prior(self, prior: Prior) -> Result<Self, Error> {
-        let (p, groups) = (self.x.n_cols(), self.n_predictors());
+        let (p, groups) = (self.rows.x.n_cols(), self.n_predictors());
         prior.check(p)?;
         let prior = match prior {
             Prior::Gaussian { precision, leading } if leading == p => {
@@ -108,29 +76,9 @@ impl CategoricalRegression {
         Ok(Self { prior, ..self })
     }
 
-    /// The features.
-    pub fn design(&self) -> &DesignMatrix {
-        &self.x
-    }
-
-    /// The classes of the rows.
-    pub fn responses(&self) -> &[f64] {
-        &self.y
-    }
-
     /// Names of the classes; the first is the reference.
     pub fn classes(&self) -> &[String] {
         &self.classes
-    }
-
-    /// What is added to every η of a row; empty for nothing.
-    pub fn offset(&self) -> &[f64] {
-        &self.offset
-    }
-
-    /// What the log density of each row is multiplied by; empty for 1.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
     }
 
     /// Classes but the first.
@@ -138,24 +86,20 @@ impl CategoricalRegression {
         self.classes.len() - 1
     }
 
-    fn weight(&self, i: usize) -> f64 {
-        self.weights.get(i).copied().unwrap_or(1.0)
-    }
-
     /// Σ_n w_n log p(y_n | z), in blocks of rows that `each` sees with their probabilities.
     fn over_blocks(&self, z: &[f64], mut each: impl FnMut(Block<'_>)) -> f64 {
-        let (p, n, m) = (self.x.n_cols(), self.x.n_rows(), self.n_predictors());
+        let (p, n, m) = (self.rows.x.n_cols(), self.rows.x.n_rows(), self.n_predictors());
         let size = GRAM_BLOCK.min(n);
         with_memory(2 * size * m, |memory| {
             let mut total = 0.0;
             let (eta, shares) = memory.split_at_mut(size * m);
             for start in (0..n).step_by(size) {
-                let rows = self.x.rows(start..n.min(start + size));
+                let rows = self.rows.x.rows(start..n.min(start + size));
                 let count = rows.len() / p;
                 let (eta, shares) = (&mut eta[..count * m], &mut shares[..count * m]);
                 products::rows_times(rows, p, z, eta);
                 for i in 0..count {
-                    let offset = self.offset.get(start + i).copied().unwrap_or(0.0);
+                    let offset = self.rows.offset_of(start + i);
                     let mut top = 0.0_f64;
                     for eta in eta.iter_mut().skip(i).step_by(count) {
                         *eta += offset;
@@ -167,11 +111,11 @@ impl CategoricalRegression {
                         sum += *share;
                     }
                     shares.iter_mut().skip(i).step_by(count).for_each(|share| *share /= sum);
-                    let own = match self.y[start + i] as usize {
+                    let own = match self.rows.y[start + i] as usize {
                         0 => 0.0,
                         class => eta[(class - 1) * count + i],
                     };
-                    total += self.weight(start + i) * (own - top - sum.ln());
+                    total += self.rows.weight(start + i) * (own - top - sum.ln());
                 }
                 each(Block { start, rows, eta, shares });
             }
@@ -185,6 +129,8 @@ impl CategoricalRegression {
     }
 }
 
+methods_of_rows!(CategoricalRegression);
+
 impl PointwiseValue for CategoricalRegression {
     fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
         Ok(self.over_blocks(z, |_| ()))
@@ -193,19 +139,19 @@ impl PointwiseValue for CategoricalRegression {
 
 impl PointwiseTarget for CategoricalRegression {
     fn dim(&self) -> usize {
-        self.n_predictors() * self.x.n_cols()
+        self.n_predictors() * self.rows.x.n_cols()
     }
 
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
         grad.fill(0.0);
-        let p = self.x.n_cols();
+        let p = self.rows.x.n_cols();
         Ok(self.over_blocks(z, |Block { start, rows, eta, shares }| {
             let count = rows.len() / p;
             // ∂ℓ/∂η_k = [y = k] − p_k.
             for (k, (eta, shares)) in eta.chunks_exact_mut(count).zip(shares.chunks_exact(count)).enumerate() {
                 for (i, (eta, share)) in eta.iter_mut().zip(shares).enumerate() {
-                    let is_own = self.y[start + i] == (k + 1) as f64;
-                    *eta = self.weight(start + i) * (f64::from(u8::from(is_own)) - share);
+                    let is_own = self.rows.y[start + i] == (k + 1) as f64;
+                    *eta = self.rows.weight(start + i) * (f64::from(u8::from(is_own)) - share);
                 }
             }
             products::add_rows_transposed_times(rows, p, eta, grad);
@@ -217,22 +163,22 @@ impl PointwiseTarget for CategoricalRegression {
     }
 
     fn names(&self) -> Vec<String> {
-        self.named(self.x.names()).collect()
+        self.named(self.rows.x.names()).collect()
     }
 
     fn transforms(&self) -> Transforms {
-        self.x.transforms(self.n_predictors(), [])
+        self.rows.x.transforms(self.n_predictors(), [])
     }
 
     fn constrained_names(&self) -> Vec<String> {
-        self.named(self.x.table_names()).collect()
+        self.named(self.rows.x.table_names()).collect()
     }
 }
 
 impl PointwiseHessian for CategoricalRegression {
     /// ∂²ℓ/∂η_k∂η_l = p_k p_l − [k = l] p_k.
     fn hessian(&self, z: &[f64], hessian: &mut [f64]) -> Result<(), TargetError> {
-        let (p, m) = (self.x.n_cols(), self.n_predictors());
+        let (p, m) = (self.rows.x.n_cols(), self.n_predictors());
         let d = p * m;
         hessian.fill(0.0);
         with_memory(p * p + GRAM_BLOCK * (p + 1), |memory| {
@@ -245,7 +191,7 @@ impl PointwiseHessian for CategoricalRegression {
                         let of = |class: usize| &shares[class * count..(class + 1) * count];
                         for (i, (a, b)) in of(k).iter().zip(of(l)).enumerate() {
                             let own = if k == l { *a } else { 0.0 };
-                            curvature[i] = self.weight(start + i) * (a * b - own);
+                            curvature[i] = self.rows.weight(start + i) * (a * b - own);
                         }
                         gram.fill(0.0);
                         products::add_weighted_gram(rows, p, &curvature[..count], scratch, gram);

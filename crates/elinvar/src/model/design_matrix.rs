@@ -87,6 +87,11 @@ impl DesignMatrix {
         Ok(self)
     }
 
+    /// The columns alone, for a model that has taken its sums.
+    pub(super) fn without_rows(self) -> Self {
+        Self { rows: Vec::new(), ..self }
+    }
+
     /// What was done to the columns; empty if nothing was.
     pub fn scales(&self) -> &[ColumnScale] {
         &self.scales

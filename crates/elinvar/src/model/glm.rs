@@ -14,14 +14,14 @@ use std::ops::Range;
 use super::DesignMatrix;
 use super::join::join;
 use super::kernels;
+use super::rows::{RegressionRows, methods_of_rows};
 use crate::Error;
 use crate::linalg::{axpy, products};
 use crate::target::{
     About, Answer, Ask, Concavity, Contraction, Covariance, Derivatives, Draws, Offers, Parts, Prior, Room, Rows,
-    Scratch, Target, TargetError, Want,
+    Scratch, Shape, Target, TargetError, Want,
 };
 use block::BESIDE;
-pub(super) use block::check_of_rows;
 use expectation::Around;
 pub(super) use expectation::{EXPECTATION_BLOCK, by_nodes};
 
@@ -59,14 +59,9 @@ pub trait Likelihood: Send + Sync {
 /// [`PoissonRegression`]: super::PoissonRegression
 #[derive(Clone, Debug)]
 pub struct Glm<L> {
-    x: DesignMatrix,
-    y: Vec<f64>,
+    rows: RegressionRows,
     /// What ℓ leaves out of log p(y | η), one number per row, or empty.
     constants: Vec<f64>,
-    /// What is added to η, one number per row, or empty.
-    offset: Vec<f64>,
-    /// What ℓ is multiplied by, one number per row, or empty.
-    weights: Vec<f64>,
     prior: Prior,
     likelihood: PhantomData<L>,
 }
@@ -97,14 +92,16 @@ struct Sums<'a> {
     curvature: &'a mut [f64],
 }
 
+methods_of_rows!(Glm<L: Likelihood>);
+
 impl<L: Likelihood> Target for Glm<L> {
     fn about(&self) -> About {
         About {
-            names: self.x.names().to_vec(),
-            parameters: self.x.table_names().to_vec(),
-            transforms: self.x.transforms(1, []),
+            names: self.rows.x.names().to_vec(),
+            parameters: self.rows.x.table_names().to_vec(),
+            transforms: self.rows.x.transforms(1, []),
             prior: self.prior.clone(),
-            n_rows: Some(self.x.n_rows()),
+            n_rows: Some(self.rows.x.n_rows()),
             offers: Offers {
                 values: true,
                 hessian: true,
@@ -115,8 +112,8 @@ impl<L: Likelihood> Target for Glm<L> {
             },
             derivatives: Derivatives::Known,
             concavity: Concavity::Concave,
-            room: room(self.x.n_cols()),
-            ..About::new(self.x.n_cols())
+            room: room(self.rows.x.n_cols()),
+            ..About::new(self.rows.x.n_cols())
         }
     }
 
@@ -146,8 +143,8 @@ impl<L: Likelihood> Target for Glm<L> {
                 self.run(pass, scratch, Sums { log_p: &mut sums, grad, curvature: curvature.as_mut_slice() });
                 log_p[0] = sums[0];
                 // A product of the rows with a matrix is half as many gradients as it has columns.
-                let nodes = sums[1] / rows.len(self.x.n_rows()).max(1) as f64;
-                let products = if shape == Covariance::Full { 0.5 * self.x.n_cols() as f64 } else { 1.0 };
+                let nodes = sums[1] / rows.len(self.rows.x.n_rows()).max(1) as f64;
+                let products = if shape == Covariance::Full { 0.5 * self.rows.x.n_cols() as f64 } else { 1.0 };
                 *work = (products + nodes).ceil() as u64;
             }
             Want::ItemGradients { draw } => self.write_item_gradients(draws.get(draw), rows, scratch, items),
@@ -164,31 +161,10 @@ impl<L: Likelihood> Glm<L> {
         constants: Vec<f64>,
         prior_precision: f64,
     ) -> Result<Self, Error> {
-        if y.len() != x.n_rows() {
-            return Err(Error::Shape { what: "responses (one per row)", expected: x.n_rows(), found: y.len() });
-        }
+        let rows = RegressionRows::new(x, y)?;
         check_precision(prior_precision)?;
-        let prior = Prior::Gaussian { precision: prior_precision, leading: x.n_cols() };
-        let (offset, weights) = (Vec::new(), Vec::new());
-        Ok(Self { x, y, constants, offset, weights, prior, likelihood: PhantomData })
-    }
-
-    /// The same model with η_n = x_nᵀz + offset_n.
-    ///
-    /// # Errors
-    /// If there is not one finite number for each row.
-    pub fn with_offset(self, offset: Vec<f64>) -> Result<Self, Error> {
-        check_of_rows("offsets (one per row)", &offset, self.x.n_rows(), f64::NEG_INFINITY)?;
-        Ok(Self { offset, ..self })
-    }
-
-    /// The same model in which the log density of row n is multiplied by weight_n ≥ 0.
-    ///
-    /// # Errors
-    /// If there is not one for each row, or one is negative.
-    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, Error> {
-        check_of_rows("weights (one per row)", &weights, self.x.n_rows(), 0.0)?;
-        Ok(Self { weights, ..self })
+        let prior = Prior::Gaussian { precision: prior_precision, leading: rows.x.n_cols() };
+        Ok(Self { rows, constants, prior, likelihood: PhantomData })
     }
 
     /// The same model with another prior of the coefficients.
@@ -196,33 +172,13 @@ impl<L: Likelihood> Glm<L> {
     /// # Errors
     /// As [`Prior::check`].
     pub fn with_coefficient_prior(self, prior: Prior) -> Result<Self, Error> {
-        prior.check(self.x.n_cols())?;
+        prior.check(self.rows.x.n_cols())?;
         Ok(Self { prior, ..self })
-    }
-
-    /// The features.
-    pub fn design(&self) -> &DesignMatrix {
-        &self.x
-    }
-
-    /// The responses: labels −1 or +1, or counts.
-    pub fn responses(&self) -> &[f64] {
-        &self.y
-    }
-
-    /// What is added to η of each row; empty for nothing.
-    pub fn offset(&self) -> &[f64] {
-        &self.offset
-    }
-
-    /// What the log density of each row is multiplied by; empty for 1.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
     }
 
     /// ℓ′(y_n, x_nᵀz) x_n for each row.
     fn write_item_gradients(&self, z: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        let (d, total) = (self.x.n_cols(), rows.len(self.x.n_rows()));
+        let (d, total) = (self.rows.x.n_cols(), rows.len(self.rows.x.n_rows()));
         // The smallest block of a pass, so that the memory of any pass is enough.
         let block = SMALLEST_BLOCK;
         let (eta, work) = scratch.take(block * (3 + d + BESIDE)).split_at_mut(block);
@@ -242,9 +198,9 @@ impl<L: Likelihood> Glm<L> {
     }
 
     fn run(&self, pass: Pass<'_>, scratch: &mut Scratch, sums: Sums<'_>) {
-        let (d, n_draws) = (self.x.n_cols(), pass.draws.len());
+        let (d, n_draws) = (self.rows.x.n_cols(), pass.draws.len());
         assert_eq!(pass.draws.dim(), d, "draws have the dimension of the model");
-        let n = pass.rows.len(self.x.n_rows());
+        let n = pass.rows.len(self.rows.x.n_rows());
         let subset = matches!(pass.rows, Rows::Subset(_));
         let work = match pass.around {
             Some(around) => expectation::memory(d, around.shape, subset),
@@ -305,7 +261,7 @@ impl<L: Likelihood> Glm<L> {
         if let Some(around) = pass.around {
             return self.expect_chunk((pass, around), range, work, sums);
         }
-        let (d, n_draws) = (self.x.n_cols(), pass.draws.len());
+        let (d, n_draws) = (self.rows.x.n_cols(), pass.draws.len());
         let block = block_rows(n_draws);
         let kept = if pass.contraction.is_some() { n_draws } else { 1 };
         let (eta, work) = work.split_at_mut(block * n_draws);
@@ -340,10 +296,7 @@ impl<L: Likelihood> Glm<L> {
                         axpy(*weight, &curvature[s * n..(s + 1) * n], weights);
                     }
                 }
-                match covariance {
-                    Covariance::Full => products::add_weighted_gram(x, d, weights, scaled, out),
-                    Covariance::Diagonal => add_weighted_squares(x, d, weights, out),
-                }
+                Shape::new(covariance, d).add_weighted_gram(x, weights, scaled, out);
             }
         }
     }
@@ -388,15 +341,6 @@ fn split(part: &[f64], lengths: [usize; 4]) -> [&[f64]; 4] {
         rest = tail;
         head
     })
-}
-
-/// The diagonal of Xᵀ diag(w) X, added to `out`.
-pub(super) fn add_weighted_squares(x: &[f64], d: usize, w: &[f64], out: &mut [f64]) {
-    for (row, weight) in x.chunks_exact(d).zip(w) {
-        for (entry, value) in out.iter_mut().zip(row) {
-            *entry += weight * value * value;
-        }
-    }
 }
 
 #[cfg(test)]

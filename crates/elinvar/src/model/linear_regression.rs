@@ -6,7 +6,8 @@ mod statistics;
 
 use curvature::Curving;
 
-use super::glm::{check_of_rows, check_precision};
+use super::glm::check_precision;
+use super::rows::check_of_rows;
 use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::special::normal::HALF_LOG_TWO_PI;
@@ -32,6 +33,9 @@ pub struct LinearRegression {
     weights: Vec<f64>,
     coefficient_prior: Prior,
     noise_prior: NoisePrior,
+    n_rows: usize,
+    /// Rows of the whole of which this is a part, or its own.
+    n_rows_of_whole: usize,
 }
 
 impl LinearRegression {
@@ -54,8 +58,10 @@ impl LinearRegression {
         }
         let noise_prior = NoisePrior::HalfCauchy { scale: 2.5 };
         let (reference, full) = (vec![0.0; p], Vec::new());
-        let weights = Vec::new();
-        let mut model = Self { x, reference, residuals: y, full, weights, coefficient_prior, noise_prior };
+        let (weights, n_rows) = (Vec::new(), x.n_rows());
+        let n_rows_of_whole = n_rows;
+        let mut model =
+            Self { x, reference, residuals: y, full, weights, coefficient_prior, noise_prior, n_rows, n_rows_of_whole };
         // Twice: the second solve removes what the first lost to a large mean of y.
         for _ in 0..2 {
             model.move_reference()?;
@@ -109,6 +115,18 @@ impl LinearRegression {
         Ok(Self { weights, ..self })
     }
 
+    /// The same model as a part of one with so many rows: its rows hold their share of the prior of σ, so that the
+    /// parts add up to the whole.
+    pub fn as_part_of(self, n_rows: usize) -> Self {
+        Self { n_rows_of_whole: n_rows, ..self }
+    }
+
+    /// The same model without its rows: what is left are the sums over them that the log density is a function of, so
+    /// that mini-batches cannot be taken any more.
+    pub fn without_rows(self) -> Self {
+        Self { x: self.x.without_rows(), residuals: Vec::new(), ..self }
+    }
+
     /// The features, times the roots of the weights if there are any.
     pub fn design(&self) -> &DesignMatrix {
         &self.x
@@ -121,8 +139,8 @@ impl LinearRegression {
     /// The number of rows of the selection, or the sum of their weights, and its share of the priors that are not
     /// declared.
     fn share(&self, rows: Rows<'_>) -> (f64, f64) {
-        let n = rows.len(self.x.n_rows()) as f64;
-        let share = n / self.x.n_rows() as f64;
+        let n = rows.len(self.n_rows) as f64;
+        let share = n / self.n_rows_of_whole as f64;
         if self.weights.is_empty() {
             return (n, share);
         }
@@ -142,7 +160,7 @@ impl Target for LinearRegression {
             parameters: with(self.x.table_names(), "sigma"),
             transforms: self.x.transforms(1, [Transform::Log]),
             prior: self.coefficient_prior.clone(),
-            n_rows: Some(self.x.n_rows()),
+            n_rows: Some(self.n_rows),
             offers: Offers {
                 values: true,
                 hessian: true,
@@ -157,6 +175,9 @@ impl Target for LinearRegression {
     }
 
     fn evaluate(&self, ask: &Ask<'_>, answer: &mut Answer) -> Result<(), TargetError> {
+        if matches!(ask.rows, Rows::Subset(_)) && self.x.n_rows() < self.n_rows {
+            return Err(TargetError::fatal("the rows were given up; leave the mini-batch out"));
+        }
         if let Want::GaussianExpectation { shape, covariance } = ask.want {
             self.expect(ask.rows, ask.draws.get(0), (shape, covariance), answer.parts_mut());
             return Ok(());

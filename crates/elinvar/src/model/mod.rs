@@ -23,6 +23,7 @@ mod poisson_regression;
 mod proportion;
 mod regression;
 mod rising_factorial;
+mod rows;
 
 pub use banana::Banana;
 pub use beta_binomial::BetaBinomial;

@@ -1,7 +1,8 @@
 //! Ordered classes with a cumulative logit link.
 
 use super::DesignMatrix;
-use super::glm::{check_of_rows, check_precision};
+use super::glm::check_precision;
+use super::rows::{MOST_CLASSES, RegressionRows, methods_of_rows};
 use crate::Error;
 use crate::linalg::{axpy, dot};
 use crate::special::logistic::softplus_and_shares;
@@ -10,8 +11,6 @@ use crate::target::{
     Transforms, by_point,
 };
 
-/// Classes, at most.
-const MOST_CLASSES: usize = 32;
 /// Degrees of freedom and scale of the t prior of each cut point.
 const CUT_PRIOR: (f64, f64) = (3.0, 2.5);
 
@@ -22,11 +21,8 @@ const CUT_PRIOR: (f64, f64) = (3.0, 2.5);
 /// up.
 #[derive(Clone, Debug)]
 pub struct OrdinalRegression {
-    x: DesignMatrix,
-    y: Vec<f64>,
+    rows: RegressionRows,
     n_cuts: usize,
-    offset: Vec<f64>,
-    weights: Vec<f64>,
     coefficient_prior: Prior,
 }
 
@@ -52,36 +48,9 @@ impl OrdinalRegression {
     /// response is no class, or δ is not positive.
     pub fn new(x: DesignMatrix, y: Vec<f64>, n_classes: usize, prior_precision: f64) -> Result<Self, Error> {
         check_precision(prior_precision)?;
-        check_of_rows("responses (one per row)", &y, x.n_rows(), 0.0)?;
-        if !(2..=MOST_CLASSES).contains(&n_classes) {
-            let (parameter, value) = ("number of classes", n_classes as f64);
-            return Err(Error::Domain { parameter, value, reason: "there are 2 to 32 classes" });
-        }
-        if let Some(i) = y.iter().position(|y| y.fract() != 0.0 || *y >= n_classes as f64) {
-            let (place, problem) = (format!("response of row {}", i + 1), format!("{} is not a class", y[i]));
-            return Err(Error::Data { place, problem });
-        }
-        let coefficient_prior = Prior::Gaussian { precision: prior_precision, leading: x.n_cols() };
-        let (offset, weights) = (Vec::new(), Vec::new());
-        Ok(Self { x, y, n_cuts: n_classes - 1, offset, weights, coefficient_prior })
-    }
-
-    /// The same model with η_n = x_nᵀβ + offset_n.
-    ///
-    /// # Errors
-    /// If there is not one finite number for each row.
-    pub fn with_offset(self, offset: Vec<f64>) -> Result<Self, Error> {
-        check_of_rows("offsets (one per row)", &offset, self.x.n_rows(), f64::NEG_INFINITY)?;
-        Ok(Self { offset, ..self })
-    }
-
-    /// The same model in which the log density of row n is multiplied by weight_n ≥ 0.
-    ///
-    /// # Errors
-    /// If there is not one for each row, or one is negative.
-    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, Error> {
-        check_of_rows("weights (one per row)", &weights, self.x.n_rows(), 0.0)?;
-        Ok(Self { weights, ..self })
+        let rows = RegressionRows::of_classes(x, y, n_classes)?;
+        let coefficient_prior = Prior::Gaussian { precision: prior_precision, leading: rows.x.n_cols() };
+        Ok(Self { rows, n_cuts: n_classes - 1, coefficient_prior })
     }
 
     /// The same model with another prior of the coefficients.
@@ -89,28 +58,8 @@ impl OrdinalRegression {
     /// # Errors
     /// As [`Prior::check`].
     pub fn with_coefficient_prior(self, coefficient_prior: Prior) -> Result<Self, Error> {
-        coefficient_prior.check(self.x.n_cols())?;
+        coefficient_prior.check(self.rows.x.n_cols())?;
         Ok(Self { coefficient_prior, ..self })
-    }
-
-    /// The features.
-    pub fn design(&self) -> &DesignMatrix {
-        &self.x
-    }
-
-    /// The classes.
-    pub fn responses(&self) -> &[f64] {
-        &self.y
-    }
-
-    /// What is added to η of each row; empty for nothing.
-    pub fn offset(&self) -> &[f64] {
-        &self.offset
-    }
-
-    /// What the log density of each row is multiplied by; empty for 1.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
     }
 
     fn cuts(&self, u: &[f64]) -> Cuts {
@@ -125,11 +74,11 @@ impl OrdinalRegression {
 
     /// Calls `each` with the row, its class, its weight and its slopes.
     fn over_rows(&self, z: &[f64], cuts: &Cuts, mut each: impl FnMut(usize, usize, f64, Slopes)) {
-        let p = self.x.n_cols();
-        for (i, y) in self.y.iter().enumerate() {
-            let weight = self.weights.get(i).copied().unwrap_or(1.0);
+        let p = self.rows.x.n_cols();
+        for (i, y) in self.rows.y.iter().enumerate() {
+            let weight = self.rows.weight(i);
             if weight > 0.0 {
-                let eta = dot(self.x.row(i), &z[..p]) + self.offset.get(i).unwrap_or(&0.0);
+                let eta = dot(self.rows.x.row(i), &z[..p]) + self.rows.offset_of(i);
                 each(i, *y as usize, weight, self.slopes(*y as usize, eta, cuts));
             }
         }
@@ -179,9 +128,11 @@ impl OrdinalRegression {
     }
 }
 
+methods_of_rows!(OrdinalRegression);
+
 impl PointwiseValue for OrdinalRegression {
     fn log_density(&self, z: &[f64]) -> Result<f64, TargetError> {
-        let u = &z[self.x.n_cols()..];
+        let u = &z[self.rows.x.n_cols()..];
         let cuts = self.cuts(u);
         let mut value = self.prior_of_cuts(u, &cuts[0], |_, _, _| {});
         self.over_rows(z, &cuts, |_, _, weight, slopes| value += weight * slopes.value);
@@ -191,18 +142,18 @@ impl PointwiseValue for OrdinalRegression {
 
 impl PointwiseTarget for OrdinalRegression {
     fn dim(&self) -> usize {
-        self.x.n_cols() + self.n_cuts
+        self.rows.x.n_cols() + self.n_cuts
     }
 
     fn gradient(&self, z: &[f64], grad: &mut [f64]) -> Result<f64, TargetError> {
-        let p = self.x.n_cols();
+        let p = self.rows.x.n_cols();
         let cuts = self.cuts(&z[p..]);
         grad.fill(0.0);
         let (beta, by_cut) = grad.split_at_mut(p);
         let mut value = self.prior_of_cuts(&z[p..], &cuts[0], |k, slope, _| by_cut[k] = slope);
         self.over_rows(z, &cuts, |i, class, weight, slopes| {
             value += weight * slopes.value;
-            axpy(-weight * (slopes.hi + slopes.lo), self.x.row(i), beta);
+            axpy(-weight * (slopes.hi + slopes.lo), self.rows.x.row(i), beta);
             if class < self.n_cuts {
                 by_cut[class] += weight * slopes.hi;
             }
@@ -226,21 +177,21 @@ impl PointwiseTarget for OrdinalRegression {
 
     fn names(&self) -> Vec<String> {
         let cut = |k: usize| if k == 1 { "cut1".into() } else { format!("log_gap{k}") };
-        self.x.names().iter().cloned().chain((1..=self.n_cuts).map(cut)).collect()
+        self.rows.x.names().iter().cloned().chain((1..=self.n_cuts).map(cut)).collect()
     }
 
     fn transforms(&self) -> Transforms {
-        self.x.transforms(1, [Transform::Ordered { len: self.n_cuts }])
+        self.rows.x.transforms(1, [Transform::Ordered { len: self.n_cuts }])
     }
 
     fn constrained_names(&self) -> Vec<String> {
-        self.x.table_names().iter().cloned().chain((1..=self.n_cuts).map(|k| format!("cut{k}"))).collect()
+        self.rows.x.table_names().iter().cloned().chain((1..=self.n_cuts).map(|k| format!("cut{k}"))).collect()
     }
 }
 
 impl PointwiseHessian for OrdinalRegression {
     fn hessian(&self, z: &[f64], hessian: &mut [f64]) -> Result<(), TargetError> {
-        let (p, n) = (self.x.n_cols(), self.n_cuts);
+        let (p, n) = (self.rows.x.n_cols(), self.n_cuts);
         let d = p + n;
         let cuts = self.cuts(&z[p..]);
         hessian.fill(0.0);
@@ -252,7 +203,7 @@ impl PointwiseHessian for OrdinalRegression {
         // The lower triangle, in the cut points themselves; columns of β have those of c below them.
         self.over_rows(z, &cuts, |i, class, weight, slopes| {
             let Slopes { hi, lo, hi_hi, lo_lo, hi_lo, .. } = slopes;
-            let row = self.x.row(i);
+            let row = self.rows.x.row(i);
             let twice = weight * (hi_hi + lo_lo + 2.0 * hi_lo);
             for (j, x) in row.iter().enumerate() {
                 axpy(twice * x, &row[j..], &mut hessian[j * d + j..j * d + p]);
@@ -280,7 +231,7 @@ impl PointwiseHessian for OrdinalRegression {
 impl OrdinalRegression {
     /// Turns derivatives in c into those in u and mirrors the lower triangle: ∂c_k/∂u_j = gap_j for all k ≥ j.
     fn to_gaps(&self, gaps: &[f64], slope_of_cut: &mut [f64], hessian: &mut [f64]) {
-        let (p, n) = (self.x.n_cols(), self.n_cuts);
+        let (p, n) = (self.rows.x.n_cols(), self.n_cuts);
         let d = p + n;
         let at = |i: usize, j: usize| (p + j) * d + p + i;
         for i in 0..n {

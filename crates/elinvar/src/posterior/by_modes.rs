@@ -2,7 +2,7 @@
 
 use super::bridge;
 use crate::Error;
-use crate::chains::{self, Answered, Correction, Frame, Limits, Place, Question, Territories, Within};
+use crate::chains::{self, Answered, Correction, Frame, Limits, Place, Question, SlowChains, Territories, Within};
 use crate::evaluate::Evaluator;
 use crate::family::Approximation;
 use crate::random::{Purpose, Stream};
@@ -71,7 +71,8 @@ fn answer(
 ) -> Result<Place, Error> {
     within.ask(evaluator, |inside| {
         let covariance = part.covariance();
-        let own = Question { mean: part.mean(), covariance: &covariance, modes: &[], ..*question };
+        let own =
+            Question { mean: part.mean(), covariance: &covariance, modes: &[], slow: SlowChains::GoOn, ..*question };
         let answered = chains::correct(inside, &own, settings, limits)?;
         let log_mass = mass(inside, &answered, settings.seed)?;
         Ok(Place { answered, log_mass })
@@ -81,7 +82,7 @@ fn answer(
 /// The logarithm of the mass of a place, by a bridge between the Gaussian that was matched to the states and these;
 /// with more draws until its error is small.
 fn mass(evaluator: &mut Evaluator<'_>, answered: &Answered, seed: u64) -> Result<Estimate, Error> {
-    let Answered { corrected, log_p, frame } = answered;
+    let Answered { corrected, log_p, frame, .. } = answered;
     let states = corrected.draws(corrected.n_states());
     let of_p = ratios(frame, &states, log_p);
     let mut stream = Stream::open(seed, Purpose::Chains, 0, BRIDGE_BLOCK);

@@ -4,7 +4,7 @@ use super::answer::unsharp_quantile;
 use super::reason::{beginning, grouped, looked_around};
 use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, by_modes, limits};
 use crate::Error;
-use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round};
+use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round, SlowChains};
 use crate::evaluate::{Evaluator, Interrupt};
 use crate::random::Purpose;
 use crate::record::Estimate;
@@ -37,7 +37,7 @@ impl Posterior {
     /// [`Error::Unsupported`] for a target without gradients or with edges, [`Error::Domain`] for settings that make no
     /// sense, [`Error::Shape`] for a target of another dimension, and the target's own error.
     pub fn correct(&mut self, target: &dyn Target, settings: &Correction) -> Result<&Corrected, Error> {
-        self.correct_by(&mut Evaluator::new(target, None), settings, &|_| ())
+        self.correct_by(&mut Evaluator::new(target, None), settings, SlowChains::GoOn, &|_| ())
     }
 
     /// [`Posterior::correct`] that can be interrupted, and that shows every round of the chains to `watch`.
@@ -52,14 +52,16 @@ impl Posterior {
         interrupt: &dyn Interrupt,
         watch: &dyn Fn(&Round),
     ) -> Result<&Corrected, Error> {
-        self.correct_by(&mut Evaluator::new(target, Some(interrupt)), settings, watch)
+        self.correct_by(&mut Evaluator::new(target, Some(interrupt)), settings, SlowChains::GoOn, watch)
     }
 
-    /// [`Posterior::correct`] by one who may be interrupted.
+    /// [`Posterior::correct`] by one who may be interrupted; if slow chains are to end on several modes, these are then
+    /// among [`Posterior::take_elsewhere`].
     pub(crate) fn correct_by(
         &mut self,
         evaluator: &mut Evaluator<'_>,
         settings: &Correction,
+        slow: SlowChains,
         watch: &dyn Fn(&Round),
     ) -> Result<&Corrected, Error> {
         if evaluator.dim() != self.dim() {
@@ -78,6 +80,7 @@ impl Posterior {
             names: self.names_z(),
             parameter_names: self.names(),
             transforms: self.transforms(),
+            slow,
             watch,
         };
         let claims = chains::Limits {
@@ -88,16 +91,21 @@ impl Posterior {
         };
         let by_modes = by_modes::correct(evaluator, self.approximation(), &question, settings, claims)?;
         let (mut corrected, log_evidence) = match by_modes {
-            Some((answered, log_evidence)) => (answered.corrected, Some(log_evidence)),
+            Some((answered, log_evidence)) => (answered.corrected, Ok(Some(log_evidence))),
             None => {
                 let answered = chains::correct(evaluator, &question, settings, claims)?;
                 let found = (&answered.corrected, &answered.log_p[..]);
-                let log_evidence = self.bridge(evaluator, found, settings.seed)?;
+                let log_evidence = match evaluator.is_interrupted() {
+                    true => Err(Error::Interrupted),
+                    false => self.bridge(evaluator, found, settings.seed),
+                };
+                self.elsewhere = answered.modes;
+                self.elsewhere
+                    .retain(|mode| !self.record.agreement.modes.iter().any(|known| mode.is_at(&known.centre)));
                 (answered.corrected, log_evidence)
             }
         };
         corrected.counts = evaluator.counts().since(before);
-        self.record.log_evidence = log_evidence;
         if let Some(fault) = self.fault() {
             corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
         }
@@ -105,11 +113,24 @@ impl Posterior {
         if self.agreement().unbounded && !self.agreement().emptying {
             corrected.doubts.push(Doubt::Unbounded);
         }
-        if corrected.doubts.is_empty() {
-            self.look_around_chains(evaluator, &mut corrected, log_evidence, settings.seed)?;
-            corrected.counts = evaluator.counts().since(before);
+        let looked = log_evidence.and_then(|log_evidence| {
+            self.record.log_evidence = log_evidence;
+            if corrected.doubts.is_empty() {
+                self.look_around_chains(evaluator, &mut corrected, log_evidence, settings.seed)?;
+                corrected.counts = evaluator.counts().since(before);
+            }
+            Ok(())
+        });
+        match looked {
+            Ok(()) => self.record.judgement = Some(judge(&corrected, self.scan())),
+            Err(Error::Interrupted) => {
+                // What chains have found stays with its errors, and nobody judges it.
+                (self.record.judgement, self.record.weighed) = (None, None);
+                self.record.corrected = Some(corrected);
+                return Err(Error::Interrupted);
+            }
+            Err(error) => return Err(error),
         }
-        self.record.judgement = Some(judge(&corrected, self.scan()));
         self.record.weighed = None;
         Ok(self.record.corrected.insert(corrected))
     }

@@ -207,6 +207,12 @@ impl Posterior {
         self.record.stop_reason = StopReason::LeftToChains;
     }
 
+    /// Records that the fit was interrupted: nobody has judged what it had by then.
+    #[doc(hidden)]
+    pub fn end_interrupted(&mut self) {
+        (self.record.stop_reason, self.record.judgement) = (StopReason::Interrupted, None);
+    }
+
     /// Whether the fit ended because there was nothing left to gain.
     pub fn converged(&self) -> bool {
         self.record.stop_reason == StopReason::Converged

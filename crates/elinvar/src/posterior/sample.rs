@@ -59,6 +59,13 @@ impl Sample {
         ndarray::ArrayView2::from_shape((self.len(), self.names.len()), &self.rows).expect("rows of one length")
     }
 
+    /// The draws as a matrix of faer, one in each row. Needs the feature `faer`; the version is the one that elinvar
+    /// computes with, 0.24.
+    #[cfg(feature = "faer")]
+    pub fn matrix(&self) -> faer::MatRef<'_, f64> {
+        faer::MatRef::from_row_major_slice(&self.rows, self.len(), self.names.len())
+    }
+
     /// One parameter in all draws.
     ///
     /// # Panics
@@ -166,5 +173,14 @@ mod tests {
         let draws = posterior.sample(7, 2);
         assert_eq!(draws.array().dim(), (7, 2));
         assert_eq!(draws.array()[[3, 1]], draws[3][1]);
+    }
+    #[cfg(feature = "faer")]
+    #[test]
+    fn draws_as_a_matrix() {
+        let posterior = run::fit(&Banana::default(), Family::gaussian(), &Plan::default()).unwrap();
+        let draws = posterior.sample(7, 2);
+        let matrix = draws.matrix();
+        assert_eq!((matrix.nrows(), matrix.ncols()), (7, 2));
+        assert_eq!((matrix[(3, 1)], matrix[(6, 0)]), (draws[3][1], draws[6][0]));
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Posterior;
-use crate::family::Kind;
+use crate::law::Law;
 
 /// The shape a of a Student-t that the fit has found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,8 +23,10 @@ impl Posterior {
     /// The tail of the posterior where the fit has learned it: `student_t` with a learned shape, `None` for everything
     /// else.
     pub fn tail_index(&self) -> Option<TailIndex> {
-        let Kind::StudentT { a, learn: true } = self.family().kind else { return None };
-        let information = self.approximation().law().marginal_fisher(self.dim())?;
+        let law = self.approximation().law();
+        let Law::InverseGamma(t) = law else { return None };
+        let a = if law.is_learned() { t.shape() } else { return None };
+        let information = law.marginal_fisher(self.dim())?;
         let error = |(mean, error): (f64, f64)| (2.0 * (mean.abs() + error) / information).sqrt();
         Some(TailIndex { a, degrees_of_freedom: 2.0 * a, standard_error: self.record.remaining.map(error) })
     }

@@ -6,6 +6,7 @@ use super::journal::{self, Content, Entry};
 use super::{Counts, Plan, Run, Step, StopReason};
 use crate::Error;
 use crate::evaluate::Clock;
+use crate::posterior::Posterior;
 
 /// What the loop drives: a [`Run`], or a run by least change.
 pub(super) trait Driven {
@@ -25,6 +26,8 @@ pub(super) trait Driven {
     fn close(&mut self) -> Result<(), Error> {
         Ok(())
     }
+    /// What it has reached when it is interrupted, if that is a member of its family.
+    fn reached_by_now(&self, remaining: Option<(f64, f64)>) -> Option<Posterior>;
     /// Evaluations so far, those of closing aside.
     fn counts_so_far(&self) -> Counts;
     /// Takes over what was spent before.
@@ -56,6 +59,15 @@ pub(super) trait Driven {
 /// As [`Run::step`]; those of the journal; [`Error::Interrupted`] if the fit was ended and can be continued.
 pub(super) fn drive<R: Driven>(run: &mut R, fit: &mut Fitting<'_>) -> Result<StopReason, Error> {
     fit.open(run)?;
+    let reason = take_steps(run, fit);
+    if matches!(reason, Err(Error::Interrupted)) {
+        fit.counts = run.counts_so_far();
+    }
+    let remaining = fit.remaining();
+    fit.or_reached(reason, || run.reached_by_now(remaining))
+}
+
+fn take_steps<R: Driven>(run: &mut R, fit: &mut Fitting<'_>) -> Result<StopReason, Error> {
     loop {
         if let Some(reason) = run.reason_to_stop() {
             if reason != StopReason::Converged {
@@ -99,6 +111,10 @@ impl Driven for Run<'_> {
 
     fn close(&mut self) -> Result<(), Error> {
         Run::close(self)
+    }
+
+    fn reached_by_now(&self, remaining: Option<(f64, f64)>) -> Option<Posterior> {
+        Some(self.posterior(StopReason::Interrupted, remaining))
     }
 
     fn counts_so_far(&self) -> Counts {

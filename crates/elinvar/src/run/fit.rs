@@ -95,11 +95,18 @@ pub(super) fn fit_kept(
     kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     if plan.restarts > 1 {
+        let gives_best = kept.gives_best && kept.journal.is_none();
         let mut posterior = restarts::best_of(target, family, plan, observe, kept)?;
+        if gives_best && posterior.stop_reason() == StopReason::Interrupted {
+            return Ok(posterior);
+        }
         // The best knows now what the others found, and has forgotten an answer that did not.
         let mut silent = |_: &_| ControlFlow::Continue(());
         let mut fit = Fitting::new(&mut silent, Kept { journal: None, ..kept }, 0);
-        ladder::answer_anew(target, family, &mut posterior, plan, &mut fit)?;
+        match ladder::answer_anew(target, family, &mut posterior, plan, &mut fit) {
+            Err(Error::Interrupted) if gives_best => posterior.end_interrupted(),
+            answered => answered?,
+        }
         Ok(posterior)
     } else {
         fit_once(target, family, plan, &mut Fitting::new(observe, kept, 0))
@@ -113,9 +120,15 @@ pub(super) fn fit_once(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
+    let fitted = fit_to_the_end(target, family, plan, fit);
+    fit.or_best(fitted)
+}
+
+fn fit_to_the_end(target: &dyn Target, family: Family, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Posterior, Error> {
     let mut watch = Watch::new(target, plan.seed);
     let start = start_in(target, family, plan, fit).map_err(|error| watch.explain(error, fit))?;
-    watch.begin(&start.approximation, fit)?;
+    let begun = watch.begin(&start.approximation, fit);
+    fit.or_member(begun, target, plan, &start.approximation)?;
     let mut posterior = if family.kind == Kind::Auto {
         ladder::climb(target, start, plan, fit)?
     } else {
@@ -124,10 +137,12 @@ pub(super) fn fit_once(
             _ => run_beside(target, start.approximation, start.contained, plan, fit)?,
         };
         posterior.set_agreement(start.agreement);
-        ladder::answer_where_asked(target, &mut posterior, plan, fit)?;
+        let answered = ladder::answer_where_asked(target, &mut posterior, plan, fit);
+        fit.or_reached(answered, || Some(posterior.clone()))?;
         posterior
     };
-    let fault = watch.end(posterior.approximation(), fit)?;
+    let ended = watch.end(posterior.approximation(), fit);
+    let fault = fit.or_reached(ended, || Some(posterior.clone()))?;
     posterior.set_fault(fault);
     fit.finish(&mut posterior);
     Ok(posterior)
@@ -168,13 +183,26 @@ pub(super) fn fit_from_kept(
     kept: Kept<'_>,
 ) -> Result<Posterior, Error> {
     let mut fit = Fitting::new(observe, kept, 0);
+    let fitted = fit_from_to_the_end(target, start, plan, &mut fit);
+    fit.or_best(fitted)
+}
+
+fn fit_from_to_the_end(
+    target: &dyn Target,
+    start: Approximation,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<Posterior, Error> {
     let mut watch = Watch::new(target, plan.seed);
     if start.dim() == target.dim() {
-        watch.begin(&start, &fit)?;
+        let begun = watch.begin(&start, fit);
+        fit.or_member(begun, target, plan, &start)?;
     }
-    let mut posterior = run_from(target, start, plan, &mut fit)?;
-    ladder::answer_where_asked(target, &mut posterior, plan, &mut fit)?;
-    let fault = watch.end(posterior.approximation(), &mut fit)?;
+    let mut posterior = run_from(target, start, plan, fit)?;
+    let answered = ladder::answer_where_asked(target, &mut posterior, plan, fit);
+    fit.or_reached(answered, || Some(posterior.clone()))?;
+    let ended = watch.end(posterior.approximation(), fit);
+    let fault = fit.or_reached(ended, || Some(posterior.clone()))?;
     posterior.set_fault(fault);
     fit.finish(&mut posterior);
     Ok(posterior)
@@ -201,7 +229,7 @@ fn run_beside(
     if plan.goes_by_residuals(target, start.family())? {
         let is_free = plan.curvature != Curvature::LeastChange;
         let mut run = ResidualRun::new(target, start.clone(), plan)?;
-        let from = match fit.carry_open(&mut run) {
+        let from = match fit.carry_residual(&mut run) {
             // An edge through the start takes one of two mirrored draws.
             Err(Error::BadStart { .. }) if is_free => start,
             Ok(StopReason::Stagnated) if is_free && fit.steps_of_part() < plan.stop.max_steps => {
@@ -233,7 +261,8 @@ fn run_beside(
     run.contained = contained;
     let reason = fit.carry(&mut run)?;
     let before = run.evaluator.counts();
-    let (reason, remaining) = run.settle(reason, fit.remaining())?;
+    let settled = run.settle(reason, fit.remaining());
+    let (reason, remaining) = fit.or_reached(settled, || Some(run.posterior(StopReason::Interrupted, None)))?;
     fit.counts += run.evaluator.counts().since(before);
     Ok(run.posterior(reason, remaining))
 }

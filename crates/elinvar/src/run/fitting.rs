@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use super::components::GrowthState;
 use super::drive::{Driven, drive};
 use super::journal::{Content, Entry, Journal, Part};
+use super::pooled::PooledRun;
+use super::residual::ResidualRun;
 use super::{Counts, Plan, Run, Step, Stop, StopReason};
 use crate::Error;
 use crate::chains::Round;
@@ -20,7 +22,8 @@ pub(super) type Observer<'o> = &'o mut dyn FnMut(&Step) -> ControlFlow<()>;
 /// Where a fit is kept, who may interrupt it and who watches its chains; by default nowhere and nobody.
 ///
 /// An interrupt ends the fit with [`Error::Interrupted`] before its next batch of evaluations, whatever it is about:
-/// the search for a start, a step, or the verdict. With a journal the same call continues it.
+/// the search for a start, a step, or the verdict. With a journal the same call continues it; without one `gives_best`
+/// asks for what was reached.
 #[derive(Clone, Copy, Default)]
 pub struct Kept<'k> {
     /// Keeps the state of the fit.
@@ -29,6 +32,9 @@ pub struct Kept<'k> {
     pub interrupt: Option<&'k dyn Interrupt>,
     /// Sees the rounds of the chains that correct the fit.
     pub watch: Option<&'k (dyn Fn(&Round) + Sync)>,
+    /// Whether an interrupted fit without a journal gives the best that it has reached, unjudged and with the reason
+    /// [`StopReason::Interrupted`]. Before a start was found that is still [`Error::Interrupted`].
+    pub gives_best: bool,
 }
 
 impl<'k, J: Journal> From<&'k J> for Kept<'k> {
@@ -46,6 +52,9 @@ pub(super) struct Fitting<'f> {
     observe: Option<Observer<'f>>,
     journal: Option<&'f dyn Journal>,
     interrupt: Option<&'f dyn Interrupt>,
+    /// Whether it keeps the best so far when it is interrupted, and that.
+    pub(super) gives_best: bool,
+    pub(super) reached: Option<Box<Posterior>>,
     watch: Option<&'f (dyn Fn(&Round) + Sync)>,
     restart: usize,
     n_parts: usize,
@@ -77,6 +86,8 @@ impl<'f> Fitting<'f> {
             observe: Some(observe),
             journal: kept.journal,
             interrupt: kept.interrupt,
+            gives_best: kept.gives_best && kept.journal.is_none(),
+            reached: None,
             watch: kept.watch,
             restart,
             n_parts: 0,
@@ -146,11 +157,15 @@ impl<'f> Fitting<'f> {
         self.interrupt.is_some_and(Interrupt::is_raised)
     }
 
-    /// Drives a run as a piece of the fit.
+    /// Drives a run as a piece of the fit, which whoever may interrupt the fit may interrupt in every batch.
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry(&mut self, run: &mut Run<'_>) -> Result<StopReason, Error> {
+    pub(super) fn carry<'t>(&mut self, run: &mut Run<'t>) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
+        run.evaluator.obey(self.interrupt);
         let reason = drive(run, self)?;
         self.counts = run.counts();
         if let (Some(closing), Some(last)) = (run.closing(), self.trace.last_mut()) {
@@ -163,7 +178,25 @@ impl<'f> Fitting<'f> {
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry_open<R: Driven>(&mut self, run: &mut R) -> Result<StopReason, Error> {
+    pub(super) fn carry_residual<'t>(&mut self, run: &mut ResidualRun<'t>) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
+        run.obey(self.interrupt);
+        let reason = drive(run, self)?;
+        self.counts = run.counts_so_far();
+        Ok(reason)
+    }
+
+    /// [`Fitting::carry`] for a run from a pool, which needs no closing.
+    ///
+    /// # Errors
+    /// As [`drive`].
+    pub(super) fn carry_open<'t>(&mut self, run: &mut PooledRun<'t>) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
+        run.obey(self.interrupt);
         let reason = drive(run, self)?;
         self.counts = run.counts_so_far();
         Ok(reason)
@@ -187,7 +220,10 @@ impl<'f> Fitting<'f> {
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry_round(&mut self, run: &mut Run<'_>, growth: GrowthState) -> Result<StopReason, Error> {
+    pub(super) fn carry_round<'t>(&mut self, run: &mut Run<'t>, growth: GrowthState) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
         self.growth = Some(Box::new(growth));
         let reason = self.carry(run);
         self.growth = None;
@@ -198,11 +234,14 @@ impl<'f> Fitting<'f> {
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry_open_round<R: Driven>(
+    pub(super) fn carry_open_round<'t>(
         &mut self,
-        run: &mut R,
+        run: &mut PooledRun<'t>,
         growth: GrowthState,
-    ) -> Result<StopReason, Error> {
+    ) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
         self.growth = Some(Box::new(growth));
         let reason = self.carry_open(run);
         self.growth = None;

@@ -5,7 +5,7 @@ use super::fitting::Fitting;
 use super::start::bend;
 use super::{Correct, Counts, Plan, Start, Stop, StopReason};
 use crate::Error;
-use crate::chains::{Correction, Territories};
+use crate::chains::{Corrected, Correction, Doubt, SlowChains, Territories};
 use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::{Agreement, Estimate, GivenBy, Posterior, Rung, Verdict};
@@ -44,31 +44,36 @@ pub(super) fn climb(
     let mut evaluator = Evaluator::new(target, fit.interrupt());
     let is_bare = plan.correct == Correct::Never;
     if is_bare && !several && !shared {
-        for kind in [Kind::Skew, Kind::StudentT { a: tuning::ladder::STUDENT_T_SHAPE, learn: false }] {
+        for family in [Family::skew(), Family::student_t(tuning::ladder::STUDENT_T_SHAPE)] {
             if ladder.goes_on(fit) {
-                let start = bend(&mut evaluator, &fitted, of(kind), ladder.seed())?;
+                let start = bend(&mut evaluator, &fitted, of(family.kind), ladder.seed());
                 fit.counts += evaluator.take_counts();
+                let start = fit.or_reached(start, || ladder.reached())?;
                 ladder = ladder.step_onto(start, fit)?;
             }
         }
     }
     if (is_bare || several) && !shared && ladder.goes_on(fit) {
         let mixture = if several {
-            start.of_family(target, of(Kind::MogAuto), plan, fit)?
+            start.of_family(target, of(Kind::MogAuto), plan, fit)
         } else {
-            let mixture = bend(&mut evaluator, &fitted, of(Kind::MogAuto), ladder.seed())?;
+            let mixture = bend(&mut evaluator, &fitted, of(Kind::MogAuto), ladder.seed());
             fit.counts += evaluator.take_counts();
             mixture
         };
+        let mixture = fit.or_reached(mixture, || ladder.reached())?;
         ladder = ladder.step_onto(mixture, fit)?;
     }
     let mut charged = ladder.charged_seconds;
     let (mut posterior, is_over) = ladder.finish()?;
     let before = fit.clock.seconds();
     if !is_bare && !is_over {
-        answer(target, &mut posterior, plan, fit)?;
+        let covers = !several && !shared;
+        let slow = if covers { SlowChains::EndOnSeveralModes } else { SlowChains::GoOn };
+        let answered = answer(target, &mut posterior, plan, fit, slow);
+        fit.or_reached(answered, || Some(posterior.clone()))?;
         start.add_modes(posterior.take_elsewhere());
-        if start.agreement.modes.len() > 1 && !several && !shared {
+        if start.agreement.modes.len() > 1 && covers {
             (posterior, charged) = cover(target, start, posterior, plan, fit)?;
         }
     }
@@ -95,13 +100,21 @@ fn cover(
     }
     let family = Family { kind: Kind::MogAuto, covariance: posterior.family().covariance };
     (ladder.charged, ladder.charged_seconds) = (fit.counts, fit.clock.seconds());
-    let mixture = start.of_family(target, family, plan, fit)?;
-    let mut ladder = ladder.step_onto(mixture, fit)?;
+    let mixture = start.of_family(target, family, plan, fit);
+    let mixture = fit.or_reached(mixture, || Some(posterior.clone()))?;
+    let covered = ladder.step_onto(mixture, fit);
+    let mut ladder = fit.or_reached(covered, || Some(posterior.clone()))?;
     let is_trusted = ladder.top()?.verdict() == Some(Verdict::Trust);
     let goes_on = !is_trusted && !ladder.over && Territories::of(ladder.top()?.approximation()).is_some();
     if !is_trusted && !goes_on {
         posterior.set_rungs(ladder.rungs);
         let seconds = seconds(posterior.rungs());
+        let is_slow = |corrected: &Corrected| corrected.doubts.iter().any(|doubt| matches!(doubt, Doubt::Slow { .. }));
+        if posterior.corrected().is_some_and(is_slow) {
+            // They have ended for a mixture on which chains do not run.
+            let answered = answer(target, &mut posterior, plan, fit, SlowChains::GoOn);
+            fit.or_reached(answered, || Some(posterior.clone()))?;
+        }
         return Ok((posterior, seconds));
     }
     // The chains belong to what it took to get there.
@@ -111,7 +124,8 @@ fn cover(
     }
     let (mut covering, _) = ladder.finish()?;
     if goes_on {
-        answer(target, &mut covering, plan, fit)?;
+        let answered = answer(target, &mut covering, plan, fit, SlowChains::GoOn);
+        fit.or_reached(answered, || Some(covering.clone()))?;
     }
     let chains = covering.corrected().map_or(0.0, |corrected| corrected.seconds);
     let seconds = seconds(covering.rungs()) + chains;
@@ -128,7 +142,7 @@ pub(super) fn answer_where_asked(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<(), Error> {
-    if plan.correct == Correct::Always { answer(target, posterior, plan, fit) } else { Ok(()) }
+    if plan.correct == Correct::Always { answer(target, posterior, plan, fit, SlowChains::GoOn) } else { Ok(()) }
 }
 
 /// [`answer`] for the best of several fits, which carries the record of all.
@@ -153,7 +167,7 @@ pub(super) fn answer_anew(
             posterior.judge_by(&mut evaluator, judged, plan.seed)?;
         }
         fit.counts += evaluator.take_counts();
-        answer(target, posterior, plan, fit)?;
+        answer(target, posterior, plan, fit, SlowChains::GoOn)?;
     } else {
         answer_where_asked(target, posterior, plan, fit)?;
     }
@@ -171,6 +185,7 @@ pub(super) fn answer(
     posterior: &mut Posterior,
     plan: &Plan,
     fit: &mut Fitting<'_>,
+    slow: SlowChains,
 ) -> Result<(), Error> {
     let (stop, usual) = (&plan.stop, Correction::default());
     let gradients = stop.max_evaluations.saturating_sub(fit.counts.gradient).min(usual.max_gradients);
@@ -189,8 +204,9 @@ pub(super) fn answer(
     let trusted = posterior.verdict() == Some(Verdict::Trust) && posterior.given_by() != GivenBy::Approximation;
     let needed = insists || !trusted && posterior.is_worth_chains(&evaluator);
     if needed {
-        posterior.correct_by(&mut evaluator, &settings, fit.watch())?;
+        let corrected = posterior.correct_by(&mut evaluator, &settings, slow, fit.watch()).map(drop);
         fit.counts += evaluator.take_counts();
+        corrected?;
     }
     Ok(())
 }
@@ -249,6 +265,11 @@ impl<'t> Ladder<'t> {
         self.best.as_mut().map_or_else(Vec::new, |best| best.posterior.take_elsewhere())
     }
 
+    /// The best rung so far, for one who is interrupted on the way to the next.
+    fn reached(&self) -> Option<Posterior> {
+        self.best.as_ref().map(|best| best.posterior.clone())
+    }
+
     fn top(&self) -> Result<&Posterior, Error> {
         self.best.as_ref().map(|best| &best.posterior).ok_or(NO_RUNG)
     }
@@ -285,7 +306,8 @@ impl<'t> Ladder<'t> {
         }
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };
         let steps = if grows { grow } else { run_from };
-        let mut posterior = match steps(self.target, start, &plan, fit) {
+        let stepped = steps(self.target, start, &plan, fit);
+        let mut posterior = match fit.or_reached(stepped, || self.reached()) {
             // A bent start may stand where there is no density; the Gaussian one may not.
             Err(Error::BadStart { .. }) if self.best.is_some() => return Ok(self),
             outcome => outcome?,
@@ -298,12 +320,13 @@ impl<'t> Ladder<'t> {
         posterior.set_agreement(self.agreement.clone());
         let mut evaluator = Evaluator::new(self.target, fit.interrupt());
         let judged = affordable_draws(evaluator.about(), tuning::ladder::JUDGED_DRAWS);
-        if plan.correct == Correct::Never || grows || !posterior.is_worth_chains(&evaluator) {
-            posterior.judge_by(&mut evaluator, judged, plan.seed)?;
+        let judged = if plan.correct == Correct::Never || grows || !posterior.is_worth_chains(&evaluator) {
+            posterior.judge_by(&mut evaluator, judged, plan.seed).map(drop)
         } else {
-            posterior.weights_suffice(&mut evaluator, judged, plan.seed)?;
-        }
+            posterior.weights_suffice(&mut evaluator, judged, plan.seed).map(drop)
+        };
         fit.counts += evaluator.take_counts();
+        fit.or_reached(judged, || self.reached().or_else(|| Some(posterior.clone())))?;
         let Some(diagnostics) = posterior.diagnostics() else { return Ok(self) };
         let (elbo, pareto_k) = (diagnostics.elbo, diagnostics.pareto_k);
         let seconds = fit.clock.seconds();

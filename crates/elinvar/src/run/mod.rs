@@ -17,6 +17,7 @@ mod pace;
 mod pooled;
 mod printed;
 mod prior;
+mod reached;
 mod residual;
 mod restarts;
 mod review;

@@ -4,12 +4,14 @@ use super::Plan;
 use crate::Error;
 use crate::estimate::{Curvature, Sampling, ShapeEstimator};
 use crate::family::{Approximation, Kind};
+use crate::law::Law;
 use crate::rule::PriorTerm;
 use crate::target::{Covariance, Prior};
 
 /// Whether the declared prior is taken at the draws.
 pub(super) fn takes_prior_at_draws(start: &Approximation, prior: &Prior, plan: &Plan) -> bool {
-    let inside_h = matches!(start.family().kind, Kind::Mog { .. } | Kind::MogAuto | Kind::Nig { .. });
+    let is_nig = matches!(start.law(), Law::InverseGaussian(_));
+    let inside_h = is_nig || matches!(start.family().kind, Kind::Mog { .. } | Kind::MogAuto);
     // A matrix has its own box, with its own h.
     let is_matrix = matches!(start.family().kind, Kind::Matrix { .. });
     // A prior that shares w has no density of z alone.

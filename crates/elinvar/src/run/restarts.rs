@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::fit::fit_once;
 use super::fitting::{Fitting, Kept, Observer};
-use super::{Correct, Counts, Plan};
+use super::{Correct, Counts, Plan, StopReason};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::family::Family;
@@ -77,7 +77,7 @@ pub(super) fn best_of(
             }
         }
     });
-    merge(outcomes.into_iter().flatten().collect(), clock)
+    merge(outcomes.into_iter().flatten().collect(), clock, kept.gives_best && kept.journal.is_none())
 }
 
 /// Whether what went wrong is the record of a fit, not the fit.
@@ -96,7 +96,8 @@ fn seed_of(seed: u64, restart: usize) -> u64 {
 
 struct Fitted {
     posterior: Posterior,
-    elbo: Estimate,
+    /// Nothing where the fit was interrupted before anybody could know.
+    elbo: Option<Estimate>,
     counts: Counts,
 }
 
@@ -106,21 +107,27 @@ impl Fitted {
         let mut counts = posterior.counts();
         // A ladder has judged what it kept.
         let elbo = match posterior.diagnostics() {
-            Some(diagnostics) => diagnostics.elbo,
+            Some(diagnostics) => Some(diagnostics.elbo),
             None => {
                 let mut evaluator = Evaluator::new(target, fit.interrupt());
                 let n = tuning::restarts::JUDGED_DRAWS;
-                let diagnostics = posterior.importance_by(&mut evaluator, n, plan.seed, &[])?.diagnostics;
-                counts += diagnostics.counts;
-                diagnostics.elbo
+                match posterior.importance_by(&mut evaluator, n, plan.seed, &[]) {
+                    Ok(found) => {
+                        counts += found.diagnostics.counts;
+                        Some(found.diagnostics.elbo)
+                    }
+                    Err(Error::Interrupted) if fit.gives_best => None,
+                    Err(error) => return Err(error),
+                }
             }
         };
         Ok(Self { posterior, elbo, counts })
     }
 }
 
-/// The best of the fits that succeeded, or the first error if none did.
-fn merge(mut outcomes: Vec<Result<Fitted, Error>>, clock: Instant) -> Result<Posterior, Error> {
+/// The best of the fits that succeeded, or the first error if none did. Where they were interrupted and somebody wants
+/// the best so far, one whose bound is known is better than one whose bound is not.
+fn merge(mut outcomes: Vec<Result<Fitted, Error>>, clock: Instant, gives_best: bool) -> Result<Posterior, Error> {
     // The others were ended because of it.
     let broken = outcomes.iter().position(|outcome| matches!(outcome, Err(error) if is_of_journal(error)));
     if let Some(Err(error)) = broken.map(|r| outcomes.swap_remove(r)) {
@@ -130,29 +137,38 @@ fn merge(mut outcomes: Vec<Result<Fitted, Error>>, clock: Instant) -> Result<Pos
     let mut agreement = Agreement::default();
     let mut best: Option<Fitted> = None;
     let mut first_error = None;
+    let mut interrupted = false;
     // A restart that was continued has taken longer than this call.
     let mut seconds: f64 = 0.0;
     for outcome in outcomes {
         let fitted = match outcome {
             Ok(fitted) => fitted,
             // It was not the restart that failed, and without it the best is not known.
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(Error::Interrupted) if !gives_best => return Err(Error::Interrupted),
             Err(error) => {
+                interrupted |= matches!(error, Error::Interrupted);
                 first_error.get_or_insert(error);
                 continue;
             }
         };
         counts += fitted.counts;
         seconds = seconds.max(fitted.posterior.seconds());
-        agreement.restarts.push(fitted.elbo);
+        interrupted |= gives_best && fitted.posterior.stop_reason() == StopReason::Interrupted || fitted.elbo.is_none();
+        agreement.restarts.extend(fitted.elbo);
         agreement.join(fitted.posterior.agreement());
-        if best.as_ref().is_none_or(|best| fitted.elbo.value > best.elbo.value) {
+        let bound = |fitted: &Fitted| fitted.elbo.map_or(f64::NEG_INFINITY, |elbo| elbo.value);
+        if best.as_ref().is_none_or(|best| bound(&fitted) > bound(best)) {
             best = Some(fitted);
         }
     }
     match (best, first_error) {
         (Some(Fitted { mut posterior, .. }), _) => {
-            posterior.set_agreement(agreement);
+            if interrupted {
+                // What it has found stays with it.
+                posterior.end_interrupted();
+            } else {
+                posterior.set_agreement(agreement);
+            }
             posterior.set_cost(counts, seconds.max(clock.elapsed().as_secs_f64()));
             Ok(posterior)
         }

@@ -61,10 +61,13 @@ impl Run<'_> {
                 if self.best.as_ref().is_some_and(|best| found.elbo < best.elbo)
                     && let Some(mut best) = self.best.take()
                 {
-                    if let Some(again) = self.findings_at(&mut best.q)? {
+                    let again = self.findings_at(&mut best.q);
+                    if let Ok(Some(again)) = &again {
                         (best.elbo, best.elbo_se) = (again.elbo, again.elbo_se);
                     }
+                    // Kept also where that was interrupted.
                     self.best = Some(best);
+                    again?;
                 }
                 self.learn(candidate, found);
                 self.weigh_contained()?;

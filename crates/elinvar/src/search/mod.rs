@@ -114,6 +114,11 @@ impl Mode {
         Self { centre: at.z, metric, log_p: at.log_p, log_mass, found_by: 1 }
     }
 
+    /// Whether it is at a place, but for a small part of its width: ends of climbs to one mode differ by that.
+    pub(crate) fn is_at(&self, place: &[f64]) -> bool {
+        self.metric.square_distance(place, &self.centre) < 0.25
+    }
+
     /// What is told of it.
     pub(crate) fn record(&self) -> ModeRecord {
         ModeRecord {
@@ -169,9 +174,7 @@ impl<'t> Search<'t> {
                 false
             }
             (End::Mode, Some(metric)) => {
-                // Ends of two climbs to one mode differ by a small part of its width.
-                let same = |mode: &&mut Mode| mode.metric.square_distance(&point.z, &mode.centre) < 0.25;
-                if let Some(mode) = self.modes.iter_mut().find(same) {
+                if let Some(mode) = self.modes.iter_mut().find(|mode| mode.is_at(&point.z)) {
                     mode.found_by += 1;
                     return false;
                 }

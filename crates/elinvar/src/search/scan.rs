@@ -79,7 +79,7 @@ pub(crate) fn scan(evaluator: &mut Evaluator<'_>, surroundings: Surroundings<'_>
         let Some(metric) = cautious(&precision, &point.gradient, dot(&x, &x).sqrt()) else { continue };
         let known = Known::Beside { modes: &modes, metric: &metric };
         if let Some(mode) = climb_to_mode(&mut probe, point.z, known, Covariance::Full)?
-            && !modes.iter().any(|other: &Mode| other.metric.square_distance(&mode.centre, &other.centre) < 0.25)
+            && !modes.iter().any(|other: &Mode| other.is_at(&mode.centre))
         {
             modes.push(mode);
         }

@@ -1,27 +1,6 @@
 //! Weighted sums of Hessians: which draws with which weights, and where the sums go.
 
-use serde::{Deserialize, Serialize};
-
-/// Whether a scale matrix is a full symmetric matrix or a diagonal:
-/// [`Family::with_covariance`](crate::Family::with_covariance).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Covariance {
-    /// All d(d+1)/2 entries.
-    Full,
-    /// The diagonal only.
-    Diagonal,
-}
-
-impl Covariance {
-    /// How many numbers store one matrix of dimension `dim`.
-    pub fn n_entries(self, dim: usize) -> usize {
-        match self {
-            Covariance::Full => dim * dim,
-            Covariance::Diagonal => dim,
-        }
-    }
-}
+use super::{Covariance, Shape};
 
 /// K weighted sums over draws: sum k has `per_row` weights, for the draws from `k * stride` on.
 #[derive(Clone, Copy, Debug)]
@@ -90,8 +69,7 @@ impl<'a> Contraction<'a> {
 /// Where contracted Hessians go: one symmetric matrix (column-major, both triangles) or one diagonal per sum.
 #[derive(Debug)]
 pub struct CurvatureMut<'a> {
-    covariance: Covariance,
-    dim: usize,
+    shape: Shape,
     entries: &'a mut [f64],
 }
 
@@ -103,22 +81,22 @@ impl<'a> CurvatureMut<'a> {
     pub fn new(covariance: Covariance, dim: usize, entries: &'a mut [f64]) -> Self {
         let n = covariance.n_entries(dim);
         assert!(n > 0 && entries.len().is_multiple_of(n), "curvature entries come in matrices of {n}");
-        Self { covariance, dim, entries }
+        Self { shape: Shape::new(covariance, dim), entries }
     }
 
     /// Full or diagonal.
     pub fn covariance(&self) -> Covariance {
-        self.covariance
+        self.shape.covariance()
     }
 
     /// Number of coordinates.
     pub fn dim(&self) -> usize {
-        self.dim
+        self.shape.dim()
     }
 
     /// The entries of matrix `k`: d² numbers when full, d when diagonal.
     pub(crate) fn entries_mut(&mut self, k: usize) -> &mut [f64] {
-        let n = self.covariance.n_entries(self.dim);
+        let n = self.shape.n_entries();
         &mut self.entries[k * n..(k + 1) * n]
     }
 
@@ -134,48 +112,18 @@ impl<'a> CurvatureMut<'a> {
 
     /// Adds `c x xᵀ` to matrix `k`.
     pub fn add_outer(&mut self, k: usize, c: f64, x: &[f64]) {
-        let dim = self.dim;
-        match self.covariance {
-            Covariance::Full => {
-                for (column, xj) in self.entries_mut(k).chunks_exact_mut(dim).zip(x) {
-                    for (entry, xi) in column.iter_mut().zip(x) {
-                        // In this order both triangles round alike.
-                        *entry += c * (xi * xj);
-                    }
-                }
-            }
-            Covariance::Diagonal => {
-                for (entry, xi) in self.entries_mut(k).iter_mut().zip(x) {
-                    *entry += c * (xi * xi);
-                }
-            }
-        }
+        self.shape.add_outer_alike(c, x, self.entries_mut(k));
     }
 
     /// Adds `c I` to matrix `k`.
     pub fn add_identity(&mut self, k: usize, c: f64) {
-        let step = match self.covariance {
-            Covariance::Full => self.dim + 1,
-            Covariance::Diagonal => 1,
-        };
-        self.entries_mut(k).iter_mut().step_by(step).for_each(|entry| *entry += c);
+        let stride = self.shape.stride();
+        self.entries_mut(k).iter_mut().step_by(stride).for_each(|entry| *entry += c);
     }
 
     /// Adds `c` times a full column-major matrix (its diagonal, when this view is diagonal) to matrix `k`.
     pub fn add_matrix(&mut self, k: usize, c: f64, matrix: &[f64]) {
-        let dim = self.dim;
-        match self.covariance {
-            Covariance::Full => {
-                for (entry, value) in self.entries_mut(k).iter_mut().zip(matrix) {
-                    *entry += c * value;
-                }
-            }
-            Covariance::Diagonal => {
-                for (i, entry) in self.entries_mut(k).iter_mut().enumerate() {
-                    *entry += c * matrix[i * dim + i];
-                }
-            }
-        }
+        self.shape.add_full(c, matrix, self.entries_mut(k));
     }
 }
 

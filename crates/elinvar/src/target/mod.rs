@@ -15,6 +15,7 @@ mod parameters;
 mod prior;
 mod row_space;
 mod shape;
+pub mod shards;
 mod support;
 mod transform;
 mod transforms;
@@ -32,7 +33,7 @@ pub use by_point::{
     SumOverRows, from_fn, from_fns, from_values, sum_over_rows,
 };
 pub use column_scale::ColumnScale;
-pub use curvature::{Contraction, Covariance, CurvatureMut};
+pub use curvature::{Contraction, CurvatureMut};
 pub use draws::{DrawBuffer, Draws};
 pub use fault::Fault;
 pub(crate) use minibatch::Minibatch;
@@ -41,7 +42,7 @@ pub use parameters::{Parameters, Size};
 pub use prior::Prior;
 pub(crate) use prior::{PriorPrecision, SharedT};
 pub use row_space::RowSpace;
-pub use shape::Shape;
+pub use shape::{Covariance, Shape};
 pub use support::Support;
 pub use transform::Transform;
 pub(crate) use transforms::Combination;

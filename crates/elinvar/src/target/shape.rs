@@ -1,7 +1,38 @@
 //! Which entries of a symmetric matrix are stored, and how sums of products are added to them.
 
-use super::Covariance;
+use serde::{Deserialize, Serialize};
+
 use crate::linalg::{axpy, dot, eigen, products};
+
+/// Whether a scale matrix is a full symmetric matrix or a diagonal:
+/// [`Family::with_covariance`](crate::Family::with_covariance).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Covariance {
+    /// All d(d+1)/2 entries.
+    Full,
+    /// The diagonal only.
+    Diagonal,
+}
+
+impl std::fmt::Display for Covariance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Covariance::Full => "full",
+            Covariance::Diagonal => "diagonal",
+        })
+    }
+}
+
+impl Covariance {
+    /// How many numbers store one matrix of dimension `dim`.
+    pub fn n_entries(self, dim: usize) -> usize {
+        match self {
+            Covariance::Full => dim * dim,
+            Covariance::Diagonal => dim,
+        }
+    }
+}
 
 /// The shape of a symmetric matrix of dimension d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +123,34 @@ impl Shape {
         }
     }
 
+    /// The same with products that round alike in both triangles.
+    pub(crate) fn add_outer_alike(self, c: f64, v: &[f64], acc: &mut [f64]) {
+        match self {
+            Shape::Full(dim) => {
+                for (column, vj) in acc.chunks_exact_mut(dim).zip(v) {
+                    for (entry, vi) in column.iter_mut().zip(v) {
+                        *entry += c * (vi * vj);
+                    }
+                }
+            }
+            Shape::Diagonal(_) => {
+                for (entry, vi) in acc.iter_mut().zip(v) {
+                    *entry += c * (vi * vi);
+                }
+            }
+        }
+    }
+
+    /// acc += c M for a full matrix M, as far as this shape stores it.
+    pub(crate) fn add_full(self, c: f64, full: &[f64], acc: &mut [f64]) {
+        match self {
+            Shape::Full(_) => acc.iter_mut().zip(full).for_each(|(entry, value)| *entry += c * value),
+            Shape::Diagonal(dim) => {
+                acc.iter_mut().zip(full.iter().step_by(dim + 1)).for_each(|(entry, value)| *entry += c * value);
+            }
+        }
+    }
+
     /// acc += Σ_s w_s r_s r_sᵀ; only the lower triangle is written until [`Shape::complete`].
     pub(crate) fn add_weighted_gram(self, r: &[f64], w: &[f64], scratch: &mut [f64], acc: &mut [f64]) {
         match self {
@@ -132,6 +191,34 @@ impl Shape {
             Shape::Diagonal(dim) => {
                 out.iter_mut().step_by(dim + 1).zip(matrix).for_each(|(entry, m)| *entry += c * m);
             }
+        }
+    }
+}
+
+/// What the exact view of the theory asks besides.
+#[cfg(feature = "theory")]
+impl Shape {
+    /// Rows and columns (i, j), i ≥ j, of its free entries, in their order.
+    pub(crate) fn positions(self) -> Vec<(usize, usize)> {
+        match self {
+            Shape::Full(dim) => (0..dim).flat_map(|j| (j..dim).map(move |i| (i, j))).collect(),
+            Shape::Diagonal(dim) => (0..dim).map(|i| (i, i)).collect(),
+        }
+    }
+
+    /// Index of such an entry.
+    pub(crate) fn index(self, i: usize, j: usize) -> usize {
+        match self {
+            Shape::Full(dim) => j * dim + i,
+            Shape::Diagonal(_) => i,
+        }
+    }
+
+    /// (Mv)_i.
+    pub(crate) fn row_times(self, matrix: &[f64], i: usize, v: &[f64]) -> f64 {
+        match self {
+            Shape::Full(dim) => dot(&matrix[i * dim..(i + 1) * dim], v),
+            Shape::Diagonal(_) => matrix[i] * v[i],
         }
     }
 }

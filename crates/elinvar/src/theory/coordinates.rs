@@ -6,30 +6,14 @@ use crate::block::{BlockGradient, Location, Scale};
 use crate::linalg::{axpy, dot};
 use crate::target::Shape;
 
-/// Rows and columns (i, j), i ≥ j, of the Σ part, in their order.
-pub(super) fn positions(shape: Shape) -> Vec<(usize, usize)> {
-    match shape {
-        Shape::Full(dim) => (0..dim).flat_map(|j| (j..dim).map(move |i| (i, j))).collect(),
-        Shape::Diagonal(dim) => (0..dim).map(|i| (i, i)).collect(),
-    }
-}
-
 /// How often an entry occurs in its symmetric matrix.
 pub(super) fn multiplicity(i: usize, j: usize) -> f64 {
     if i == j { 1.0 } else { 2.0 }
 }
 
-/// Index of (i, j) in the entries of a scale matrix.
-pub(super) fn entry(shape: Shape, i: usize, j: usize) -> usize {
-    match shape {
-        Shape::Full(dim) => j * dim + i,
-        Shape::Diagonal(_) => i,
-    }
-}
-
 /// Number of coordinates of a block with r columns of B.
 pub(super) fn count(shape: Shape, r: usize) -> usize {
-    shape.dim() * r + positions(shape).len()
+    shape.dim() * r + shape.positions().len()
 }
 
 /// X Ω for the d × r matrix X.
@@ -62,7 +46,7 @@ pub(super) fn natural(block: &Location) -> Vec<f64> {
     block.scale().factor_times(&white, &mut out);
     let precision = block.scale().precision();
     out.extend(
-        positions(block.scale().shape()).iter().map(|&(i, j)| -0.5 * precision[entry(block.scale().shape(), i, j)]),
+        block.scale().shape().positions().iter().map(|&(i, j)| -0.5 * precision[block.scale().shape().index(i, j)]),
     );
     out
 }
@@ -71,9 +55,9 @@ pub(super) fn natural(block: &Location) -> Vec<f64> {
 pub(super) fn from_natural(shape: Shape, r: usize, eta: &[f64]) -> Result<Location, Error> {
     let dim = shape.dim();
     let mut precision = vec![0.0; shape.n_entries()];
-    for (&(i, j), value) in positions(shape).iter().zip(&eta[dim * r..]) {
-        precision[entry(shape, i, j)] = -2.0 * value;
-        precision[entry(shape, j, i)] = -2.0 * value;
+    for (&(i, j), value) in shape.positions().iter().zip(&eta[dim * r..]) {
+        precision[shape.index(i, j)] = -2.0 * value;
+        precision[shape.index(j, i)] = -2.0 * value;
     }
     let scale = Scale::from_precision(shape, precision)?;
     let mut b = eta[..dim * r].to_vec();
@@ -93,7 +77,10 @@ pub(super) fn expectation(block: &Location, omega: &[f64]) -> Vec<f64> {
     let d = block.dim();
     let mut out = times(block.b(), omega, d);
     let sigma = covariance(block.scale());
-    let second: Vec<f64> = positions(block.scale().shape())
+    let second: Vec<f64> = block
+        .scale()
+        .shape()
+        .positions()
         .iter()
         .map(|&(i, j)| multiplicity(i, j) * (product_entry(&out, block.b(), d, i, j) + sigma[j * d + i]))
         .collect();
@@ -108,7 +95,7 @@ pub(super) fn from_expectation(shape: Shape, r: usize, omega_inv: &[f64], m: &[f
     let (first, second) = m.split_at(dim * r);
     let b = times(first, omega_inv, dim);
     let mut sigma = vec![0.0; dim * dim];
-    for (&(i, j), value) in positions(shape).iter().zip(second) {
+    for (&(i, j), value) in shape.positions().iter().zip(second) {
         let value = value / multiplicity(i, j) - product_entry(&b, first, dim, i, j);
         (sigma[j * dim + i], sigma[i * dim + j]) = (value, value);
     }
@@ -119,9 +106,9 @@ pub(super) fn from_expectation(shape: Shape, r: usize, omega_inv: &[f64], m: &[f
     })?;
     let full = covariance(&inverse);
     let mut precision = vec![0.0; shape.n_entries()];
-    for (i, j) in positions(shape) {
-        precision[entry(shape, i, j)] = full[j * dim + i];
-        precision[entry(shape, j, i)] = full[j * dim + i];
+    for (i, j) in shape.positions() {
+        precision[shape.index(i, j)] = full[j * dim + i];
+        precision[shape.index(j, i)] = full[j * dim + i];
     }
     Location::new(b, Scale::from_precision(shape, precision)?)
 }
@@ -136,7 +123,7 @@ pub(super) fn with_expectation(block: &Location, omega_inv: &[f64], m: &[f64]) -
 /// t = (zũᵀ/s, zzᵀ/s) in dual coordinates.
 pub(super) fn statistics(shape: Shape, z: &[f64], u: &[f64], s: f64) -> Vec<f64> {
     let first = u.iter().flat_map(|u| z.iter().map(move |z| z * u / s));
-    let positions = positions(shape);
+    let positions = shape.positions();
     let second = positions.iter().map(|&(i, j)| multiplicity(i, j) * z[i] * z[j] / s);
     first.chain(second).collect()
 }
@@ -183,7 +170,7 @@ pub(super) fn fisher(block: &Location, omega: &[f64]) -> Vec<f64> {
         block.scale().whiten_gradient(&mut x);
         directions.push((x, vec![0.0; d * d]));
     }
-    for (i, j) in positions(block.scale().shape()) {
+    for (i, j) in block.scale().shape().positions() {
         let mut x = vec![0.0; n_b];
         for (x, b) in x.chunks_exact_mut(d).zip(block.b().chunks_exact(d)) {
             x[i] = 2.0 * b[j];
@@ -211,14 +198,11 @@ pub(super) fn natural_gradient(block: &Location, gradient: &BlockGradient, omega
     let mut out = times(&gradient.b, omega_inv, d);
     for (column, b) in out.chunks_exact_mut(d).zip(block.b().chunks_exact(d)) {
         for (i, value) in column.iter_mut().enumerate() {
-            *value += match block.scale().shape() {
-                Shape::Full(_) => dot(&gradient.g[i * d..(i + 1) * d], b),
-                Shape::Diagonal(_) => gradient.g[i] * b[i],
-            };
+            *value += block.scale().shape().row_times(&gradient.g, i, b);
         }
     }
     out.extend(
-        positions(block.scale().shape()).iter().map(|&(i, j)| -0.5 * gradient.g[entry(block.scale().shape(), i, j)]),
+        block.scale().shape().positions().iter().map(|&(i, j)| -0.5 * gradient.g[block.scale().shape().index(i, j)]),
     );
     out
 }

@@ -3,6 +3,7 @@
 use super::{Exact, coordinates};
 use crate::Error;
 use crate::family::{Approximation, Family, Gradient, Kind, MeanVariance, Omega};
+use crate::law::Law;
 use crate::random::Stream;
 use crate::special::gamma::{digamma_minus_log, inverse_digamma_minus_log, trigamma_minus_inv};
 
@@ -106,7 +107,7 @@ impl Approximation {
 
     fn shape_a(&self) -> Option<f64> {
         match self.family().kind {
-            Kind::StudentT { a, .. } => Some(a),
+            Kind::Mixed { law: Law::InverseGamma(law) } => Some(law.shape()),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! The exact view of the tensor-variate Gaussian: for each group the blocks W, P_1, …, P_K (mathematics §6.1, §10.5).
 
-use super::coordinates::{covariance, entry, multiplicity, positions};
+use super::coordinates::{covariance, multiplicity};
 use super::{Multilinear, check_length};
 use crate::Error;
 use crate::block::{Scale, Stack, Tensor};
@@ -76,15 +76,15 @@ fn contracted(group: &Tensor, j: usize, x: &[f64], y: &[f64]) -> Vec<f64> {
 
 /// The entries of a symmetric matrix in dual coordinates.
 fn dual(shape: Shape, matrix: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-    positions(shape).iter().map(|&(i, j)| multiplicity(i, j) * matrix(i, j)).collect()
+    shape.positions().iter().map(|&(i, j)| multiplicity(i, j) * matrix(i, j)).collect()
 }
 
 /// The matrix of a factor with these entries at the positions of its triangle.
 fn stored(shape: Shape, values: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; shape.n_entries()];
-    for (&(i, j), value) in positions(shape).iter().zip(values) {
-        out[entry(shape, i, j)] = *value;
-        out[entry(shape, j, i)] = *value;
+    for (&(i, j), value) in shape.positions().iter().zip(values) {
+        out[shape.index(i, j)] = *value;
+        out[shape.index(j, i)] = *value;
     }
     out
 }
@@ -102,7 +102,7 @@ impl Multilinear for Approximation {
             Block::Factor(j) => {
                 let factor = &group.factors()[j];
                 let shape = factor.shape();
-                positions(shape).iter().map(|&(i, j)| factor.precision()[entry(shape, i, j)]).collect()
+                shape.positions().iter().map(|&(i, j)| factor.precision()[shape.index(i, j)]).collect()
             }
         }
     }
@@ -145,7 +145,7 @@ impl Multilinear for Approximation {
             Block::Factor(j) => {
                 let d = group.factors()[j].dim();
                 let square = contracted(group, j, group.w(), group.w());
-                let places = positions(group.factors()[j].shape());
+                let places = group.factors()[j].shape().positions();
                 let v: Vec<f64> = places
                     .iter()
                     .zip(expectation)
@@ -201,7 +201,7 @@ impl Multilinear for Approximation {
                 let factor = &group.factors()[j];
                 let d = factor.dim();
                 let v = covariance(factor);
-                let places = positions(group.factors()[j].shape());
+                let places = group.factors()[j].shape().positions();
                 // tr(V A V B) for A = e_a e_bᵀ + e_b e_aᵀ (once on the diagonal), likewise B.
                 let product = |&(a, b): &(usize, usize), &(c, e): &(usize, usize)| {
                     let cross = 2.0 * (v[a * d + c] * v[b * d + e] + v[a * d + e] * v[b * d + c]);
@@ -223,7 +223,7 @@ impl Multilinear for Approximation {
                 let within: usize = group.factors()[..j].iter().map(|factor| factor.precision().len()).sum();
                 let shape = group.factors()[j].shape();
                 let own = &gradient.blocks[g].g[within..];
-                positions(shape).iter().map(|&(a, b)| own[entry(shape, a, b)]).collect()
+                shape.positions().iter().map(|&(a, b)| own[shape.index(a, b)]).collect()
             }
         }
     }

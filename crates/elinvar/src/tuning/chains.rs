@@ -61,6 +61,10 @@ pub(crate) const STANDING_STILL: [f64; 2] = [0.6, 0.4];
 /// Rosenbrock's valleys, bananas and funnels three of the four wrong ones took 22 to 44 steps, two right ones 29 and
 /// 34, all others less than 19.
 pub(crate) const SLOW: f64 = 20.0;
+/// States of slow chains from which modes are climbed to, gradients after which no climb begins, and so many more for
+/// each coordinate. Not tuned.
+pub(crate) const CLIMBS: usize = 12;
+pub(crate) const CLIMBING_GRADIENTS: [u64; 2] = [200, 20];
 /// Share of the points at which a density may be undefined. Not tuned.
 pub(crate) const UNDEFINED: f64 = 0.01;
 /// Standard deviations beyond which a mode is another place than that of the chains. Not tuned.
@@ -87,6 +91,8 @@ pub(crate) const LIGHT_PLACE: f64 = 1e-3;
 /// the density there, means are then off by 0.02 standard deviations at most. Not tuned.
 pub(crate) const BORDER: f64 = 1.0;
 pub(crate) const AT_THE_BORDER: f64 = 0.004;
+/// Draws of two components by which it is seen that they keep apart where no valley is between them. Not tuned.
+pub(crate) const BORDER_DRAWS: usize = 1_024;
 /// Draws of the bridge that gives the mass of a place, at first and at most: they are doubled until the error of its
 /// logarithm is this, with which means are known to 0.04 standard deviations where two modes are alike. Not tuned.
 pub(crate) const MASS_DRAWS: [usize; 2] = [512, 8_192];

@@ -1,7 +1,7 @@
 //! `nig` and `snig` with a learned λ: that its slope is that of the bound, what a step does, what fits find, and that
 //! nothing drives it out of its domain.
 
-use elinvar::family::{Approximation, Kind};
+use elinvar::family::Approximation;
 use elinvar::internals::family::{
     Batch, DrawPlan, Estimator, MeanVarianceEstimator, NoiseKey, Scratch, Seen, StepRequest, Stepping as _,
 };
@@ -18,11 +18,11 @@ use elinvar::{Family, Plan, Posterior};
 use crate::subjects::{Member, logistic, numbers};
 
 fn nig(lambda: f64) -> Family {
-    Family { kind: Kind::Nig { lambda, learn: true }, covariance: Covariance::Full }
+    Family::nig(lambda).learned()
 }
 
 fn snig(lambda: f64) -> Family {
-    Family { kind: Kind::Snig { lambda, learn: true }, covariance: Covariance::Full }
+    Family::snig(lambda).learned()
 }
 
 fn member(family: Family, dim: usize) -> Approximation {
@@ -36,8 +36,8 @@ fn lambda(q: &Approximation) -> f64 {
 
 /// The law of the family with another λ, which stays.
 fn law(family: Family, lambda: f64) -> Law {
-    match family.kind {
-        Kind::Nig { .. } => InverseGaussian::new(lambda).unwrap().into(),
+    match family.name() {
+        "nig" => InverseGaussian::new(lambda).unwrap().into(),
         _ => ReciprocalInverseGaussian::new(lambda).unwrap().into(),
     }
 }
@@ -105,11 +105,8 @@ fn the_slope_is_that_of_the_bound_under_every_prior() {
                 .collect();
             let values: Vec<f64> = points.iter().map(|(z, _)| log_p(*z)).collect();
             let bound = |lambda: f64| -> f64 {
-                let kind = match family.kind {
-                    Kind::Nig { .. } => Kind::Nig { lambda, learn: true },
-                    _ => Kind::Snig { lambda, learn: true },
-                };
-                let q = member(Family { kind, ..family }, 1);
+                let of = if family.name() == "nig" { nig } else { snig };
+                let q = member(of(lambda), 1);
                 points
                     .iter()
                     .zip(&values)

@@ -4,7 +4,7 @@
 use crate::state::{BlockState, State, Stated};
 use elinvar::block::{Location, Scale};
 use elinvar::estimate::{Curvature, ShapeEstimator};
-use elinvar::family::{Approximation, Kind};
+use elinvar::family::Approximation;
 use elinvar::internals::Numbers;
 use elinvar::internals::Whitening;
 use elinvar::internals::estimate::shape_slope_by_traces;
@@ -34,8 +34,7 @@ fn member(family: Family, dim: usize) -> Approximation {
 fn learned(a: f64, dim: usize) -> Approximation {
     let block =
         Location::new(numbers(dim, 3), Scale::from_precision(Shape::Full(dim), precision(dim)).unwrap()).unwrap();
-    let family = Family { kind: Kind::StudentT { a, learn: true }, covariance: Covariance::Full };
-    Approximation::single(family, block).unwrap()
+    Approximation::single(Family::student_t(a).learned(), block).unwrap()
 }
 
 /// w and tr(Σ∇²f) of 2¹⁴ draws, f the negative log likelihood.
@@ -75,7 +74,7 @@ fn the_tail_of_a_t_is_found() {
                 assert!(kl + 3.0 * error < 0.005, "d = {dim}, seed {seed}: KL = {kl:.5} ± {error:.5}");
                 assert!((tail.a - 3.0).abs() < 2.0 * stated, "d = {dim}, seed {seed}: {tail:?}");
                 assert_eq!(tail.degrees_of_freedom, 2.0 * tail.a);
-                assert_eq!(posterior.family().kind, Kind::StudentT { a: tail.a, learn: true });
+                assert_eq!(posterior.family(), Family::student_t(tail.a).learned());
             }
         }
     }

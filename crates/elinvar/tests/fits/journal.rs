@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use elinvar::chains::Round;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::Curvature;
 use elinvar::family::Family;
@@ -75,7 +76,7 @@ impl Interrupt for Notes {
 
 /// Notes that end the fit, too.
 fn ended_by(notes: &Notes) -> Kept<'_> {
-    Kept { journal: Some(notes), interrupt: Some(notes), watch: None }
+    Kept { journal: Some(notes), interrupt: Some(notes), ..Kept::default() }
 }
 
 fn go_on(_: &Step) -> ControlFlow<()> {
@@ -250,6 +251,37 @@ fn ladders_and_restarts_are_continued() {
     check_interrupted(&target, Family::mog(3), &three, 101);
     check_killed(&target, Family::skew(), &three, 29);
     check_interrupted(&two_modes(), Family::auto(), &three, 101);
+}
+
+/// Raised after a round of chains: not one gradient more is asked for, whatever they were about to do, and the same
+/// call leads to the bits of a fit that was left alone.
+#[test]
+fn chains_end_before_their_next_batch_and_begin_anew() {
+    let regression = Counting::new(BetaBinomial::cancer_mortality());
+    let two = two_modes();
+    let on_modes = GradientsOnly(&two);
+    let (family, plan) = (Family::auto(), Plan::default());
+    for target in [&regression as &dyn Target, &on_modes] {
+        let straight = fit(target, family, &plan).unwrap();
+        assert!(straight.corrected().is_some());
+        let notes = Notes::default();
+        for last in [1, 2, 3, 4] {
+            let (rounds, asked) = (AtomicU64::new(0), AtomicU64::new(0));
+            let watch = |_: &Round| {
+                if rounds.fetch_add(1, Ordering::Relaxed) + 1 == last {
+                    asked.store(regression.asked().0, Ordering::Relaxed);
+                }
+            };
+            let raised = || rounds.load(Ordering::Relaxed) >= last;
+            let kept = Kept { journal: Some(&notes), interrupt: Some(&raised), watch: Some(&watch) };
+            let ended = fit_journaled(target, family, &plan, &mut go_on, kept);
+            assert!(matches!(ended, Err(Error::Interrupted)), "{last} rounds: {ended:?}");
+            assert_eq!(rounds.into_inner(), last);
+            assert_eq!(regression.asked().0, asked.into_inner());
+        }
+        let continued = fit_journaled(target, family, &plan, &mut go_on, &notes).unwrap();
+        assert_eq!(everything(&continued), everything(&straight));
+    }
 }
 
 #[test]

@@ -18,6 +18,8 @@ mod face;
 mod faults;
 mod files;
 mod growth;
+mod interrupted;
+mod interrupts;
 mod journal;
 mod ladder;
 mod modes;

@@ -2,9 +2,12 @@
 
 use elinvar::internals::special::gamma::{digamma, ln_gamma, trigamma};
 use elinvar::internals::special::logistic::log_sum_exp;
+use elinvar::model::GaussianMixture;
 use elinvar::posterior::{GivenBy, Verdict};
 use elinvar::target::{Target, from_fn};
 use elinvar::{Family, Plan, Posterior};
+
+use crate::subjects::GradientsOnly;
 
 /// The shape of the log-gamma law that every coordinate of a mode has: its skewness is −0.6.
 const SHAPE: f64 = 3.0;
@@ -91,4 +94,45 @@ fn modes_without_a_valley_are_one_place() {
     assert!(posterior.corrected().is_none_or(|corrected| corrected.modes.is_empty()));
     assert_eq!(posterior.verdict(), Some(Verdict::Trust), "{:?}", posterior.judgement());
     assert!(is_right(&posterior, 2.5));
+}
+
+/// 1 − w of N(0, I) and w of N((at, 0, …), sd² I), by gradients alone: whether the answer is right, and the fit.
+fn beside(dim: usize, weight: f64, at: f64, sd: f64, seed: u64) -> (bool, Posterior) {
+    let mut means = vec![0.0; 2 * dim];
+    means[dim] = at;
+    let mut covariances = vec![0.0; 2 * dim * dim];
+    for i in 0..dim {
+        covariances[i * (dim + 1)] = 1.0;
+        covariances[dim * dim + i * (dim + 1)] = sd * sd;
+    }
+    let target = GaussianMixture::new(&[1.0 - weight, weight], means, &covariances).unwrap();
+    let plan = Plan { seed, ..Plan::default() };
+    let posterior = elinvar::run::fit(&GradientsOnly(&target), Family::auto(), &plan).unwrap();
+    let right = posterior.summary(2, 1).coordinates.iter().enumerate().all(|(i, number)| {
+        let away = if i == 0 { at } else { 0.0 };
+        let variance = 1.0 - weight + weight * sd * sd + weight * (1.0 - weight) * away * away;
+        let (off, ratio) = ((number.mean.value - weight * away).abs(), number.sd.value / variance.sqrt());
+        off < 0.1 * variance.sqrt() && (ratio - 1.0).abs() < 0.15
+    });
+    (right, posterior)
+}
+
+/// A spike that the look around has met is weighed, though no valley is around it. All numbers follow from the seeds.
+#[test]
+fn a_spike_has_its_share() {
+    for (weight, at, sd) in [(0.2, 1.5, 0.002), (0.35, 2.5, 0.01)] {
+        let (right, posterior) = beside(1, weight, at, sd, 1);
+        assert_eq!(posterior.verdict(), Some(Verdict::Trust), "{at}: {:?}", posterior.judgement());
+        assert!(right && posterior.counts().gradient < 30_000, "{at}: {:?}", posterior.counts());
+    }
+}
+
+/// Two modes that chains cross between now and then, and of which no search has met the second: chains that move slowly
+/// are asked where they would climb to.
+#[test]
+fn slow_chains_on_two_modes_find_them() {
+    let (right, posterior) = beside(3, 0.47, 7.0, 1.13, 10);
+    assert_eq!(posterior.verdict(), Some(Verdict::Trust), "{:?}", posterior.judgement());
+    assert!(right && posterior.counts().gradient < 60_000, "{:?}", posterior.counts());
+    assert_eq!(posterior.corrected().map(|corrected| corrected.modes.len()), Some(2));
 }

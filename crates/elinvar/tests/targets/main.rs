@@ -12,6 +12,7 @@ mod neural_network;
 mod normalisers;
 mod registered;
 mod row_laws;
+mod shards;
 mod threads;
 
 /// The only tolerances of these tests.

@@ -202,8 +202,9 @@ impl MeanVariance<'_> {
             let (u, scale) = match work.plan.weights {
                 MixingWeights::Sampled => (work.u[s], work.s[s]),
                 MixingWeights::Marginal => {
-                    let u = self.law.two_point(work.forms[s]).map_or(work.conditional[s].u, |two| two.u);
-                    (u, work.conditional[s].s)
+                    // A law with a two-point form has paired points; the others are not asked for one.
+                    let two_point = if batch.n_paired > 0 { self.law.two_point(work.forms[s]) } else { None };
+                    (two_point.map_or(work.conditional[s].u, |two| two.u), work.conditional[s].s)
                 }
                 MixingWeights::Conditional => (work.conditional[s].u, work.conditional[s].s),
             };

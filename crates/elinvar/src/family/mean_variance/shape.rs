@@ -109,7 +109,7 @@ impl MeanVariance<'_> {
         let flat = self.block.dim() as f64 - prior.covered();
         let constant =
             0.5 * (prior.log_det() - self.block.scale().log_det_precision() + flat * std::f64::consts::TAU.ln());
-        let mixing = InverseGamma::of_prior(prior.a);
+        let mixing = InverseGamma::unchecked(prior.a);
         let value = |s: usize| {
             let (w, z) = (work.w[s], batch.draws.get(s));
             let exponent = 0.5 * ((work.forms[s].q - prior.square(z)) / w + flat * w.ln());

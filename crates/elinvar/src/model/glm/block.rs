@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::{Glm, Likelihood};
-use crate::Error;
 use crate::linalg::{axpy, dot};
 use crate::model::kernels;
 use crate::target::Rows;
@@ -44,44 +43,25 @@ impl<L: Likelihood> Glm<L> {
     pub(super) fn gather<'a>(&'a self, rows: Rows<'_>, range: Range<usize>, memory: &'a mut [f64]) -> Block<'a> {
         let Rows::Subset(indices) = rows else {
             let of = |list: &'a [f64]| if list.is_empty() { list } else { &list[range.clone()] };
-            let (offset, weights, constants) = (of(&self.offset), of(&self.weights), of(&self.constants));
+            let (offset, weights, constants) = (of(&self.rows.offset), of(&self.rows.weights), of(&self.constants));
             let constant = if weights.is_empty() { kernels::sum(constants) } else { dot(constants, weights) };
-            return Block { x: self.x.rows(range.clone()), y: &self.y[range], offset, weights, constant };
+            return Block { x: self.rows.x.rows(range.clone()), y: &self.rows.y[range], offset, weights, constant };
         };
-        let (d, n) = (self.x.n_cols(), range.len());
+        let (d, n) = (self.rows.x.n_cols(), range.len());
         let (x, rest) = memory.split_at_mut(n * d);
         let (y, rest) = rest.split_at_mut(n);
-        let (offset, rest) = rest.split_at_mut(if self.offset.is_empty() { 0 } else { n });
-        let weights = &mut rest[..if self.weights.is_empty() { 0 } else { n }];
-        offset.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.offset[*i as usize]);
-        weights.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.weights[*i as usize]);
+        let (offset, rest) = rest.split_at_mut(if self.rows.offset.is_empty() { 0 } else { n });
+        let weights = &mut rest[..if self.rows.weights.is_empty() { 0 } else { n }];
+        offset.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.rows.offset[*i as usize]);
+        weights.iter_mut().zip(&indices[range.clone()]).for_each(|(to, i)| *to = self.rows.weights[*i as usize]);
         let mut constant = 0.0;
         for ((index, row), response) in indices[range].iter().zip(x.chunks_exact_mut(d)).zip(y.iter_mut()) {
             let index = *index as usize;
-            row.copy_from_slice(self.x.row(index));
-            *response = self.y[index];
-            let weight = self.weights.get(index).copied().unwrap_or(1.0);
+            row.copy_from_slice(self.rows.x.row(index));
+            *response = self.rows.y[index];
+            let weight = self.rows.weight(index);
             constant += weight * self.constants.get(index).copied().unwrap_or(0.0);
         }
         Block { x, y, offset, weights, constant }
-    }
-}
-
-/// Checks that there is a finite number for each row, none below `least`.
-pub(in crate::model) fn check_of_rows(
-    what: &'static str,
-    list: &[f64],
-    n_rows: usize,
-    least: f64,
-) -> Result<(), Error> {
-    if list.len() != n_rows {
-        return Err(Error::Shape { what, expected: n_rows, found: list.len() });
-    }
-    match list.iter().position(|value| !(value.is_finite() && *value >= least)) {
-        Some(i) => Err(Error::Data {
-            place: format!("{what}, row {}", i + 1),
-            problem: format!("{} is not a finite number, or too small", list[i]),
-        }),
-        None => Ok(()),
     }
 }

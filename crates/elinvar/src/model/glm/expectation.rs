@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use super::block::BESIDE;
-use super::{Glm, Likelihood, Pass, SMALLEST_BLOCK, Sums, add_weighted_squares};
+use super::{Glm, Likelihood, Pass, SMALLEST_BLOCK, Sums};
 use crate::linalg::{axpy, products};
 use crate::model::kernels;
 use crate::special::trapezoid::Trapezoid;
-use crate::target::Covariance;
+use crate::target::{Covariance, Shape};
 
 /// The covariance of a Gaussian.
 #[derive(Clone, Copy)]
@@ -77,7 +77,7 @@ impl<L: Likelihood> Glm<L> {
         work: &mut [f64],
         sums: Sums<'_>,
     ) {
-        let (d, mean) = (self.x.n_cols(), pass.draws.get(0));
+        let (d, mean) = (self.rows.x.n_cols(), pass.draws.get(0));
         let is_full = around.shape == Covariance::Full;
         let (eta, work) = work.split_at_mut(BLOCK);
         let (variance, work) = work.split_at_mut(BLOCK);
@@ -111,10 +111,7 @@ impl<L: Likelihood> Glm<L> {
             sums.log_p[0] += kernels::sum(value) + rows.constant;
             sums.log_p[1] += (nodes * n) as f64;
             products::add_rows_transposed_times(x, d, eta, sums.grad);
-            match around.shape {
-                Covariance::Full => products::add_weighted_gram(x, d, curvature, spread, sums.curvature),
-                Covariance::Diagonal => add_weighted_squares(x, d, curvature, sums.curvature),
-            }
+            Shape::new(around.shape, d).add_weighted_gram(x, curvature, spread, sums.curvature);
         }
     }
 }

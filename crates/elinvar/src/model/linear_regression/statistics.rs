@@ -31,7 +31,7 @@ impl LinearRegression {
     pub fn least_squares(&self) -> Option<Vec<(f64, f64)>> {
         let p = self.n_coefficients();
         let (gram, rest) = self.full.split_at(p * p);
-        let free = self.x.n_rows().checked_sub(p).filter(|free| *free > 0)?;
+        let free = self.n_rows.checked_sub(p).filter(|free| *free > 0)?;
         let l = factor(p, gram, "XᵀX").ok()?;
         let variance = rest[p] / free as f64;
         let error = |j: usize| {

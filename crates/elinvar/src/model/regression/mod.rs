@@ -19,7 +19,8 @@ pub use student_t::StudentT;
 
 use std::marker::PhantomData;
 
-use super::glm::{block_rows, check_of_rows};
+use super::glm::block_rows;
+use super::rows::check_of_rows;
 use super::{DesignMatrix, NoisePrior};
 use crate::Error;
 use crate::target::{About, Answer, Ask, Covariance, Derivatives, Offers, Prior, Room, Target, TargetError, Transform};
@@ -98,6 +99,8 @@ pub struct Regression<L> {
     constants: Vec<f64>,
     coefficient_prior: Prior,
     auxiliary_priors: Vec<NoisePrior>,
+    /// Rows of the whole of which this is a part, or its own.
+    n_rows_of_whole: usize,
     law: PhantomData<L>,
 }
 
@@ -142,7 +145,8 @@ impl<L: RowLaw> Regression<L> {
         let coefficient_prior = Prior::Gaussian { precision: prior_precision, leading: x.n_cols() };
         let auxiliary_priors = L::usual_priors();
         let (offset, weights, law) = (Vec::new(), Vec::new(), PhantomData);
-        Ok(Self { x, y, trials, offset, weights, constants, coefficient_prior, auxiliary_priors, law })
+        let n_rows_of_whole = n;
+        Ok(Self { x, y, trials, offset, weights, constants, coefficient_prior, auxiliary_priors, n_rows_of_whole, law })
     }
 
     /// The same model with η_n = x_nᵀβ + offset_n.
@@ -184,6 +188,12 @@ impl<L: RowLaw> Regression<L> {
         }
         auxiliary_priors.iter().try_for_each(NoisePrior::check)?;
         Ok(Self { auxiliary_priors, ..self })
+    }
+
+    /// The same model as a part of one with so many rows: its rows hold their share of the priors beside the
+    /// coefficients, so that the parts add up to the whole.
+    pub fn as_part_of(self, n_rows: usize) -> Self {
+        Self { n_rows_of_whole: n_rows, ..self }
     }
 
     /// The features.

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::glm::{add_weighted_squares, block_rows};
+use super::super::glm::block_rows;
 use super::super::join::join;
 use super::{MOST, Regression, RowLaw};
 use crate::linalg::{axpy, products};
-use crate::target::{Ask, Contraction, Covariance, Parts, Rows, Want};
+use crate::target::{Ask, Contraction, Covariance, Parts, Rows, Shape, Want};
 
 /// Chunks of rows of a large problem.
 pub(super) const N_CHUNKS: usize = 8;
@@ -95,7 +95,7 @@ impl<L: RowLaw> Regression<L> {
         let first = &mut first[..sizes.partial()];
         others.chunks_exact(sizes.total()).for_each(|chunk| axpy(1.0, &chunk[..sizes.partial()], first));
         let sums = Sums::split(&sizes, first);
-        let share = n as f64 / self.x.n_rows() as f64;
+        let share = n as f64 / self.n_rows_of_whole as f64;
         for (s, (z, log_p)) in ask.draws.iter().zip(log_p).enumerate() {
             let priors = self.auxiliary_priors.iter().zip(&z[p..]).map(|(prior, a)| prior.log_density(*a));
             *log_p = sums.log_p[s] + share * priors.clone().map(|prior| prior[0]).sum::<f64>();
@@ -197,10 +197,7 @@ impl<L: RowLaw> Regression<L> {
             for sum in 0..contraction.len() {
                 let gram = &mut sums.gram[sum * entries..(sum + 1) * entries];
                 contract(contraction, sum, &curved[..n_draws * n], weights);
-                match shape {
-                    Covariance::Full => products::add_weighted_gram(x, p, weights, scaled, gram),
-                    Covariance::Diagonal => add_weighted_squares(x, p, weights, gram),
-                }
+                Shape::new(shape, p).add_weighted_gram(x, weights, scaled, gram);
                 for j in 0..k {
                     let of_one = &crossed[j * n_draws * n..(j + 1) * n_draws * n];
                     contract(contraction, sum, of_one, weights);

@@ -21,7 +21,7 @@ use crate::Error;
 use crate::estimate::Curvature;
 use crate::evaluate::{Evaluator, Store};
 use crate::family::{Approximation, Kind};
-use crate::posterior::{Estimate, pareto_k_threshold};
+use crate::posterior::{Estimate, Posterior, pareto_k_threshold};
 use crate::target::Target;
 use crate::tuning;
 
@@ -139,8 +139,15 @@ pub(super) fn grow_in(
     if let Some(Content::Growth(state)) = content {
         at = growth.restore(*state, target.dim())?;
     }
-    let (q, reason) = growth.run(at)?;
-    let rounds = growth.rounds;
+    let grown = growth.run(&mut at);
+    let Growth { rounds, mut evaluator, fit, .. } = growth;
+    if matches!(grown, Err(Error::Interrupted)) {
+        fit.counts += evaluator.take_counts();
+    }
+    let best = at.best.as_ref().map(|judged| &judged.q);
+    let of_best = || best.map(|q| Posterior::of_run(&target.about(), q.clone(), plan, StopReason::Interrupted, None));
+    let grown = fit.or_reached(grown, of_best);
+    let (q, reason) = fit.or_member(grown, target, plan, &at.q)?;
     Ok(Grown { q, rounds, reason, counts: fit.counts, seconds: fit.clock.seconds(), trace: Vec::new() })
 }
 
@@ -205,17 +212,18 @@ impl Growth<'_, '_, '_> {
         0.2 * self.plan.stop.remaining_nats.max(1e-4)
     }
 
-    fn run(&mut self, mut at: At) -> Result<(Approximation, StopReason), Error> {
+    /// Fits and judges until the mixture is good enough. Where that is interrupted, `at` has the best so far.
+    fn run(&mut self, at: &mut At) -> Result<(Approximation, StopReason), Error> {
         while let Stage::Round(round) = at.stage {
-            let reason = match self.fit(&mut at, Some(tuning::growth::ROUND_STEPS)) {
+            let reason = match self.fit(at, Some(tuning::growth::ROUND_STEPS)) {
                 // New components may stand where there is no density; the first mixture may not.
                 Err(Error::BadStart { .. }) if at.best.is_some() => StopReason::BadEvaluations,
                 outcome => outcome?,
             };
             if reason != StopReason::Converged {
-                return Ok((at.best.map_or(at.q, |judged| judged.q), reason));
+                return Ok((at.best.take().map_or_else(|| at.q.clone(), |judged| judged.q), reason));
             }
-            let is_last = self.end_round(&mut at)? || round + 1 == tuning::growth::MOST_ROUNDS;
+            let is_last = self.end_round(at)? || round + 1 == tuning::growth::MOST_ROUNDS;
             let n_left = at.q.n_components();
             let is_whole = |best: &Judged| best.q.n_components() == n_left && self.is_exact(best);
             if is_last && let Some(best) = at.best.take_if(|best| is_whole(best)) {
@@ -230,8 +238,8 @@ impl Growth<'_, '_, '_> {
             _ => last,
         };
         if at.stage == Stage::Polish {
-            let reason = self.fit(&mut at, Some(2 * tuning::growth::ROUND_STEPS))?;
-            let polished = self.judge(at.q)?;
+            let reason = self.fit(at, Some(2 * tuning::growth::ROUND_STEPS))?;
+            let polished = self.judge(at.q.clone())?;
             let is_confirmed = self.pool.is_some() && !self.is_promised_too_much(&polished);
             let polished = chosen(polished, at.best.take());
             if reason != StopReason::Converged || is_confirmed || self.is_converged(&polished) {
@@ -241,9 +249,9 @@ impl Growth<'_, '_, '_> {
             at.best = Some(polished);
             at.stage = Stage::Last;
         }
-        let reason = self.fit(&mut at, None)?;
-        let last = self.judge(at.q)?;
-        Ok((chosen(last, at.best).q, reason))
+        let reason = self.fit(at, None)?;
+        let last = self.judge(at.q.clone())?;
+        Ok((chosen(last, at.best.take()).q, reason))
     }
 
     /// Judges what a round has fitted and makes the mixture of the next; whether there is no need of more rounds.

@@ -18,7 +18,7 @@ use super::journal::{self, Content, Entry};
 use super::prior::check_prior;
 use super::{Bound, Counts, Plan, Step, StopReason, check_support};
 use crate::Error;
-use crate::evaluate::{Clock, Evaluator, Limits};
+use crate::evaluate::{Clock, Evaluator, Interrupt, Limits};
 use crate::family::Approximation;
 use crate::posterior::Posterior;
 use crate::random::Purpose;
@@ -128,6 +128,11 @@ impl<'t> PooledRun<'t> {
             pool,
             q,
         })
+    }
+
+    /// From now on it may be interrupted by this one, if by any.
+    pub(super) fn obey(&mut self, interrupt: Option<&'t dyn Interrupt>) {
+        self.evaluator.obey(interrupt);
     }
 
     /// What the run has reached.
@@ -271,6 +276,12 @@ impl Driven for PooledRun<'_> {
 
     fn n_steps(&self) -> u64 {
         self.pace.step
+    }
+
+    fn reached_by_now(&self, remaining: Option<(f64, f64)>) -> Option<Posterior> {
+        let q = self.reached().ok()?;
+        let (about, remaining) = (self.evaluator.about(), remaining.or(self.remaining));
+        Some(Posterior::of_run(about, q, &self.plan, StopReason::Interrupted, remaining))
     }
 
     fn reason_to_stop(&self) -> Option<StopReason> {

@@ -19,7 +19,7 @@ use super::prior::check_prior;
 use super::{Bound, Counts, Plan, Step, StopReason, check_support};
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::evaluate::{Clock, Evaluator, Limits};
+use crate::evaluate::{Clock, Evaluator, Interrupt, Limits};
 use crate::family::Approximation;
 use crate::posterior::Posterior;
 use crate::target::Target;
@@ -117,6 +117,11 @@ impl<'t> ResidualRun<'t> {
             q,
             pace,
         })
+    }
+
+    /// From now on it may be interrupted by this one, if by any.
+    pub(super) fn obey(&mut self, interrupt: Option<&'t dyn Interrupt>) {
+        self.evaluator.obey(interrupt);
     }
 
     /// What the run has reached, and what that has left to gain.
@@ -234,6 +239,10 @@ impl Driven for ResidualRun<'_> {
             seconds: self.evaluator.clock.seconds(),
             bound: Bound::default(),
         })
+    }
+
+    fn reached_by_now(&self, _remaining: Option<(f64, f64)>) -> Option<Posterior> {
+        self.posterior(StopReason::Interrupted).ok()
     }
 
     fn counts_so_far(&self) -> Counts {

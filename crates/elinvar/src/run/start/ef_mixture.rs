@@ -43,7 +43,9 @@ pub(super) fn ef_mixture(
         around_the_circle(&free, components, plan, fit)?
     } else {
         // Rows cannot be left out where the prior is evaluated with them.
-        start_in(&free, Family::mog(components).diagonal(), &Plan { minibatch: None, ..plan.clone() }, fit)?
+        let plan = Plan { minibatch: None, ..plan.clone() };
+        let started = start_in(&free, Family::mog(components).diagonal(), &plan, fit);
+        fit.for_another(started)?
     };
     let mut agreement = gaussians.agreement.clone();
     for mode in &mut agreement.modes {

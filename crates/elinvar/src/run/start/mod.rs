@@ -153,10 +153,10 @@ pub(super) fn start_in(
     } else {
         target
     };
-    let (approximation, mut contained) = start_with(target, family, covariance, plan, &found, fit)?;
-    if about.prior.shared().is_some() {
-        contained = None;
-    }
+    let started = start_with(target, family, covariance, plan, &found, fit);
+    let is_another = about.prior.shared().is_some();
+    let (approximation, contained) = if is_another { fit.for_another(started)? } else { started? };
+    let contained = contained.filter(|_| !is_another);
     Ok(Start { approximation, counts: fit.counts, agreement: agreement(&found), contained, found: Some(found) })
 }
 
@@ -274,13 +274,15 @@ fn start_with(
     let contained = contained(&fitted, family, plan, fit)?;
     if target.about().offers.gradient {
         let mut evaluator = Evaluator::new(target, fit.interrupt());
-        let approximation = bend(&mut evaluator, &fitted.q, family, plan.seed)?;
+        let bent = bend(&mut evaluator, &fitted.q, family, plan.seed);
         fit.counts += evaluator.counts();
+        let approximation = fit.or_member(bent, target, plan, &fitted.q)?;
         return Ok((approximation, contained));
     }
     let by_differences = ByDifferences::new(target);
     let mut evaluator = Evaluator::new(&by_differences, fit.interrupt());
-    let approximation = bend(&mut evaluator, &fitted.q, family, plan.seed)?;
+    let bent = bend(&mut evaluator, &fitted.q, family, plan.seed);
+    let approximation = fit.or_member(bent, target, plan, &fitted.q)?;
     fit.counts += as_values(evaluator.counts(), &by_differences);
     Ok((approximation, None))
 }

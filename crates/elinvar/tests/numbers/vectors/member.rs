@@ -102,11 +102,11 @@ pub(crate) fn kind(name: &str, par: Option<f64>, columns: usize) -> Kind {
     let par = |what: &str| par.unwrap_or_else(|| panic!("`{name}` needs {what}"));
     match name {
         "gaussian" => Kind::Gaussian,
-        "student_t" => Kind::StudentT { a: par("a"), learn: false },
-        "skew" => Kind::Skew,
-        "emg" => Kind::Emg,
-        "nig" => Kind::Nig { lambda: par("lambda"), learn: false },
-        "snig" => Kind::Snig { lambda: par("lambda"), learn: false },
+        "student_t" => Family::student_t(par("a")).kind,
+        "skew" => Family::skew().kind,
+        "emg" => Family::emg().kind,
+        "nig" => Family::nig(par("lambda")).kind,
+        "snig" => Family::snig(par("lambda")).kind,
         "rank_k" => Kind::RankK { rank: columns - 1 },
         other => panic!("`{other}` is not a family of the engine"),
     }

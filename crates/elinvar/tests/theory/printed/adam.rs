@@ -3,9 +3,11 @@
 
 use elinvar::Family;
 use elinvar::block::{Location, Scale};
-use elinvar::estimate::{Curvature, MixingWeights};
-use elinvar::family::Approximation;
+use elinvar::estimate::{Curvature, MixingWeights, ShapeEstimator};
+use elinvar::family::{Approximation, Kind};
 use elinvar::internals::law::{InverseGamma, ReciprocalInverseGaussian};
+use elinvar::internals::special::gamma::trigamma_minus_inv;
+use elinvar::internals::special::implicit::inverse_gamma_derivative;
 use elinvar::law::Law;
 use elinvar::rule::{AdamLike, PrintedStep};
 use elinvar::target::Shape;
@@ -115,6 +117,35 @@ fn the_adam_box_of_the_student_t() {
     let law = InverseGamma::new(a).unwrap().into();
     let u = |q: f64| (a + 0.5 * q) / (a + 0.5 * DIM as f64 - 1.0);
     check_scale_mixture(Family::student_t(a), law, |w| w, a / (a - 1.0), u);
+}
+
+/// No box has a running mean of a learned a. It moves beside box 3, which is that of a fixed a, by the natural gradient
+/// of the bound along the draw, in log(a − 1) and with the same β.
+#[test]
+fn a_learned_shape_moves_beside_the_adam_box_of_the_student_t() {
+    let (items, a) = (Items::new(), 2.5);
+    let plan = Plan { shape: ShapeEstimator::Exact, ..box_plan(MixingWeights::Sampled) };
+    let after = |learn: bool| {
+        let family = Family { kind: Kind::StudentT { a, learn }, ..Family::student_t(a) };
+        one_step(&items.target(gaussian_prior()), &start(family, location(0)), &plan)
+    };
+    let (fixed, learned) = (after(false), after(true));
+    let (expected, found) = (&fixed.locations()[0], &learned.locations()[0]);
+    same("μ", found.b(), expected.b());
+    same("P", found.scale().precision(), expected.scale().precision());
+
+    let (w, eps) = noise(InverseGamma::new(a).unwrap().into(), 1);
+    let precision = DELTA * a / (a - 1.0);
+    let off: Vec<f64> = eps[0].iter().map(|eps| (w[0] / precision).sqrt() * eps).collect();
+    let z = plus(&location(0), 1.0, &off);
+    let q = precision * dot(&off, &off);
+    // (z − μ)ᵀ∇(log p + log prior − log q), and z − μ moves with a by half the relative change of w.
+    let of_q = (a + 0.5 * DIM as f64) * q / (a + 0.5 * q);
+    let along = of_q - dot(&items.all(&z).1, &off) - DELTA * dot(&z, &off);
+    let slope = 0.5 * inverse_gamma_derivative(a, w[0]) / w[0] * along;
+    let exponent = BETA * slope / trigamma_minus_inv(a) / (a - 1.0);
+    assert!(exponent.abs() < 1.0, "{exponent}: the step is bounded there");
+    same("a", &[learned.law().parameter().unwrap()], &[1.0 + (a - 1.0) * exponent.exp()]);
 }
 
 /// Box 4.

@@ -6,6 +6,8 @@ use elinvar::component::{Component, ComponentKind};
 use elinvar::family::Approximation;
 use elinvar::internals::Batches as _;
 use elinvar::internals::family::{EfMixtureEstimator, Estimator, NoiseKey};
+use elinvar::internals::special::gamma::{ln_gamma, trigamma};
+use elinvar::internals::special::implicit::gamma_shape_derivative;
 use elinvar::random::Stream;
 use elinvar::run::Placement;
 use elinvar::target::{Pointwise, PointwiseTarget, Shape, Support, TargetError};
@@ -209,6 +211,44 @@ fn a_mixture_of_exponential_families_moves_by_its_natural_parameters() {
         }
         let moved = -rate + BETA * (rate * rate) * gradient;
         same(&format!("η of {c}"), &after.naturals()[c].coordinates()[0].natural()[..1], &[moved]);
+    }
+    let ratio = (pi[0] / pi[1]).ln() - BETA * (expected_h[0] - expected_h[1]);
+    same("log ratio", &[after.weights().log()[0] - after.weights().log()[1]], &[ratio]);
+}
+
+/// App. B.5 with two gamma components, shape a and rate ρ learned: η = (a, −ρ), and z = x/ρ with x ~ Gamma(a, 1) moves
+/// with a by the implicit derivative of x.
+#[test]
+fn a_mixture_of_gamma_laws_moves_by_implicit_gradients() {
+    let (laws, pi, n) = ([(2.3, 0.9), (6.1, 1.4)], [0.35f64, 0.65], 6);
+    let members = laws.iter().map(|(a, rate)| member("gamma", [*a, *rate, 0.0])).collect();
+    let weights = LogWeights::new(pi.iter().map(|p| p.ln()).collect()).unwrap();
+    let start = Approximation::ef_mixture(weights, members).unwrap();
+    let points = given_draws(&start, n);
+    let after = one_step(&gamma_target(), &start, &Plan { seed: SEED, ..Plan::printed(n, BETA, 1) });
+    let density = |(a, rate): (f64, f64), z: f64| (a * rate.ln() + (a - 1.0) * z.ln() - rate * z - ln_gamma(a)).exp();
+    let mut expected_h = [0.0; 2];
+    for (c, (a, rate)) in laws.into_iter().enumerate() {
+        let mut gradient = [0.0; 2];
+        for z in &points {
+            let parts = laws.map(|law| density(law, *z));
+            let q = pi[0] * parts[0] + pi[1] * parts[1];
+            let score: f64 = (0..2).map(|k| pi[k] * parts[k] / q * ((laws[k].0 - 1.0) / z - laws[k].1)).sum();
+            let log_p = 3.0 * 2f64.ln() - 2f64.ln() + 2.0 * z.ln() - 2.0 * z;
+            let share = parts[c] / q / n as f64;
+            let slope = score - (2.0 / z - 2.0);
+            gradient[0] -= share * slope * gamma_shape_derivative(a, rate * z) / rate;
+            gradient[1] -= share * slope * z / rate;
+            expected_h[c] += share * (q.ln() - log_p);
+        }
+        // F = (ψ′(a), 1/ρ; 1/ρ, a/ρ²).
+        let det = (a * trigamma(a) - 1.0) / (rate * rate);
+        let natural = [
+            (a / (rate * rate) * gradient[0] - gradient[1] / rate) / det,
+            (trigamma(a) * gradient[1] - gradient[0] / rate) / det,
+        ];
+        let moved = [a + BETA * natural[0], -rate + BETA * natural[1]];
+        same(&format!("η of {c}"), &after.naturals()[c].coordinates()[0].natural()[..2], &moved);
     }
     let ratio = (pi[0] / pi[1]).ln() - BETA * (expected_h[0] - expected_h[1]);
     same("log ratio", &[after.weights().log()[0] - after.weights().log()[1]], &[ratio]);

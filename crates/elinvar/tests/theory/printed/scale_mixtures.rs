@@ -82,7 +82,7 @@ fn the_student_t_moves_by_its_box_with_the_t_prior_and_learns_a_in_a_itself() {
 }
 
 fn learned_t() -> Family {
-    Family { kind: elinvar::family::Kind::StudentT { a: A, learn: true }, ..Family::student_t(A) }
+    Family::student_t(A).learned()
 }
 
 /// The paper's Adam box of the t has a Gaussian prior and a fixed a: a/(a − 1) times its precision.
