@@ -319,6 +319,26 @@ impl Plan {
         Ok(true)
     }
 
+    /// Whether a fit of `family`, a mixture with a given number of components or a growing one, goes by a pool of past
+    /// evaluations: because the plan leaves curvature, rule, draws and step sizes to the library.
+    pub(crate) fn goes_by_pool(&self, target: &dyn Target, family: Family) -> bool {
+        let usual = Plan::default();
+        let About { dim, offers, prior, .. } = target.about();
+        crate::tuning::pooled::BY_DEFAULT
+            && matches!(family.kind, Kind::Mog { .. } | Kind::MogAuto)
+            && family.covariance == Covariance::Full
+            && offers.gradient
+            && dim <= crate::tuning::pooled::MOST_COORDINATES
+            && prior.shared().is_none()
+            && self.curvature == Curvature::Auto
+            && self.rule == usual.rule
+            && self.step_size == StepSize::Auto
+            && self.mixing_step_size == StepSize::Auto
+            && (self.noise, self.sampling, self.average) == (usual.noise, usual.sampling, usual.average)
+            && self.max_kl.is_some()
+            && self.minibatch.is_none()
+    }
+
     /// [`Plan::resolve`] for a run by residual scores: by Hessians where there are any.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 
 pub(crate) mod bends;
 pub(crate) mod chains;
+pub(crate) mod pooled;
 pub(crate) mod residual;
 pub(crate) mod scan;
 pub(crate) mod tails;
@@ -144,6 +145,16 @@ pub(crate) mod growth {
     pub(crate) const JUDGED_DRAWS: usize = 1024;
     /// The same of each component.
     pub(crate) const JUDGED_DRAWS_OF_A_COMPONENT: usize = 128;
+    /// Draws from which a round by a pool is judged at first.
+    pub(crate) const FIRST_JUDGED_DRAWS: usize = 64;
+    /// Error of the bound by fresh draws, in tolerances, at which there are enough of them.
+    pub(crate) const JUDGED_ERROR: f64 = 0.25;
+    /// The same as a share of the gap.
+    pub(crate) const ERROR_OF_A_GAP: f64 = 0.25;
+    /// Share of the gap that the pool may have promised too much.
+    pub(crate) const PROMISED_SHARE: f64 = 0.3;
+    /// Rounds in a row that are repeated because it has.
+    pub(crate) const REFITS: u32 = 4;
     /// A component is dead when its weight is below this share of an equal one.
     pub(crate) const DEAD_WEIGHT: f64 = 1e-3;
     /// Two components are duplicates when their symmetrised divergence is below this many nats.

@@ -162,6 +162,30 @@ pub(crate) fn add_symmetrised(r: &[f64], g: &[f64], d: usize, w: &[f64], scratch
     }
 }
 
+/// out += Σ_s w_s r_s g_sᵀ; `scratch` holds min(n, GRAM_BLOCK)·d numbers.
+pub(crate) fn add_weighted_cross(r: &[f64], g: &[f64], d: usize, w: &[f64], scratch: &mut [f64], out: &mut [f64]) {
+    if d <= SMALL {
+        for ((r, g), weight) in r.chunks_exact(d).zip(g.chunks_exact(d)).zip(w) {
+            for (g, out_column) in g.iter().zip(out.chunks_exact_mut(d)) {
+                super::axpy(weight * g, r, out_column);
+            }
+        }
+        return;
+    }
+    let blocks = r.chunks(GRAM_BLOCK * d).zip(g.chunks(GRAM_BLOCK * d)).zip(w.chunks(GRAM_BLOCK));
+    for ((r, g), weights) in blocks {
+        let n = weights.len();
+        let scaled = &mut scratch[..n * d];
+        for ((row, weight), scaled_row) in r.chunks_exact(d).zip(weights).zip(scaled.chunks_exact_mut(d)) {
+            for (value, target) in row.iter().zip(scaled_row) {
+                *target = weight * value;
+            }
+        }
+        let (scaled, g) = (MatRef::from_row_major_slice(scaled, n, d), MatRef::from_row_major_slice(g, n, d));
+        multiply(Accum::Add, 1.0, scaled.transpose(), g, out);
+    }
+}
+
 /// Copies the strict lower triangle of a d × d matrix onto the upper one.
 pub(crate) fn mirror_lower(d: usize, matrix: &mut [f64]) {
     for j in 0..d {
@@ -243,6 +267,18 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_weighted_cross_product_is_its_sum_on_both_sides_of_the_switch() {
+        for (d, n) in [(3, 50), (SMALL + 3, 7), (40, 300)] {
+            let (r, g, w) = (numbers(n * d, 1), numbers(n * d, 2), numbers(n, 3));
+            let (mut found, mut scratch) = (vec![1.0; d * d], vec![0.0; d * GRAM_BLOCK]);
+            add_weighted_cross(&r, &g, d, &w, &mut scratch, &mut found);
+            let entry = |at: usize| (0..n).map(|s| w[s] * r[s * d + at % d] * g[s * d + at / d]).sum::<f64>();
+            let expected: Vec<f64> = (0..d * d).map(|at| 1.0 + entry(at)).collect();
+            assert_close(&found, &expected);
         }
     }
 }

@@ -6,6 +6,7 @@ use super::components;
 use super::contained::Contained;
 use super::faults::Watch;
 use super::fitting::{Fitting, Kept};
+use super::pooled::PooledRun;
 use super::residual::ResidualRun;
 use super::start::start_in;
 use super::{Plan, Run, Step, Stop, StopReason, ladder, restarts};
@@ -245,6 +246,17 @@ fn run_beside(
         let plan = Plan { curvature, stop, ..plan.clone() };
         return run_beside(target, from, contained, &plan, fit);
     }
+    if plan.goes_by_pool(target, start.family()) {
+        let mut run = PooledRun::new(target, start.clone(), plan)?;
+        let from = match fit.carry_open(&mut run) {
+            Err(Error::BadStart { .. }) => start,
+            Ok(StopReason::Stagnated) if fit.steps_of_part() < plan.stop.max_steps => run.reached()?,
+            reason => return run.posterior(reason?),
+        };
+        let stop = Stop { max_steps: plan.stop.max_steps - fit.steps_of_part(), ..plan.stop };
+        let plan = Plan { stop, ..plan.resolve(target)? };
+        return run_beside(target, from, contained, &plan, fit);
+    }
     let mut run = Run::new(target, start, plan)?;
     run.contained = contained;
     let reason = fit.carry(&mut run)?;
@@ -262,7 +274,8 @@ pub(super) fn grow(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
+    let by_pool = plan.goes_by_pool(target, start.family());
     let plan = plan.resolve(target)?;
-    let components::Grown { q, reason, .. } = components::grow_in(target, start, &plan, fit)?;
+    let components::Grown { q, reason, .. } = components::grow_in(target, start, &plan, by_pool, fit)?;
     Ok(Posterior::of_run(&target.about(), q, &plan, reason, fit.remaining()))
 }

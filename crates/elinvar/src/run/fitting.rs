@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::components::GrowthState;
 use super::drive::{Driven, drive};
 use super::journal::{Content, Entry, Journal, Part};
+use super::pooled::PooledRun;
 use super::residual::ResidualRun;
 use super::{Counts, Plan, Run, Step, Stop, StopReason};
 use crate::Error;
@@ -173,11 +174,25 @@ impl<'f> Fitting<'f> {
         Ok(reason)
     }
 
-    /// [`Fitting::carry`] for a run by least change, which needs no closing.
+    /// [`Fitting::carry`] for a run that needs no closing.
     ///
     /// # Errors
     /// As [`drive`].
     pub(super) fn carry_residual<'t>(&mut self, run: &mut ResidualRun<'t>) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
+        run.obey(self.interrupt);
+        let reason = drive(run, self)?;
+        self.counts = run.counts_so_far();
+        Ok(reason)
+    }
+
+    /// [`Fitting::carry`] for a run from a pool, which needs no closing.
+    ///
+    /// # Errors
+    /// As [`drive`].
+    pub(super) fn carry_open<'t>(&mut self, run: &mut PooledRun<'t>) -> Result<StopReason, Error>
     where
         'f: 't,
     {
@@ -215,6 +230,24 @@ impl<'f> Fitting<'f> {
         reason
     }
 
+    /// [`Fitting::carry_round`] for a run that needs no closing.
+    ///
+    /// # Errors
+    /// As [`drive`].
+    pub(super) fn carry_open_round<'t>(
+        &mut self,
+        run: &mut PooledRun<'t>,
+        growth: GrowthState,
+    ) -> Result<StopReason, Error>
+    where
+        'f: 't,
+    {
+        self.growth = Some(Box::new(growth));
+        let reason = self.carry_open(run);
+        self.growth = None;
+        reason
+    }
+
     /// Begins the next part, which `origin` determines but for its limits; what the journal holds of it, if that is
     /// accepted. The record then goes on from there.
     ///
@@ -243,8 +276,8 @@ impl<'f> Fitting<'f> {
     /// Prepares a run: it takes over what was spent before, and goes on from the journal where that holds it.
     pub(super) fn open<R: Driven>(&mut self, run: &mut R) -> Result<(), Error> {
         if let Some(growth) = &mut self.growth {
-            if let Some(state) = growth.take_run() {
-                run.restore_from(Content::Run(state))?;
+            if let Some(content) = growth.take_content() {
+                run.restore_from(content)?;
             } else if self.entry_is_due() || !run.is_whole() {
                 let content = self.growth.clone().map(Content::Growth);
                 content.map_or(Ok(()), |content| self.store(self.counts, content))?;

@@ -14,6 +14,7 @@ mod fitting;
 pub mod journal;
 mod ladder;
 mod pace;
+mod pooled;
 mod printed;
 mod prior;
 mod reached;

@@ -8,6 +8,7 @@ use crate::block::{Location, LogWeights, Scale};
 use crate::family::Approximation;
 use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
+use crate::run::pooled::Pool;
 use crate::search::{Known, Probe, climb_to_mode};
 use crate::target::DrawBuffer;
 use crate::tuning;
@@ -26,6 +27,7 @@ impl Growth<'_, '_, '_> {
         let mut candidates: Vec<(f64, f64, Vec<f64>)> = self
             .evaluator
             .past()
+            .chain(self.pool.iter().flat_map(Pool::points))
             .chain((0..tuning::growth::SCOUTS).map(|i| (far_log_p[i], far.get(i))))
             .filter(|(log_p, _)| log_p.is_finite())
             .map(|(log_p, z)| (log_p - q.log_density(z), log_p, z.to_vec()))

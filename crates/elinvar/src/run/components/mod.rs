@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint::RunState;
 use super::fitting::Fitting;
 use super::journal::{self, Content};
+use super::pooled::{Pool, PooledState};
 use super::{Counts, Plan, Step, StopReason};
 use crate::Error;
+use crate::estimate::Curvature;
 use crate::evaluate::{Evaluator, Store};
 use crate::family::{Approximation, Kind};
 use crate::posterior::{Estimate, Posterior, pareto_k_threshold};
@@ -81,11 +83,13 @@ pub fn grow(
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Grown, Error> {
     let mut fit = Fitting::unkept(observe);
-    let grown = grow_in(target, start, &plan.resolve(target)?, &mut fit)?;
+    let by_pool = plan.goes_by_pool(target, start.family());
+    let grown = grow_in(target, start, &plan.resolve(target)?, by_pool, &mut fit)?;
     Ok(Grown { seconds: fit.clock.seconds(), trace: fit.into_trace(), ..grown })
 }
 
-/// [`grow`] as a part of a fit, which has the record; every automatic choice of the plan is made.
+/// [`grow`] as a part of a fit, which has the record; every automatic choice of the plan is made, and whether rounds are
+/// fitted to a pool of past evaluations.
 ///
 /// # Errors
 /// As [`grow`], and those of the journal.
@@ -93,6 +97,7 @@ pub(super) fn grow_in(
     target: &dyn Target,
     start: Approximation,
     plan: &Plan,
+    by_pool: bool,
     fit: &mut Fitting<'_>,
 ) -> Result<Grown, Error> {
     if !matches!(start.family().kind, Kind::Mog { .. }) {
@@ -101,7 +106,10 @@ pub(super) fn grow_in(
             instead: "a mixture grows from a `mog`".into(),
         });
     }
-    let origin = |counts| journal::origin(&start, plan, counts);
+    let origin = |counts| match by_pool {
+        true => journal::origin(&start, &Plan { curvature: Curvature::Auto, ..plan.clone() }, counts),
+        false => journal::origin(&start, plan, counts),
+    };
     let content = fit.open_part(plan.stop, origin, |entry| GrowthState::is_passed(entry, plan))?;
     let mut evaluator = Evaluator::new(target, fit.interrupt());
     evaluator.store = Some(Store::new(target.dim()));
@@ -114,10 +122,20 @@ pub(super) fn grow_in(
         boost: 1,
         n_draws: plan.n_draws,
         under_way: None,
+        pooled_under_way: None,
+        pool: by_pool.then(|| Pool::new(target.dim())),
+        promised: f64::MIN,
         plan: plan.clone(),
     };
-    let mut at =
-        At { stage: Stage::Round(0), q: start, best: None, look_around: true, failures: 0, gap_before: f64::INFINITY };
+    let mut at = At {
+        stage: Stage::Round(0),
+        q: start,
+        best: None,
+        look_around: true,
+        failures: 0,
+        refits: 0,
+        gap_before: f64::INFINITY,
+    };
     if let Some(Content::Growth(state)) = content {
         at = growth.restore(*state, target.dim())?;
     }
@@ -147,6 +165,10 @@ struct Growth<'t, 'w, 'o> {
     n_draws: usize,
     /// Where the next fit was when it was interrupted.
     under_way: Option<Box<RunState>>,
+    pooled_under_way: Option<Box<PooledState>>,
+    /// Past evaluations, where rounds are fitted to them, and the bound by them after the last.
+    pool: Option<Pool>,
+    promised: f64,
 }
 
 /// Where a growing mixture stands before a fit.
@@ -158,6 +180,8 @@ struct At {
     best: Option<Judged>,
     look_around: bool,
     failures: u32,
+    /// Rounds in a row with the same components, because fresh draws did not confirm what the pool promised.
+    refits: u32,
     gap_before: f64,
 }
 
@@ -216,8 +240,9 @@ impl Growth<'_, '_, '_> {
         if at.stage == Stage::Polish {
             let reason = self.fit(at, Some(2 * tuning::growth::ROUND_STEPS))?;
             let polished = self.judge(at.q.clone())?;
+            let is_confirmed = self.pool.is_some() && !self.is_promised_too_much(&polished);
             let polished = chosen(polished, at.best.take());
-            if reason != StopReason::Converged || self.is_converged(&polished) {
+            if reason != StopReason::Converged || is_confirmed || self.is_converged(&polished) {
                 return Ok((polished.q, reason));
             }
             at.q = polished.q.clone();
@@ -232,6 +257,12 @@ impl Growth<'_, '_, '_> {
     /// Judges what a round has fitted and makes the mixture of the next; whether there is no need of more rounds.
     fn end_round(&mut self, at: &mut At) -> Result<bool, Error> {
         let judged = self.judge(at.q.clone())?;
+        if self.pool.is_some() && at.refits < tuning::growth::REFITS && self.is_promised_too_much(&judged) {
+            at.refits += 1;
+            at.q = judged.q;
+            return Ok(false);
+        }
+        at.refits = 0;
         let (gain, wanted) = match &at.best {
             None => (f64::INFINITY, 0.0),
             Some(before) => (
@@ -261,17 +292,35 @@ impl Growth<'_, '_, '_> {
             at.q = survivors.q;
             return Ok(false);
         }
-        if self.is_enough(judged.gap.value, at.gap_before) || room == 0 || at.failures >= tuning::growth::FAILED_ROUNDS
-        {
+        let gap = self.gap(judged);
+        if self.is_enough(gap, at.gap_before) || room == 0 || at.failures >= tuning::growth::FAILED_ROUNDS {
             at.q = survivors.q;
             return Ok(true);
         }
         // The nearer the goal, the fewer components are missing.
-        let excess = judged.gap.value / (0.5 * self.plan.stop.remaining_nats) - 1.0;
+        let excess = gap / (0.5 * self.plan.stop.remaining_nats) - 1.0;
         let births = (excess * survivors.q.n_components() as f64).clamp(1.0, room as f64);
-        at.q = judged.split(&survivors, births as usize);
-        at.gap_before = judged.gap.value;
+        at.q = judged.split(&survivors, births as usize, self.pool.as_ref());
+        at.gap_before = gap;
         Ok(false)
+    }
+
+    /// The error of a bound that is good enough, where draws that judge it are a part of what it costs.
+    fn judged_error(&self) -> Option<f64> {
+        self.pool.is_some().then_some(tuning::growth::JUDGED_ERROR * self.plan.stop.remaining_nats)
+    }
+
+    /// The gap between the bound and log Z, by fresh draws or by all of the pool, whichever sees more.
+    fn gap(&self, judged: &Judged) -> f64 {
+        let by_pool = self.pool.as_ref().map(|pool| pool.log_normaliser() - judged.elbo.value);
+        by_pool.filter(|gap| gap.is_finite()).map_or(judged.gap.value, |gap| gap.max(judged.gap.value))
+    }
+
+    /// Whether fresh draws find less than the pool that the mixture was fitted to.
+    fn is_promised_too_much(&self, judged: &Judged) -> bool {
+        let too_much = self.promised - judged.elbo.value;
+        let some = tuning::growth::PROMISED_SHARE * judged.gap.value;
+        too_much > (2.0 * judged.elbo.mcse).max(some).max(self.resolution())
     }
 
     /// Draws of a step with which its noise is bearable.
@@ -285,9 +334,13 @@ impl Growth<'_, '_, '_> {
     /// What fresh draws say about `q`; ends a round.
     fn judge(&mut self, q: Approximation) -> Result<Judged, Error> {
         let seed = self.round_seed();
-        let judged = Judged::new(&mut self.evaluator, q, seed)?;
+        let error = self.judged_error();
+        let judged = Judged::new(&mut self.evaluator, q, seed, error)?;
         self.fit.counts += self.evaluator.take_counts();
-        self.evaluator.remember_values(&judged.draws, &judged.log_p);
+        match &mut self.pool {
+            Some(pool) => judged.join(pool),
+            None => self.evaluator.remember_values(&judged.draws, &judged.log_p),
+        }
         if let Some(step) = self.fit.last_step_mut().filter(|step| step.remaining.is_none()) {
             step.remaining = Some((judged.gap.value, judged.gap.mcse));
         }

@@ -5,12 +5,13 @@ use super::prune::Survivors;
 use crate::block::{Location, LogWeights, Scale};
 use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
+use crate::run::pooled::{Pool, shares};
 use crate::tuning;
 
 impl Judged {
     /// The survivors with the worst of them split, at most `room`.
-    pub(super) fn split(&self, survivors: &Survivors, room: usize) -> Approximation {
-        let by_source = self.shares();
+    pub(super) fn split(&self, survivors: &Survivors, room: usize, pool: Option<&Pool>) -> Approximation {
+        let by_source = pool.map_or_else(|| self.shares(), |pool| shares(pool, &self.q));
         let shares: Vec<f64> = survivors.source.iter().map(|c| c.map_or(0.0, |c| by_source[c])).collect();
         let largest = shares.iter().copied().fold(0.0, f64::max);
         let mut worst: Vec<usize> =
@@ -21,7 +22,19 @@ impl Judged {
         let (mut blocks, mut log_weights) = (q.locations().to_vec(), q.weights().log().to_vec());
         for c in worst {
             let Some(source) = survivors.source[c] else { continue };
-            let direction = self.bent_direction(source);
+            let direction = match pool {
+                Some(pool) => {
+                    let (weight, z, pull) = pool.around(&self.q.locations()[source]);
+                    self.bent_direction(source, &weight, &z, pull)
+                }
+                None => {
+                    let own = source * self.per_component..(source + 1) * self.per_component;
+                    let (d, z) = (self.q.dim(), self.draws.view().range(own.clone()));
+                    let pull = self.pull[own.start * d..own.end * d].to_vec();
+                    let counts: Vec<f64> = self.weight[own].iter().map(|w| f64::from(u8::from(*w > 0.0))).collect();
+                    self.bent_direction(source, &counts, z.as_slice(), pull)
+                }
+            };
             if let Some([one, two]) = halves(&blocks[c], &direction) {
                 log_weights[c] -= std::f64::consts::LN_2;
                 log_weights.push(log_weights[c]);
@@ -38,25 +51,21 @@ impl Judged {
     /// The unit direction u, whitened by component `c`, with the largest |T(u, ·, ·)|, T = E_c[∇³(log p − log q)].
     ///
     /// Two halves at ±u that are shaped differently change third derivatives along u, and the bound gains by the square
-    /// of what there is of them to match. With x the whitened draw and g the whitened gradient, T = E[(xxᵀ − I) ⊗ g] by
+    /// of what there is of them to match. With x the whitened draw and g the whitened gradient, weighted, T = E[(xxᵀ − I) ⊗ g] by
     /// parts, symmetrised; its contraction with itself is a matrix whose leading eigenvector is wanted.
-    fn bent_direction(&self, c: usize) -> Vec<f64> {
-        let (d, m) = (self.q.dim(), self.per_component);
+    fn bent_direction(&self, c: usize, weight: &[f64], z: &[f64], mut g: Vec<f64>) -> Vec<f64> {
+        let (d, m) = (self.q.dim(), weight.len());
         let block = &self.q.locations()[c];
-        let own = c * m..(c + 1) * m;
-        let (mut x, mut g) = (vec![0.0; d * m], self.pull[own.start * d..own.end * d].to_vec());
-        let mut offset = vec![0.0; d * m];
-        let mut score = vec![0.0; d];
-        for (i, s) in own.clone().enumerate() {
+        let (mut x, mut offset, mut score) = (vec![0.0; d * m], vec![0.0; d * m], vec![0.0; d]);
+        for (i, (weight, z)) in weight.iter().zip(z.chunks_exact(d)).enumerate() {
             let at = i * d..(i + 1) * d;
-            if self.weight[s] == 0.0 {
+            if *weight == 0.0 {
                 g[at].fill(0.0);
                 continue;
             }
-            let z = self.draws.get(s);
             offset[at.clone()].iter_mut().zip(z).zip(block.column(0)).for_each(|((o, z), mu)| *o = z - mu);
             self.q.score(z, &mut score);
-            axpy(-1.0, &score, &mut g[at]);
+            g[at].iter_mut().zip(&score).for_each(|(g, score)| *g = weight * (*g - score));
         }
         block.scale().whiten(&offset, &mut x);
         block.scale().whiten_gradient(&mut g);

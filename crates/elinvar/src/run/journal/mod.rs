@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::RunState;
 use super::components::GrowthState;
+use super::pooled::PooledState;
 use super::residual::ResidualState;
 use super::{Correct, Counts, Plan, Step, Stop};
 use crate::Error;
@@ -69,6 +70,7 @@ pub(super) enum Content {
     Run(Box<RunState>),
     Growth(Box<GrowthState>),
     Residual(Box<ResidualState>),
+    Pooled(Box<PooledState>),
 }
 
 impl Entry {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::block::Location;
 use crate::family::Approximation;
 use crate::linalg::{axpy, cholesky, dot, eigen, products};
 use crate::target::Covariance;
@@ -10,14 +11,14 @@ use crate::tuning::residual as tuned;
 
 /// N(μ, (LLᵀ)⁻¹).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Whitened {
-    pub(super) mean: Vec<f64>,
+pub(in crate::run) struct Whitened {
+    pub(in crate::run) mean: Vec<f64>,
     /// L, lower triangular, d × d.
-    pub(super) factor: Vec<f64>,
+    pub(in crate::run) factor: Vec<f64>,
 }
 
 /// Memory for the steps of one.
-pub(super) struct Room {
+pub(in crate::run) struct Room {
     matrix: Vec<f64>,
     factor: Vec<f64>,
     product: Vec<f64>,
@@ -35,7 +36,7 @@ struct Clipping {
 }
 
 impl Room {
-    pub(super) fn new(d: usize) -> Self {
+    pub(in crate::run) fn new(d: usize) -> Self {
         Self {
             matrix: vec![0.0; d * d],
             factor: vec![0.0; d * d],
@@ -49,8 +50,12 @@ impl Room {
 
 impl Whitened {
     /// The numbers of a full Gaussian.
-    pub(super) fn of(q: &Approximation) -> Self {
-        let block = &q.locations()[0];
+    pub(in crate::run) fn of(q: &Approximation) -> Self {
+        Self::of_block(&q.locations()[0])
+    }
+
+    /// The numbers of one full component.
+    pub(in crate::run) fn of_block(block: &Location) -> Self {
         let d = block.dim();
         let mut factor = vec![0.0; d * d];
         // L I, column by column.
@@ -60,7 +65,12 @@ impl Whitened {
         Self { mean: block.b().to_vec(), factor }
     }
 
-    pub(super) fn approximation(&self) -> Result<Approximation, Error> {
+    pub(in crate::run) fn approximation(&self) -> Result<Approximation, Error> {
+        Approximation::gaussian(self.mean.clone(), Covariance::Full, self.precision())
+    }
+
+    /// LLᵀ.
+    pub(in crate::run) fn precision(&self) -> Vec<f64> {
         let d = self.mean.len();
         let mut precision = vec![0.0; d * d];
         for column in self.factor.chunks_exact(d) {
@@ -71,22 +81,30 @@ impl Whitened {
             }
         }
         products::mirror_lower(d, &mut precision);
-        Approximation::gaussian(self.mean.clone(), Covariance::Full, precision)
+        precision
+    }
+
+    /// Whether a run in `dim` coordinates can have kept it.
+    pub(in crate::run) fn is_sound(&self, dim: usize) -> bool {
+        self.mean.len() == dim
+            && self.factor.len() == dim * dim
+            && self.factor.iter().step_by(dim + 1).all(|entry| *entry > 0.0)
+            && self.mean.iter().chain(&self.factor).all(|v| v.is_finite())
     }
 
     /// ½ log |LLᵀ|.
-    pub(super) fn half_log_det(&self) -> f64 {
+    pub(in crate::run) fn half_log_det(&self) -> f64 {
         0.5 * cholesky::log_det(self.mean.len(), &self.factor)
     }
 
     /// Half the width in every direction.
-    pub(super) fn narrow(&mut self) {
+    pub(in crate::run) fn narrow(&mut self) {
         self.factor.iter_mut().for_each(|entry| *entry *= 2.0);
     }
 
     /// P ← L(I + γB)Lᵀ and μ ← μ + L⁻ᵀ(I + γB)⁻¹βa, in the coordinates in which this is N(0, I); eigenvalues of B and
     /// the length of the shift are bounded. False, and nothing changed, if rounding leaves no factor.
-    pub(super) fn advance(&mut self, a: &[f64], beta: f64, b: &[f64], gamma: f64, room: &mut Room) -> bool {
+    pub(in crate::run) fn advance(&mut self, a: &[f64], beta: f64, b: &[f64], gamma: f64, room: &mut Room) -> bool {
         let d = self.mean.len();
         room.matrix.copy_from_slice(b);
         let bounds = [tuned::LOWEST_EIGENVALUE, tuned::HIGHEST_EIGENVALUE].map(|bound| bound / gamma.max(1.0));

@@ -27,7 +27,7 @@ use crate::tuning::pace::WILD_SCALE;
 use crate::tuning::residual::COORDINATES_OF_EXPECTATIONS;
 use batch::{Batch, Look};
 use exact::Exact;
-use gaussian::{Room, Whitened};
+pub(super) use gaussian::{Room, Whitened};
 use pace::{Pace, Source, Verdict};
 
 /// A run in progress.

@@ -110,6 +110,17 @@ pub(super) fn start_in(
             found: Some(found),
         });
     }
+    let is_pooled = plan.goes_by_pool(target, family);
+    if is_pooled && !about.offers.hessian && (about.guess.is_none() || family.kind == Kind::MogAuto) {
+        let Scouted { approximation, found, counts, .. } = scout(fit.evaluator(target, plan), plan.seed)?;
+        fit.counts += counts;
+        let approximation = match over_heavy_modes(&found, family, family.covariance, plan)? {
+            Some(over_modes) => over_modes,
+            None => bend(&mut Evaluator::new(target, fit.interrupt()), &approximation, family, plan.seed)?,
+        };
+        let agreement = agreement(&found);
+        return Ok(Start { approximation, counts: fit.counts, agreement, contained: None, found: Some(found) });
+    }
     if about.guess.is_some() && !matches!(family.kind, Kind::Auto | Kind::MogAuto) {
         let approximation = start_at_guess(target, family, plan.seed)?;
         return Ok(Start::unsearched(approximation, fit.counts));
@@ -210,6 +221,23 @@ fn as_values(counts: Counts, by_differences: &ByDifferences<'_>) -> Counts {
     Counts { log_density, gradient: 0, ..counts }
 }
 
+/// A mixture over the modes, if there are several that count and several components.
+fn over_heavy_modes(
+    found: &Found,
+    family: Family,
+    covariance: Covariance,
+    plan: &Plan,
+) -> Result<Option<Approximation>, Error> {
+    let modes = heavy(&found.modes);
+    let components = match family.kind {
+        Kind::Mog { components } => components,
+        Kind::MogAuto => modes.len(),
+        _ => 1,
+    };
+    let has_several = modes.len() > 1 && components > 1;
+    has_several.then(|| over_modes(modes, components, covariance, plan.seed)).transpose()
+}
+
 fn start_with(
     target: &dyn Target,
     family: Family,
@@ -227,14 +255,13 @@ fn start_with(
     if matches!(family.kind, Kind::Gaussian | Kind::Auto) {
         return Ok((gaussian.finish()?, None));
     }
-    let modes = heavy(&found.modes);
-    let components = match family.kind {
-        Kind::Mog { components } => components,
-        Kind::MogAuto => modes.len(),
-        _ => 1,
-    };
-    if modes.len() > 1 && components > 1 {
-        return Ok((over_modes(modes, components, covariance, plan.seed)?, None));
+    if let Some(over_modes) = over_heavy_modes(found, family, covariance, plan)? {
+        return Ok((over_modes, None));
+    }
+    if plan.goes_by_pool(target, family) {
+        // The pool sees to what a fit of the Gaussian would have brought.
+        let mut evaluator = Evaluator::new(target, fit.interrupt());
+        return Ok((bend(&mut evaluator, &gaussian.finish()?, family, plan.seed)?, None));
     }
     let wanted = match family.kind {
         // Factors are turned by far fewer gradients where the whole covariance is known.
