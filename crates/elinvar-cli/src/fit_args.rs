@@ -291,7 +291,7 @@ pub(crate) struct FitArgs {
     #[arg(long, help_heading = "Advanced: steps")]
     pub(crate) no_average: bool,
     /// Where second derivatives come from: hessian, gauss_newton, item_gradients, squared_mean, gradient_outer_product,
-    /// least_change, stein or stein_plain [default: the best that the model has]
+    /// least_change, pooled, stein or stein_plain [default: the best that the model has]
     #[arg(long, value_name = "WORD", value_parser = curvature, help_heading = "Advanced: steps")]
     pub(crate) curvature: Option<Curvature>,
     /// What weighs the gradient of a draw: sampled (option I), marginal (II) or conditional (III) [default:

@@ -32,6 +32,7 @@ pub fn curvature(text: &str) -> Result<Curvature, String> {
         "squared_mean",
         "gradient_outer_product",
         "least_change",
+        "pooled",
         "stein",
         "stein_plain",
     ];

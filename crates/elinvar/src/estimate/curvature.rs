@@ -36,6 +36,10 @@ pub enum Curvature {
     /// has no noise where the target is the approximation, and chooses its own draws and steps (mathematics §12.1). For
     /// a full `gaussian`.
     LeastChange,
+    /// A regression on a pool of all evaluations so far, by which a mixture moves without asking again: gradients only,
+    /// a fraction of those of other steps, and so far a bound that ends up to some hundredths of a nat lower
+    /// (mathematics §12.7). For a `mog` with full covariances, its number of components given or found.
+    Pooled,
     /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (mathematics §10.2).
     Stein {
         /// Subtract ∇f at the mean of q first: one gradient more per step, often a tenth of the variance.
@@ -66,6 +70,7 @@ impl std::fmt::Display for Curvature {
             Curvature::SquaredMean => "squared_mean",
             Curvature::GradientFree => "gradient_free",
             Curvature::LeastChange => "least_change",
+            Curvature::Pooled => "pooled",
             Curvature::Stein { control_variate: true } => "stein",
             Curvature::Stein { control_variate: false } => "stein_plain",
         })
@@ -106,7 +111,7 @@ pub(crate) fn add_curvature(
             axpy(-1.0, hessian, g);
         }
         // Such families do without this function.
-        Curvature::GradientFree | Curvature::LeastChange => {}
+        Curvature::GradientFree | Curvature::LeastChange | Curvature::Pooled => {}
         Curvature::GradientOuterProduct => shape.add_weighted_gram(input.grad, input.price, scratch, g),
         Curvature::Stein { .. } => {
             let shifted = &mut shifted[..input.grad.len()];

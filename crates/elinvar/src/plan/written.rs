@@ -123,6 +123,8 @@ impl Curvature {
             Curvature::Stein { control_variate: true },
             Curvature::Stein { control_variate: false },
             Curvature::GradientFree,
+            Curvature::LeastChange,
+            Curvature::Pooled,
         ];
         kinds.into_iter().find(|kind| kind.to_string() == name)
     }

@@ -246,7 +246,8 @@ fn run_beside(
         let plan = Plan { curvature, stop, ..plan.clone() };
         return run_beside(target, from, contained, &plan, fit);
     }
-    if plan.goes_by_pool(target, start.family()) {
+    if plan.goes_by_pool(target, start.family())? {
+        let plan = &plan.without_pool();
         let mut run = PooledRun::new(target, start.clone(), plan)?;
         let from = match fit.carry_open(&mut run) {
             Err(Error::BadStart { .. }) => start,
@@ -274,8 +275,8 @@ pub(super) fn grow(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    let by_pool = plan.goes_by_pool(target, start.family());
-    let plan = plan.resolve(target)?;
+    let by_pool = plan.goes_by_pool(target, start.family())?;
+    let plan = plan.without_pool().resolve(target)?;
     let components::Grown { q, reason, .. } = components::grow_in(target, start, &plan, by_pool, fit)?;
     Ok(Posterior::of_run(&target.about(), q, &plan, reason, fit.remaining()))
 }

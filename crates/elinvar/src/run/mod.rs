@@ -92,9 +92,9 @@ impl<'t> Run<'t> {
     pub fn new(target: &'t dyn Target, start: Approximation, plan: &Plan) -> Result<Self, Error> {
         let about = target.about();
         let mut plan = plan.resolve(target)?;
-        if plan.curvature == Curvature::LeastChange {
+        if matches!(plan.curvature, Curvature::LeastChange | Curvature::Pooled) {
             return Err(Error::Unsupported {
-                wanted: "a `Run` with curvature `least_change`".into(),
+                wanted: format!("a `Run` with curvature `{}`", plan.curvature),
                 instead: "call `fit` or `fit_from`, which take its steps".into(),
             });
         }

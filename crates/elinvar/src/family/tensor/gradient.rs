@@ -45,7 +45,7 @@ impl TensorProduct<'_> {
                     items = &items[n_entries..];
                 }
                 // It does without all this.
-                Curvature::GradientFree | Curvature::LeastChange => {}
+                Curvature::GradientFree | Curvature::LeastChange | Curvature::Pooled => {}
                 Curvature::GradientOuterProduct => {
                     // Weights are not negative.
                     let root = |s: usize| work.weight[s].sqrt();

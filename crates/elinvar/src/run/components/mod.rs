@@ -83,8 +83,8 @@ pub fn grow(
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Grown, Error> {
     let mut fit = Fitting::unkept(observe);
-    let by_pool = plan.goes_by_pool(target, start.family());
-    let grown = grow_in(target, start, &plan.resolve(target)?, by_pool, &mut fit)?;
+    let by_pool = plan.goes_by_pool(target, start.family())?;
+    let grown = grow_in(target, start, &plan.without_pool().resolve(target)?, by_pool, &mut fit)?;
     Ok(Grown { seconds: fit.clock.seconds(), trace: fit.into_trace(), ..grown })
 }
 

@@ -110,7 +110,7 @@ pub(super) fn start_in(
             found: Some(found),
         });
     }
-    let is_pooled = plan.goes_by_pool(target, family);
+    let is_pooled = plan.goes_by_pool(target, family)?;
     if is_pooled && !about.offers.hessian && (about.guess.is_none() || family.kind == Kind::MogAuto) {
         let Scouted { approximation, found, counts, .. } = scout(fit.evaluator(target, plan), plan.seed)?;
         fit.counts += counts;
@@ -258,7 +258,7 @@ fn start_with(
     if let Some(over_modes) = over_heavy_modes(found, family, covariance, plan)? {
         return Ok((over_modes, None));
     }
-    if plan.goes_by_pool(target, family) {
+    if plan.goes_by_pool(target, family)? {
         // The pool sees to what a fit of the Gaussian would have brought.
         let mut evaluator = Evaluator::new(target, fit.interrupt());
         return Ok((bend(&mut evaluator, &gaussian.finish()?, family, plan.seed)?, None));
