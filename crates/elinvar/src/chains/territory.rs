@@ -201,11 +201,13 @@ mod tests {
         Approximation::mixture(LogWeights::uniform(places.len()), places.iter().map(block).collect()).unwrap()
     }
 
-    /// Between unit normals δ apart log q falls by δ²/8 − log 2 in the middle: 4.5 nats at 6.4.
+    /// Between unit normals δ apart log q falls by δ²/8 − log 2 in the middle: 4.5 nats at 6.4. Less is enough where as
+    /// good as no draw of one is near the border: 0.2 % are at 6, and 1.1 % at 5.
     #[test]
     fn a_valley_divides_places_and_a_link_joins_them() {
         assert!(Territories::of(&mixture(&[0.0])).is_none());
-        assert!(Territories::of(&mixture(&[0.0, 6.0])).is_none());
+        assert!(Territories::of(&mixture(&[0.0, 5.0])).is_none());
+        assert_eq!(Territories::of(&mixture(&[0.0, 6.0])).map(|places| places.len()), Some(2));
         assert_eq!(Territories::of(&mixture(&[0.0, 7.0])).map(|places| places.len()), Some(2));
         assert!(Territories::of(&mixture(&[0.0, 7.0, 3.5])).is_none());
         let q = mixture(&[0.0, 20.0, 3.0, 40.0]);

@@ -27,6 +27,7 @@ mod own_component;
 mod own_family;
 mod own_law;
 mod pathological;
+mod pooled;
 mod recovery;
 mod restarts;
 mod robust;
