@@ -157,7 +157,13 @@ impl<'f> Fitting<'f> {
         self.interrupt.is_some_and(Interrupt::is_raised)
     }
 
-    /// Drives a run as a piece of the fit, which whoever may interrupt the fit may interrupt in every batch.
+    /// Who may interrupt the steps of a run before any of their batches. One that is kept ends between two steps, where
+    /// its state can be kept.
+    fn within_steps(&self) -> Option<&'f dyn Interrupt> {
+        self.interrupt.filter(|_| self.journal.is_none())
+    }
+
+    /// Drives a run as a piece of the fit.
     ///
     /// # Errors
     /// As [`drive`].
@@ -165,7 +171,7 @@ impl<'f> Fitting<'f> {
     where
         'f: 't,
     {
-        run.evaluator.obey(self.interrupt);
+        run.evaluator.obey(self.within_steps());
         let reason = drive(run, self)?;
         self.counts = run.counts();
         if let (Some(closing), Some(last)) = (run.closing(), self.trace.last_mut()) {
@@ -182,7 +188,7 @@ impl<'f> Fitting<'f> {
     where
         'f: 't,
     {
-        run.obey(self.interrupt);
+        run.obey(self.within_steps());
         let reason = drive(run, self)?;
         self.counts = run.counts_so_far();
         Ok(reason)
@@ -196,7 +202,7 @@ impl<'f> Fitting<'f> {
     where
         'f: 't,
     {
-        run.obey(self.interrupt);
+        run.obey(self.within_steps());
         let reason = drive(run, self)?;
         self.counts = run.counts_so_far();
         Ok(reason)

