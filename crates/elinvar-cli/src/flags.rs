@@ -232,6 +232,7 @@ mod tests {
             ("missing", "drop"),
             ("categorical", "indicators"),
             ("category", "a"),
+            ("stream", ""),
             ("array", "x"),
             ("standardize", ""),
             ("scale", ""),
@@ -313,9 +314,9 @@ mod tests {
         let command = Cli::command();
         let fit = command.find_subcommand("fit").unwrap();
         let flags = fit.get_arguments().filter_map(|arg| arg.get_long());
-        // Those of one rule need the rule: `rules_have_flags_of_their_own`.
-        let of_rules = ["momentum", "bias-correction", "printed"];
-        let known: Vec<&str> = values.iter().map(|(flag, _)| *flag).chain(["config", "help"]).chain(of_rules).collect();
+        // Those that need another one: `rules_have_flags_of_their_own`, `streams_have_flags_of_their_own`.
+        let others = ["momentum", "bias-correction", "printed", "memory", "cache"];
+        let known: Vec<&str> = values.iter().map(|(flag, _)| *flag).chain(["config", "help"]).chain(others).collect();
         flags.for_each(|flag| assert!(known.contains(&flag), "--{flag} is not tested here"));
     }
 
@@ -347,6 +348,16 @@ mod tests {
         assert_eq!(printed.plan.mixing_step_size, StepSize::Constant(0.02));
         let text = printed.text().unwrap();
         assert_eq!(toml::from_str::<Settings>(&text).unwrap(), printed, "{text}");
+    }
+
+    #[test]
+    fn streams_have_flags_of_their_own() {
+        let streamed = settings(&["logistic", "f.csv", "--stream", "--memory", "64", "--cache", "d"]);
+        assert_eq!((streamed.data.memory, streamed.data.cache.as_deref()), (Some(64), Some("d")));
+        assert_eq!(toml::from_str::<Settings>(&streamed.text().unwrap()).unwrap(), streamed);
+        for flag in [["--memory", "64"], ["--cache", "d"]] {
+            assert!(Cli::try_parse_from([&["elinvar", "fit"], &flag[..]].concat()).is_err(), "{flag:?}");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn a_pass_says_how_far_it_is() {
         let pass = Pass { number: 3, rows: 1_500_000, of: 4_000_000, seconds: 0.5 };
-        assert_eq!(line(&pass), "pass 3: 1 500 000 of 4 000 000 rows, 3 million per second");
-        assert_eq!(line(&Pass { of: 0, ..pass }), "pass 3: 1 500 000 rows, 3 million per second");
+        assert_eq!(line(&pass), "pass 3: 1,500,000 of 4,000,000 rows, 3 million per second");
+        assert_eq!(line(&Pass { of: 0, ..pass }), "pass 3: 1,500,000 rows, 3 million per second");
     }
 }
