@@ -73,10 +73,7 @@ const STEPS: usize = 100;
 /// is counted here is counted where there is one thread.
 fn on_one_thread(test: impl FnOnce() + Send) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    pool.install(|| {
-        warm_the_thread();
-        test();
-    });
+    pool.install(|| (warm_the_thread(), test()));
 }
 
 /// Makes this thread's packing buffer of the matrix library, whose size depends on the processor's cache only: the

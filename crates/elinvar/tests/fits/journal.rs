@@ -263,9 +263,7 @@ fn chains_end_before_their_next_batch_and_begin_anew() {
     let (family, plan) = (Family::auto(), Plan::default());
     for target in [&schools as &dyn Target, &on_modes] {
         let rounds = AtomicU64::new(0);
-        let count = |_: &Round| {
-            rounds.fetch_add(1, Ordering::Relaxed);
-        };
+        let count = |_: &Round| _ = rounds.fetch_add(1, Ordering::Relaxed);
         let kept = Kept { watch: Some(&count), ..Kept::default() };
         let straight = fit_journaled(target, family, &plan, &mut go_on, kept).unwrap();
         let all = rounds.into_inner();

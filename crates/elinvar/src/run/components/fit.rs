@@ -37,8 +37,8 @@ impl Growth<'_, '_, '_> {
         Ok(reason)
     }
 
-    /// Fits the mixture to the pool: a round, or until fresh draws confirm it. Where the pool leads nowhere the rounds go
-    /// on without it.
+    /// Fits the mixture to the pool: a round, or until fresh draws confirm it. Where the pool leads nowhere the rounds
+    /// go on without it.
     fn fit_to_pool(&mut self, at: &mut At, pool: Pool, is_round: bool) -> Result<StopReason, Error> {
         let under_way = self.pooled_under_way.take();
         let done = self.fit.steps_of_part() - under_way.as_ref().map_or(0, |run| run.step());

@@ -88,8 +88,8 @@ pub fn grow(
     Ok(Grown { seconds: fit.clock.seconds(), trace: fit.into_trace(), ..grown })
 }
 
-/// [`grow`] as a part of a fit, which has the record; every automatic choice of the plan is made, and whether rounds are
-/// fitted to a pool of past evaluations.
+/// [`grow`] as a part of a fit, which has the record; every automatic choice of the plan is made, and whether rounds
+/// are fitted to a pool of past evaluations.
 ///
 /// # Errors
 /// As [`grow`], and those of the journal.

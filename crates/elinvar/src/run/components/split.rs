@@ -51,8 +51,9 @@ impl Judged {
     /// The unit direction u, whitened by component `c`, with the largest |T(u, ·, ·)|, T = E_c[∇³(log p − log q)].
     ///
     /// Two halves at ±u that are shaped differently change third derivatives along u, and the bound gains by the square
-    /// of what there is of them to match. With x the whitened draw and g the whitened gradient, weighted, T = E[(xxᵀ − I) ⊗ g] by
-    /// parts, symmetrised; its contraction with itself is a matrix whose leading eigenvector is wanted.
+    /// of what there is of them to match. With x the whitened draw and g the whitened gradient, weighted,
+    /// T = E[(xxᵀ − I) ⊗ g] by parts, symmetrised; its contraction with itself is a matrix whose leading eigenvector is
+    /// wanted.
     fn bent_direction(&self, c: usize, weight: &[f64], z: &[f64], mut g: Vec<f64>) -> Vec<f64> {
         let (d, m) = (self.q.dim(), weight.len());
         let block = &self.q.locations()[c];
