@@ -10,7 +10,7 @@ use crate::tuning::pooled as tuned;
 /// What a pool says about one component, in the coordinates in which it is N(0, I).
 #[derive(Clone, Debug)]
 pub(super) struct Slope {
-    /// g = E_c[∇h], A = E_c[∇²h] and E_c[h].
+    /// g = E_c[∇h], A = E_c[∇²h] and E_c\[h\].
     pub(super) gradient: Vec<f64>,
     pub(super) curvature: Vec<f64>,
     pub(super) height: f64,
@@ -66,7 +66,7 @@ impl Stepping {
         self.slopes.iter().enumerate().map(part).sum()
     }
 
-    /// A by ridge regression of v on x, g = v̄ − A x̄, and E[h] with x and xxᵀ as control variates.
+    /// A by ridge regression of v on x, g = v̄ − A x̄, and E\[h\] with x and xxᵀ as control variates.
     fn of_component(&mut self, c: usize, own: &Own, heights: &[f64]) {
         let d = self.d;
         let Slope { gradient, curvature, height } = &mut self.slopes[c];
