@@ -1,17 +1,15 @@
 //! What regressions with positive parameters beside the coefficients share.
 
-use elinvar::Posterior;
 use elinvar::model::{NoisePrior, Regression, RowLaw};
-use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::{Coefficients, Design, moments, where_given};
-use super::with_tails::WithTails;
-use super::{Columns, Entry, Make, Model, PriorWords, Trials, UsualFamily};
+use super::over_columns::{self, Behind, OverColumns};
+use super::{Columns, Entry, Make, Model, Trials, UsualFamily};
 use crate::prior::Prior;
 use crate::response::{Regression as Rows, Response};
-use crate::settings::{ModelSettings, positive_in_words};
+use crate::settings::ModelSettings;
 
 /// What one regression differs by.
 pub(super) struct Law {
@@ -33,7 +31,6 @@ pub(super) enum Unit {
 
 struct OfLaw<L: RowLaw> {
     target: Regression<L>,
-    coefficients: Coefficients,
     priors: Vec<NoisePrior>,
     law: &'static Law,
 }
@@ -77,56 +74,35 @@ pub(super) fn make<L: RowLaw>(
         .with_auxiliary_priors(priors.clone())?;
     target = where_given(target, offset, Regression::with_offset)?;
     target = where_given(target, weights, Regression::with_weights)?;
-    Ok(WithTails::where_given(Box::new(OfLaw { target, coefficients, priors, law }), tails))
+    Ok(over_columns::model(OfLaw { target, priors, law }, coefficients, tails))
 }
 
-impl<L: RowLaw> Model for OfLaw<L> {
+impl<L: RowLaw> OverColumns for OfLaw<L> {
     fn target(&self) -> &dyn Target {
         &self.target
     }
 
-    fn settings(&self) -> ModelSettings {
-        self.coefficients.settings()
-    }
-
-    fn title(&self) -> String {
-        self.law.title.into()
+    fn title(&self) -> &'static str {
+        self.law.title
     }
 
     fn formula(&self, y: &str) -> String {
         (self.law.formula)(y)
     }
 
-    fn prior(&self) -> PriorWords {
-        let words = L::AUXILIARY.iter().zip(&self.priors);
-        let words: Vec<String> = words.map(|(name, prior)| format!("{name} {}", positive_in_words(prior))).collect();
-        PriorWords {
-            beside: Some(words.join(", ")).filter(|words| !words.is_empty()),
-            ..self.coefficients.prior_words()
-        }
-    }
-
-    fn regression(&self) -> Option<Rows<'_>> {
+    fn rows(&self) -> Rows<'_> {
         let target = &self.target;
-        Some(Rows {
+        Rows {
             response: self.law.response,
             design: target.design(),
             y: target.responses(),
             offsets: target.offset(),
             trials: target.trials(),
             weights: target.weights(),
-        })
+        }
     }
 
-    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        self.coefficients.conflicts(posterior)
-    }
-
-    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
-        self.coefficients.draw_prior(&self.priors, stream, z)
-    }
-
-    fn remedy(&self) -> &'static str {
-        self.coefficients.priors.remedy_of_predictive()
+    fn beside(&self) -> Behind {
+        Behind::Positive(L::AUXILIARY.iter().copied().zip(self.priors.iter().copied()).collect())
     }
 }

@@ -6,8 +6,8 @@ use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::{Coefficients, Design, where_given};
-use super::with_tails::WithTails;
-use super::{Columns, Entry, Model, PriorWords, Trials, UsualFamily};
+use super::over_columns::{self, OverColumns};
+use super::{Columns, Entry, Model, Trials, UsualFamily};
 use crate::prior::{Prior, Tail};
 use crate::response::{Categorical as Law, Regression};
 use crate::settings::ModelSettings;
@@ -30,7 +30,6 @@ const FEW_ROWS: usize = 5;
 struct Categorical {
     target: CategoricalRegression,
     law: Law,
-    coefficients: Coefficients,
 }
 
 fn make(
@@ -50,20 +49,16 @@ fn make(
     target = where_given(target, weights, CategoricalRegression::with_weights)?;
     let of_class = |k: usize| tails.iter().map(move |tail| Tail { coordinate: k * n_cols + tail.coordinate, ..*tail });
     let tails = (0..n_classes - 1).flat_map(of_class).collect();
-    Ok(WithTails::where_given(Box::new(Categorical { target, law: Law { n_classes }, coefficients }), tails))
+    Ok(over_columns::model(Categorical { target, law: Law { n_classes } }, coefficients, tails))
 }
 
-impl Model for Categorical {
+impl OverColumns for Categorical {
     fn target(&self) -> &dyn Target {
         &self.target
     }
 
-    fn settings(&self) -> ModelSettings {
-        self.coefficients.settings()
-    }
-
-    fn title(&self) -> String {
-        "Categorical regression".into()
+    fn title(&self) -> &'static str {
+        "Categorical regression"
     }
 
     fn formula(&self, y: &str) -> String {
@@ -71,18 +66,13 @@ impl Model for Categorical {
         format!("P({y} = k) = exp(η_k)/Σ exp(η_j), η_k linear in the columns; the reference is {reference}, with η = 0")
     }
 
-    fn prior(&self) -> PriorWords {
-        self.coefficients.prior_words()
-    }
-
-    fn regression(&self) -> Option<Regression<'_>> {
+    fn rows(&self) -> Regression<'_> {
         let target = &self.target;
         let (offsets, weights) = (target.offset(), target.weights());
-        Some(Regression { offsets, weights, ..Regression::plain(&self.law, target.design(), target.responses()) })
+        Regression { offsets, weights, ..Regression::plain(&self.law, target.design(), target.responses()) }
     }
 
-    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        let mut sentences = self.coefficients.conflicts(posterior);
+    fn conflicts(&self, mut sentences: Vec<String>, _: &Coefficients, _: &Posterior) -> Vec<String> {
         for (k, class) in self.target.classes().iter().enumerate() {
             let n = self.target.responses().iter().filter(|y| **y == k as f64).count();
             if n < FEW_ROWS {

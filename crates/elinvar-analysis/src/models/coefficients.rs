@@ -133,10 +133,10 @@ impl Coefficients {
     }
 
     /// Draws coefficients and, behind them, positive parameters from their priors, as coordinates of the fit; false
-    /// where one of them is flat.
+    /// where one of them is flat, or several linear predictors share the columns.
     pub(super) fn draw_prior(&self, beside: &[NoisePrior], stream: &mut Stream, z: &mut [f64]) -> bool {
         let n = self.kinds.len();
-        if !self.priors.draw(&self.kinds, &self.transforms, stream, &mut z[..n]) {
+        if self.groups > 1 || !self.priors.draw(&self.kinds, &self.transforms, stream, &mut z[..n]) {
             return false;
         }
         z[n..].iter_mut().zip(beside).all(|(z, prior)| match draw_positive(prior, stream) {

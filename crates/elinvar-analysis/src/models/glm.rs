@@ -1,14 +1,12 @@
 //! What regressions with coefficients and nothing beside them share.
 
-use elinvar::Posterior;
 use elinvar::model::{DesignMatrix, Glm, Likelihood};
-use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::{Coefficients, Design, where_given};
-use super::with_tails::WithTails;
-use super::{Columns, Entry, Make, Model, PriorWords, Trials, UsualFamily};
+use super::over_columns::{self, OverColumns};
+use super::{Columns, Entry, Make, Model, Trials, UsualFamily};
 use crate::prior::Prior;
 use crate::response::{Regression as Rows, Response};
 use crate::settings::ModelSettings;
@@ -27,7 +25,6 @@ pub(super) struct Law<L: 'static> {
 
 struct Regression<L: 'static> {
     target: Glm<L>,
-    coefficients: Coefficients,
     law: &'static Law<L>,
     /// What the second of two classes is called.
     event: String,
@@ -63,45 +60,25 @@ pub(super) fn make<L: Likelihood + 'static>(
     }
     target = where_given(target, offset, Glm::with_offset)?;
     target = where_given(target, weights, Glm::with_weights)?;
-    Ok(WithTails::where_given(Box::new(Regression { target, coefficients, law, event }), tails))
+    Ok(over_columns::model(Regression { target, law, event }, coefficients, tails))
 }
 
-impl<L: Likelihood> Model for Regression<L> {
+impl<L: Likelihood + 'static> OverColumns for Regression<L> {
     fn target(&self) -> &dyn Target {
         &self.target
     }
 
-    fn settings(&self) -> ModelSettings {
-        self.coefficients.settings()
-    }
-
-    fn title(&self) -> String {
-        self.law.title.into()
+    fn title(&self) -> &'static str {
+        self.law.title
     }
 
     fn formula(&self, y: &str) -> String {
         (self.law.formula)(y, &self.event)
     }
 
-    fn prior(&self) -> PriorWords {
-        self.coefficients.prior_words()
-    }
-
-    fn regression(&self) -> Option<Rows<'_>> {
+    fn rows(&self) -> Rows<'_> {
         let target = &self.target;
         let (offsets, weights) = (target.offset(), target.weights());
-        Some(Rows { offsets, weights, ..Rows::plain(self.law.response, target.design(), target.responses()) })
-    }
-
-    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        self.coefficients.conflicts(posterior)
-    }
-
-    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
-        self.coefficients.draw_prior(&[], stream, z)
-    }
-
-    fn remedy(&self) -> &'static str {
-        self.coefficients.priors.remedy_of_predictive()
+        Rows { offsets, weights, ..Rows::plain(self.law.response, target.design(), target.responses()) }
     }
 }

@@ -2,17 +2,16 @@
 
 use elinvar::Posterior;
 use elinvar::model::{DesignMatrix, LinearRegression, NoisePrior};
-use elinvar::random::Stream;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::{Coefficients, Design, moments};
-use super::with_tails::WithTails;
-use super::{Columns, Entry, Model, OwnSetting, PriorWords, Trials, UsualFamily};
+use super::over_columns::{self, Behind, OverColumns};
+use super::{Columns, Entry, Model, OwnSetting, Trials, UsualFamily};
 use crate::number::significant;
 use crate::prior::Prior;
 use crate::response::{Normal, Regression};
-use crate::settings::{ModelSettings, positive_in_words};
+use crate::settings::ModelSettings;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "linear",
@@ -36,7 +35,6 @@ struct Linear {
     y: Vec<f64>,
     offset: Vec<f64>,
     weights: Vec<f64>,
-    coefficients: Coefficients,
     noise: NoisePrior,
     sd_of_y: f64,
 }
@@ -61,8 +59,8 @@ fn make(
     if !weights.is_empty() {
         target = target.with_weights(weights.clone())?;
     }
-    let linear = Linear { target, unweighted, y, offset, weights, coefficients, noise, sd_of_y };
-    Ok(WithTails::where_given(Box::new(linear), tails))
+    let linear = Linear { target, unweighted, y, offset, weights, noise, sd_of_y };
+    Ok(over_columns::model(linear, coefficients, tails))
 }
 
 /// The prior of sigma, given or by the standard deviation of the response.
@@ -75,64 +73,54 @@ pub(super) fn noise(given: &ModelSettings, coefficients: &Coefficients, sd_of_y:
     given.beside("sigma").unwrap_or(usual)
 }
 
-impl Model for Linear {
+/// Settings with the scale of sigma, where its prior is a half-Cauchy.
+pub(super) fn with_sigma(settings: ModelSettings, noise: &NoisePrior) -> ModelSettings {
+    match noise {
+        NoisePrior::HalfCauchy { scale } => ModelSettings { sigma_scale: Some(*scale), ..settings },
+        _ => settings,
+    }
+}
+
+impl OverColumns for Linear {
     fn target(&self) -> &dyn Target {
         &self.target
     }
 
-    fn settings(&self) -> ModelSettings {
-        let settings = self.coefficients.settings();
-        match self.noise {
-            NoisePrior::HalfCauchy { scale } => ModelSettings { sigma_scale: Some(scale), ..settings },
-            _ => settings,
-        }
-    }
-
-    fn title(&self) -> String {
-        "Linear regression".into()
+    fn title(&self) -> &'static str {
+        "Linear regression"
     }
 
     fn formula(&self, y: &str) -> String {
         format!("{y} ~ N(η, sigma²), η linear in the columns")
     }
 
-    fn prior(&self) -> PriorWords {
-        let sigma = format!("sigma {}", positive_in_words(&self.noise));
-        PriorWords { beside: Some(sigma), ..self.coefficients.prior_words() }
-    }
-
-    fn regression(&self) -> Option<Regression<'_>> {
+    fn rows(&self) -> Regression<'_> {
         let design = self.unweighted.as_ref().unwrap_or(self.target.design());
-        Some(Regression {
-            weights: &self.weights,
-            offsets: &self.offset,
-            ..Regression::plain(&Normal, design, &self.y)
-        })
+        Regression { weights: &self.weights, offsets: &self.offset, ..Regression::plain(&Normal, design, &self.y) }
     }
 
-    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        let mut sentences = self.coefficients.conflicts(posterior);
-        let sigma = self.coefficients.mean_of_last(posterior).map(f64::exp);
+    fn beside(&self) -> Behind {
+        Behind::Positive(vec![("sigma", self.noise)])
+    }
+
+    fn settings(&self, of_coefficients: ModelSettings) -> ModelSettings {
+        with_sigma(of_coefficients, &self.noise)
+    }
+
+    fn conflicts(&self, mut sentences: Vec<String>, coefficients: &Coefficients, posterior: &Posterior) -> Vec<String> {
+        let sigma = coefficients.mean_of_last(posterior).map(f64::exp);
         if let Some(sigma) = sigma.filter(|sigma| *sigma > 1.02 * self.sd_of_y) {
             sentences.push(format!(
                 "Prior against data: the noise sigma, {}, is larger than the standard deviation of the response, {}: the \
                  prior keeps the coefficients from explaining anything; {}.",
                 significant(sigma),
                 significant(self.sd_of_y),
-                self.coefficients.priors.remedy()
+                coefficients.priors.remedy()
             ));
         }
         if sentences.is_empty() {
-            sentences.extend(self.coefficients.pulled(posterior, self.target.least_squares()));
+            sentences.extend(coefficients.pulled(posterior, self.target.least_squares()));
         }
         sentences
-    }
-
-    fn draw_prior(&self, stream: &mut Stream, z: &mut [f64]) -> bool {
-        self.coefficients.draw_prior(&[self.noise], stream, z)
-    }
-
-    fn remedy(&self) -> &'static str {
-        self.coefficients.priors.remedy_of_predictive()
     }
 }

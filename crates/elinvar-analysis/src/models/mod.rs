@@ -17,6 +17,7 @@ mod logistic;
 mod negative_binomial;
 mod network;
 mod ordinal;
+mod over_columns;
 mod own;
 mod poisson;
 mod proportion;

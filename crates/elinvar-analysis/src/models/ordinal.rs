@@ -1,13 +1,12 @@
 //! Ordinal regression: classes in an order.
 
-use elinvar::Posterior;
 use elinvar::model::OrdinalRegression;
 use elinvar::target::Target;
 use elinvar_data::{Beside, ColumnTransform, Outcome, RegressionData};
 
 use super::coefficients::{Coefficients, Design, where_given};
-use super::with_tails::WithTails;
-use super::{Columns, Entry, Model, PriorWords, Trials, UsualFamily};
+use super::over_columns::{self, Behind, OverColumns};
+use super::{Columns, Entry, Model, Trials, UsualFamily};
 use crate::prior::Prior;
 use crate::response::{Ordinal as Law, Regression};
 use crate::settings::ModelSettings;
@@ -27,7 +26,6 @@ pub(super) const ENTRY: Entry = Entry {
 struct Ordinal {
     target: OrdinalRegression,
     law: Law,
-    coefficients: Coefficients,
 }
 
 fn make(
@@ -43,38 +41,29 @@ fn make(
         OrdinalRegression::new(x, y, n_classes, coefficients.priors.base.precision())?.with_coefficient_prior(prior)?;
     target = where_given(target, offset, OrdinalRegression::with_offset)?;
     target = where_given(target, weights, OrdinalRegression::with_weights)?;
-    Ok(WithTails::where_given(Box::new(Ordinal { target, law: Law { n_classes }, coefficients }), tails))
+    Ok(over_columns::model(Ordinal { target, law: Law { n_classes } }, coefficients, tails))
 }
 
-impl Model for Ordinal {
+impl OverColumns for Ordinal {
     fn target(&self) -> &dyn Target {
         &self.target
     }
 
-    fn settings(&self) -> ModelSettings {
-        self.coefficients.settings()
-    }
-
-    fn title(&self) -> String {
-        "Ordinal regression".into()
+    fn title(&self) -> &'static str {
+        "Ordinal regression"
     }
 
     fn formula(&self, y: &str) -> String {
         format!("P({y} ≤ k) = 1/(1 + exp(−(cut_k − η))), η linear in the columns, less their means")
     }
 
-    fn prior(&self) -> PriorWords {
-        let cuts = "cut points t(3, 0, 2.5), all columns at their means".to_string();
-        PriorWords { beside: Some(cuts), ..self.coefficients.prior_words() }
-    }
-
-    fn regression(&self) -> Option<Regression<'_>> {
+    fn rows(&self) -> Regression<'_> {
         let target = &self.target;
         let (offsets, weights) = (target.offset(), target.weights());
-        Some(Regression { offsets, weights, ..Regression::plain(&self.law, target.design(), target.responses()) })
+        Regression { offsets, weights, ..Regression::plain(&self.law, target.design(), target.responses()) }
     }
 
-    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        self.coefficients.conflicts(posterior)
+    fn beside(&self) -> Behind {
+        Behind::Others("cut points t(3, 0, 2.5), all columns at their means")
     }
 }

@@ -1,19 +1,17 @@
 //! Regressions whose rows are not in memory: sums over shards, and a sample of rows for what is said of the model.
 
-use elinvar::Posterior;
 use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, NoisePrior, PoissonRegression};
-use elinvar::random::Stream as Random;
 use elinvar::research::target::shards::{InProcess, SumOfShards};
 use elinvar::target::{ColumnScale, Target};
 use elinvar_data::{ColumnTransform, RegressionData};
 
 use super::coefficients::Coefficients;
-use super::with_tails::WithTails;
-use super::{Model, ModelName, PriorWords};
+use super::over_columns::{self, Behind, OverColumns};
+use super::{Model, ModelName};
 use crate::error::Error;
 use crate::prior::Prior;
 use crate::response::{Bernoulli, Normal, Poisson, Regression, Response};
-use crate::settings::{ModelSettings, positive_in_words};
+use crate::settings::ModelSettings;
 use crate::stream::{Fault, MakePart, Refused, Stream, StreamedShards};
 
 /// Models that take rows shard by shard.
@@ -31,7 +29,6 @@ pub(crate) struct OfAll {
 
 struct Streamed {
     target: Box<dyn Target + Send>,
-    coefficients: Coefficients,
     noise: Option<NoisePrior>,
     words: Words,
     sample: (DesignMatrix, Vec<f64>),
@@ -107,8 +104,7 @@ pub(crate) fn make(
     } else {
         Box::new(SumOfShards::new(StreamedShards { stream, make }, about, n_rows))
     };
-    let model = Streamed { target, coefficients, noise, words, sample };
-    Ok(WithTails::where_given(Box::new(model), tails))
+    Ok(over_columns::model(Streamed { target, noise, words, sample }, coefficients, tails))
 }
 
 fn linear(
@@ -152,47 +148,32 @@ fn statistics(
     Ok(parts)
 }
 
-impl Model for Streamed {
+impl OverColumns for Streamed {
     fn target(&self) -> &dyn Target {
         &*self.target
     }
 
-    fn settings(&self) -> ModelSettings {
-        let settings = self.coefficients.settings();
-        match self.noise {
-            Some(NoisePrior::HalfCauchy { scale }) => ModelSettings { sigma_scale: Some(scale), ..settings },
-            _ => settings,
-        }
-    }
-
-    fn title(&self) -> String {
-        self.words.title.into()
+    fn title(&self) -> &'static str {
+        self.words.title
     }
 
     fn formula(&self, y: &str) -> String {
         (self.words.formula)(y)
     }
 
-    fn prior(&self) -> PriorWords {
-        let beside = self.noise.map(|noise| format!("sigma {}", positive_in_words(&noise)));
-        PriorWords { beside, ..self.coefficients.prior_words() }
+    /// Those of the sample: what is said of rows is said of it.
+    fn rows(&self) -> Regression<'_> {
+        Regression::plain(self.words.response, &self.sample.0, &self.sample.1)
     }
 
-    /// Of the sample: what is said of rows is said of it.
-    fn regression(&self) -> Option<Regression<'_>> {
-        Some(Regression::plain(self.words.response, &self.sample.0, &self.sample.1))
+    fn beside(&self) -> Behind {
+        Behind::Positive(self.noise.map(|noise| ("sigma", noise)).into_iter().collect())
     }
 
-    fn conflicts(&self, posterior: &Posterior) -> Vec<String> {
-        self.coefficients.conflicts(posterior)
-    }
-
-    fn draw_prior(&self, stream: &mut Random, z: &mut [f64]) -> bool {
-        let noise: Vec<NoisePrior> = self.noise.into_iter().collect();
-        self.coefficients.draw_prior(&noise, stream, z)
-    }
-
-    fn remedy(&self) -> &'static str {
-        self.coefficients.priors.remedy_of_predictive()
+    fn settings(&self, of_coefficients: ModelSettings) -> ModelSettings {
+        match &self.noise {
+            Some(noise) => super::linear::with_sigma(of_coefficients, noise),
+            None => of_coefficients,
+        }
     }
 }

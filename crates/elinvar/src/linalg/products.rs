@@ -91,15 +91,20 @@ pub(crate) fn add_weighted_gram(x: &[f64], d: usize, w: &[f64], scratch: &mut [f
         return;
     }
     for (block, weights) in x.chunks(GRAM_BLOCK * d).zip(w.chunks(GRAM_BLOCK)) {
-        let n = weights.len();
-        let scaled = &mut scratch[..n * d];
-        for ((row, weight), scaled_row) in block.chunks_exact(d).zip(weights).zip(scaled.chunks_exact_mut(d)) {
-            for (value, target) in row.iter().zip(scaled_row) {
-                *target = weight * value;
-            }
-        }
-        add_lower_product(scaled, block, d, n, out);
+        let scaled = scale_rows(block, weights, 1.0, d, scratch);
+        add_lower_product(scaled, block, d, weights.len(), out);
     }
+}
+
+/// The rows (of d numbers), each times its weight and `factor`, in the first numbers of `scratch`.
+fn scale_rows<'s>(rows: &[f64], weights: &[f64], factor: f64, d: usize, scratch: &'s mut [f64]) -> &'s [f64] {
+    let scaled = &mut scratch[..weights.len() * d];
+    for ((row, weight), scaled_row) in rows.chunks_exact(d).zip(weights).zip(scaled.chunks_exact_mut(d)) {
+        for (value, target) in row.iter().zip(scaled_row) {
+            *target = factor * weight * value;
+        }
+    }
+    scaled
 }
 
 /// Lower triangle of out += Xᵀ Y for row-major X, Y (n × d) whose product is symmetric.
@@ -151,12 +156,7 @@ pub(crate) fn add_symmetrised(r: &[f64], g: &[f64], d: usize, w: &[f64], scratch
     let blocks = r.chunks(GRAM_BLOCK * d).zip(g.chunks(GRAM_BLOCK * d)).zip(w.chunks(GRAM_BLOCK));
     for ((r, g), weights) in blocks {
         let n = weights.len();
-        let scaled = &mut scratch[..n * d];
-        for ((row, weight), scaled_row) in r.chunks_exact(d).zip(weights).zip(scaled.chunks_exact_mut(d)) {
-            for (value, target) in row.iter().zip(scaled_row) {
-                *target = 0.5 * weight * value;
-            }
-        }
+        let scaled = scale_rows(r, weights, 0.5, d, scratch);
         add_lower_product(scaled, g, d, n, out);
         add_lower_product(g, scaled, d, n, out);
     }
@@ -175,12 +175,7 @@ pub(crate) fn add_weighted_cross(r: &[f64], g: &[f64], d: usize, w: &[f64], scra
     let blocks = r.chunks(GRAM_BLOCK * d).zip(g.chunks(GRAM_BLOCK * d)).zip(w.chunks(GRAM_BLOCK));
     for ((r, g), weights) in blocks {
         let n = weights.len();
-        let scaled = &mut scratch[..n * d];
-        for ((row, weight), scaled_row) in r.chunks_exact(d).zip(weights).zip(scaled.chunks_exact_mut(d)) {
-            for (value, target) in row.iter().zip(scaled_row) {
-                *target = weight * value;
-            }
-        }
+        let scaled = scale_rows(r, weights, 1.0, d, scratch);
         let (scaled, g) = (MatRef::from_row_major_slice(scaled, n, d), MatRef::from_row_major_slice(g, n, d));
         multiply(Accum::Add, 1.0, scaled.transpose(), g, out);
     }

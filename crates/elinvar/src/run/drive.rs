@@ -5,12 +5,15 @@ use super::fitting::Fitting;
 use super::journal::{self, Content, Entry};
 use super::{Counts, Plan, Run, Step, StopReason};
 use crate::Error;
-use crate::evaluate::Clock;
+use crate::evaluate::Evaluator;
 use crate::posterior::Posterior;
 
 /// What the loop drives: a [`Run`], or a run by least change.
-pub(super) trait Driven {
+pub(super) trait Driven<'t> {
     fn plan(&self) -> &Plan;
+    /// Its way to the target, which counts.
+    fn evaluator(&self) -> &Evaluator<'t>;
+    fn evaluator_mut(&mut self) -> &mut Evaluator<'t>;
     /// Steps so far.
     fn n_steps(&self) -> u64;
     fn reason_to_stop(&self) -> Option<StopReason>;
@@ -28,10 +31,14 @@ pub(super) trait Driven {
     }
     /// What it has reached when it is interrupted, if that is a member of its family.
     fn reached_by_now(&self, remaining: Option<(f64, f64)>) -> Option<Posterior>;
-    /// Evaluations so far, those of closing aside.
-    fn counts_so_far(&self) -> Counts;
-    /// Takes over what was spent before.
-    fn go_on_from(&mut self, counts: Counts, clock: Clock);
+    /// If it was closed: what its judgement says is left to gain, if it could say.
+    fn closing(&self) -> Option<Option<(f64, f64)>> {
+        None
+    }
+    /// All evaluations, those of closing included.
+    fn counts(&self) -> Counts {
+        self.evaluator().counts()
+    }
     /// The fingerprint of a run that has not begun, but for its limits.
     fn origin(&self, counts: Counts) -> String;
     /// Whether the run, which has not begun, will come through an entry of another with other limits.
@@ -57,17 +64,17 @@ pub(super) trait Driven {
 ///
 /// # Errors
 /// As [`Run::step`]; those of the journal; [`Error::Interrupted`] if the fit was ended and can be continued.
-pub(super) fn drive<R: Driven>(run: &mut R, fit: &mut Fitting<'_>) -> Result<StopReason, Error> {
+pub(super) fn drive<'t>(run: &mut impl Driven<'t>, fit: &mut Fitting<'_>) -> Result<StopReason, Error> {
     fit.open(run)?;
     let reason = take_steps(run, fit);
     if matches!(reason, Err(Error::Interrupted)) {
-        fit.counts = run.counts_so_far();
+        fit.counts = run.evaluator().counts();
     }
     let remaining = fit.remaining();
     fit.or_reached(reason, || run.reached_by_now(remaining))
 }
 
-fn take_steps<R: Driven>(run: &mut R, fit: &mut Fitting<'_>) -> Result<StopReason, Error> {
+fn take_steps<'t>(run: &mut impl Driven<'t>, fit: &mut Fitting<'_>) -> Result<StopReason, Error> {
     loop {
         if let Some(reason) = run.reason_to_stop() {
             if reason != StopReason::Converged {
@@ -86,9 +93,17 @@ fn take_steps<R: Driven>(run: &mut R, fit: &mut Fitting<'_>) -> Result<StopReaso
     }
 }
 
-impl Driven for Run<'_> {
+impl<'t> Driven<'t> for Run<'t> {
     fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    fn evaluator(&self) -> &Evaluator<'t> {
+        &self.evaluator
+    }
+
+    fn evaluator_mut(&mut self) -> &mut Evaluator<'t> {
+        &mut self.evaluator
     }
 
     fn n_steps(&self) -> u64 {
@@ -117,12 +132,12 @@ impl Driven for Run<'_> {
         Some(self.posterior(StopReason::Interrupted, remaining))
     }
 
-    fn counts_so_far(&self) -> Counts {
-        self.evaluator.counts()
+    fn closing(&self) -> Option<Option<(f64, f64)>> {
+        Run::closing(self)
     }
 
-    fn go_on_from(&mut self, counts: Counts, clock: Clock) {
-        self.evaluator.go_on_from(counts, clock);
+    fn counts(&self) -> Counts {
+        Run::counts(self)
     }
 
     fn origin(&self, counts: Counts) -> String {

@@ -229,7 +229,7 @@ fn run_beside(
     if plan.goes_by_residuals(target, start.family())? {
         let is_free = plan.curvature != Curvature::LeastChange;
         let mut run = ResidualRun::new(target, start.clone(), plan)?;
-        let from = match fit.carry_residual(&mut run) {
+        let from = match fit.carry(&mut run) {
             // An edge through the start takes one of two mirrored draws.
             Err(Error::BadStart { .. }) if is_free => start,
             Ok(StopReason::Stagnated) if is_free && fit.steps_of_part() < plan.stop.max_steps => {
@@ -249,7 +249,7 @@ fn run_beside(
     if plan.goes_by_pool(target, start.family())? {
         let plan = &plan.without_pool();
         let mut run = PooledRun::new(target, start.clone(), plan)?;
-        let from = match fit.carry_open(&mut run) {
+        let from = match fit.carry(&mut run) {
             Err(Error::BadStart { .. }) => start,
             Ok(StopReason::Stagnated) if fit.steps_of_part() < plan.stop.max_steps => run.reached()?,
             reason => return run.posterior(reason?),

@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 use super::components::GrowthState;
 use super::drive::{Driven, drive};
 use super::journal::{Content, Entry, Journal, Part};
-use super::pooled::PooledRun;
-use super::residual::ResidualRun;
-use super::{Counts, Plan, Run, Step, Stop, StopReason};
+use super::{Counts, Plan, Step, Stop, StopReason};
 use crate::Error;
 use crate::chains::Round;
 use crate::evaluate::{Clock, Evaluator, Interrupt, Limits};
@@ -167,44 +165,16 @@ impl<'f> Fitting<'f> {
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry<'t>(&mut self, run: &mut Run<'t>) -> Result<StopReason, Error>
+    pub(super) fn carry<'t>(&mut self, run: &mut impl Driven<'t>) -> Result<StopReason, Error>
     where
         'f: 't,
     {
-        run.evaluator.obey(self.within_steps());
+        run.evaluator_mut().obey(self.within_steps());
         let reason = drive(run, self)?;
         self.counts = run.counts();
         if let (Some(closing), Some(last)) = (run.closing(), self.trace.last_mut()) {
             (last.remaining, last.counts) = (closing.or(last.remaining), self.counts);
         }
-        Ok(reason)
-    }
-
-    /// [`Fitting::carry`] for a run that needs no closing.
-    ///
-    /// # Errors
-    /// As [`drive`].
-    pub(super) fn carry_residual<'t>(&mut self, run: &mut ResidualRun<'t>) -> Result<StopReason, Error>
-    where
-        'f: 't,
-    {
-        run.obey(self.within_steps());
-        let reason = drive(run, self)?;
-        self.counts = run.counts_so_far();
-        Ok(reason)
-    }
-
-    /// [`Fitting::carry`] for a run from a pool, which needs no closing.
-    ///
-    /// # Errors
-    /// As [`drive`].
-    pub(super) fn carry_open<'t>(&mut self, run: &mut PooledRun<'t>) -> Result<StopReason, Error>
-    where
-        'f: 't,
-    {
-        run.obey(self.within_steps());
-        let reason = drive(run, self)?;
-        self.counts = run.counts_so_far();
         Ok(reason)
     }
 
@@ -226,30 +196,16 @@ impl<'f> Fitting<'f> {
     ///
     /// # Errors
     /// As [`drive`].
-    pub(super) fn carry_round<'t>(&mut self, run: &mut Run<'t>, growth: GrowthState) -> Result<StopReason, Error>
-    where
-        'f: 't,
-    {
-        self.growth = Some(Box::new(growth));
-        let reason = self.carry(run);
-        self.growth = None;
-        reason
-    }
-
-    /// [`Fitting::carry_round`] for a run that needs no closing.
-    ///
-    /// # Errors
-    /// As [`drive`].
-    pub(super) fn carry_open_round<'t>(
+    pub(super) fn carry_round<'t>(
         &mut self,
-        run: &mut PooledRun<'t>,
+        run: &mut impl Driven<'t>,
         growth: GrowthState,
     ) -> Result<StopReason, Error>
     where
         'f: 't,
     {
         self.growth = Some(Box::new(growth));
-        let reason = self.carry_open(run);
+        let reason = self.carry(run);
         self.growth = None;
         reason
     }
@@ -280,7 +236,7 @@ impl<'f> Fitting<'f> {
     }
 
     /// Prepares a run: it takes over what was spent before, and goes on from the journal where that holds it.
-    pub(super) fn open<R: Driven>(&mut self, run: &mut R) -> Result<(), Error> {
+    pub(super) fn open<'t>(&mut self, run: &mut impl Driven<'t>) -> Result<(), Error> {
         if let Some(growth) = &mut self.growth {
             if let Some(content) = growth.take_content() {
                 run.restore_from(content)?;
@@ -295,7 +251,7 @@ impl<'f> Fitting<'f> {
                 run.restore_from(content)?;
             }
         }
-        run.go_on_from(self.counts, self.clock);
+        run.evaluator_mut().go_on_from(self.counts, self.clock);
         // What the journal held of the run is in the trace already.
         self.steps_before_run = (self.trace.len() as u64).saturating_sub(run.n_steps());
         Ok(())
@@ -318,7 +274,7 @@ impl<'f> Fitting<'f> {
 
     /// Keeps where the run stands. A round that a limit cuts short is another one without that limit: it is repeated
     /// from its beginning.
-    pub(super) fn keep<R: Driven>(&mut self, run: &R) -> Result<(), Error> {
+    pub(super) fn keep<'t>(&mut self, run: &impl Driven<'t>) -> Result<(), Error> {
         if self.place.is_none() || !run.is_whole() {
             return Ok(());
         }
@@ -326,7 +282,7 @@ impl<'f> Fitting<'f> {
             Some(growth) => run.content_within(growth),
             None => run.content(),
         };
-        self.store(run.counts_so_far(), content)
+        self.store(run.evaluator().counts(), content)
     }
 
     fn store(&mut self, counts: Counts, content: Content) -> Result<(), Error> {
@@ -342,7 +298,7 @@ impl<'f> Fitting<'f> {
 
     /// Ends a run before its time; what is kept can be continued, and what was interrupted is to end at once: neither
     /// is judged.
-    pub(super) fn end_early<R: Driven>(&self, run: &mut R) -> Result<StopReason, Error> {
+    pub(super) fn end_early<'t>(&self, run: &mut impl Driven<'t>) -> Result<StopReason, Error> {
         if self.journal.is_some() || self.is_interrupted() {
             return Err(Error::Interrupted);
         }

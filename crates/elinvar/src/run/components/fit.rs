@@ -50,7 +50,7 @@ impl Growth<'_, '_, '_> {
             true => PooledRun::round(target, at.q.clone(), &plan, pool)?,
             false => PooledRun::with_pool(target, at.q.clone(), &plan, pool)?,
         };
-        let reason = self.fit.carry_open_round(&mut run, state)?;
+        let reason = self.fit.carry_round(&mut run, state)?;
         (at.q, self.promised) = (run.reached()?, run.bound());
         self.n_fits += 1;
         if reason == StopReason::Stagnated {

@@ -18,7 +18,7 @@ use super::journal::{self, Content, Entry};
 use super::prior::check_prior;
 use super::{Bound, Counts, Plan, Step, StopReason, check_support};
 use crate::Error;
-use crate::evaluate::{Clock, Evaluator, Interrupt, Limits};
+use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::Approximation;
 use crate::posterior::Posterior;
 use crate::random::Purpose;
@@ -128,11 +128,6 @@ impl<'t> PooledRun<'t> {
             pool,
             q,
         })
-    }
-
-    /// From now on it may be interrupted by this one, if by any.
-    pub(super) fn obey(&mut self, interrupt: Option<&'t dyn Interrupt>) {
-        self.evaluator.obey(interrupt);
     }
 
     /// What the run has reached.
@@ -269,9 +264,17 @@ impl<'t> PooledRun<'t> {
     }
 }
 
-impl Driven for PooledRun<'_> {
+impl<'t> Driven<'t> for PooledRun<'t> {
     fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    fn evaluator(&self) -> &Evaluator<'t> {
+        &self.evaluator
+    }
+
+    fn evaluator_mut(&mut self) -> &mut Evaluator<'t> {
+        &mut self.evaluator
     }
 
     fn n_steps(&self) -> u64 {
@@ -327,14 +330,6 @@ impl Driven for PooledRun<'_> {
             seconds: self.evaluator.clock.seconds(),
             bound: Bound::default(),
         })
-    }
-
-    fn counts_so_far(&self) -> Counts {
-        self.evaluator.counts()
-    }
-
-    fn go_on_from(&mut self, counts: Counts, clock: Clock) {
-        self.evaluator.go_on_from(counts, clock);
     }
 
     fn origin(&self, counts: Counts) -> String {

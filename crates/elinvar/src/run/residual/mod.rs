@@ -19,7 +19,7 @@ use super::prior::check_prior;
 use super::{Bound, Counts, Plan, Step, StopReason, check_support};
 use crate::Error;
 use crate::estimate::Curvature;
-use crate::evaluate::{Clock, Evaluator, Interrupt, Limits};
+use crate::evaluate::{Clock, Evaluator, Limits};
 use crate::family::Approximation;
 use crate::posterior::Posterior;
 use crate::target::Target;
@@ -119,11 +119,6 @@ impl<'t> ResidualRun<'t> {
         })
     }
 
-    /// From now on it may be interrupted by this one, if by any.
-    pub(super) fn obey(&mut self, interrupt: Option<&'t dyn Interrupt>) {
-        self.evaluator.obey(interrupt);
-    }
-
     /// What the run has reached, and what that has left to gain.
     pub(super) fn reached(&self) -> Result<(Approximation, Option<(f64, f64)>), Error> {
         let judged = self.best.as_ref();
@@ -170,9 +165,17 @@ impl<'t> ResidualRun<'t> {
     }
 }
 
-impl Driven for ResidualRun<'_> {
+impl<'t> Driven<'t> for ResidualRun<'t> {
     fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    fn evaluator(&self) -> &Evaluator<'t> {
+        &self.evaluator
+    }
+
+    fn evaluator_mut(&mut self) -> &mut Evaluator<'t> {
+        &mut self.evaluator
     }
 
     fn n_steps(&self) -> u64 {
@@ -243,14 +246,6 @@ impl Driven for ResidualRun<'_> {
 
     fn reached_by_now(&self, _remaining: Option<(f64, f64)>) -> Option<Posterior> {
         self.posterior(StopReason::Interrupted).ok()
-    }
-
-    fn counts_so_far(&self) -> Counts {
-        self.evaluator.counts()
-    }
-
-    fn go_on_from(&mut self, counts: Counts, clock: Clock) {
-        self.evaluator.go_on_from(counts, clock);
     }
 
     fn origin(&self, counts: Counts) -> String {

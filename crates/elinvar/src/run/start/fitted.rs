@@ -63,7 +63,7 @@ pub(super) fn fitted(
         };
         let plan = Plan { curvature, stop: if is_compared { exact } else { rough }, ..short.clone() };
         let mut run = ResidualRun::new(target, start.clone(), &plan)?;
-        match fit.carry_unseen(|fit| fit.carry_residual(&mut run)) {
+        match fit.carry_unseen(|fit| fit.carry(&mut run)) {
             Ok(reason @ (StopReason::Converged | StopReason::Stagnated | StopReason::MaxSteps)) => {
                 let (q, remaining) = run.reached()?;
                 if reason == StopReason::Converged {
