@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{GivenBy, Posterior};
+use crate::chains::CorrectedMode;
 use crate::record::Estimate;
 
 /// Draws for quantiles of an approximation that nobody has corrected.
@@ -33,6 +34,33 @@ impl fmt::Display for Posterior {
             let cell = |estimate: Estimate| format!("{:.*}", decimals(estimate, row.sd.value), estimate.value);
             let [mean, sd, q5, q95] = [row.mean, row.sd, row.q5, row.q95].map(cell);
             writeln!(f, "{:width$} {mean:>12} {sd:>12} {q5:>12} {q95:>12}", row.name)?;
+        }
+        self.write_modes(f, width)
+    }
+}
+
+impl Posterior {
+    /// Where there are several modes, the share of each and the means and standard deviations within it.
+    fn write_modes(&self, f: &mut fmt::Formatter<'_>, width: usize) -> fmt::Result {
+        /// Modes that are shown.
+        const MOST: usize = 4;
+        let modes = self.modes();
+        let Some(first) = modes.first() else { return Ok(()) };
+        let shown = &modes[..modes.len().min(MOST)];
+        let more = modes.len() - shown.len();
+        let head = shown.iter().map(|mode| mode.share_in_percent());
+        writeln!(f, "{:width$}{}", "mode", head.map(|share| format!(" {share:>21}")).collect::<String>())?;
+        for (k, row) in first.parameters.iter().enumerate() {
+            let cell = |mode: &&CorrectedMode| {
+                let Some(number) = mode.parameters.get(k) else { return String::new() };
+                let places = decimals(number.mean, number.sd.value);
+                let cell = format!("{:.places$} (sd {:.places$})", number.mean.value, number.sd.value);
+                format!(" {cell:>21}")
+            };
+            writeln!(f, "{:width$}{}", row.name, shown.iter().map(cell).collect::<String>())?;
+        }
+        if more > 0 {
+            writeln!(f, "and {more} modes more, with smaller shares")?;
         }
         Ok(())
     }
