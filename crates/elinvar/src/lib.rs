@@ -28,7 +28,7 @@
 //! ```text
 //!  your model                      the fit                                   what you get
 //!  log_density(n, closure)                                                   Posterior
-//!  impl Model for MyModel   ──▶   Fit::new(&model)…run()   ──▶   .verdict()  .judgement()
+//!  impl Model for MyModel   ──▶   Fit::new(&model)…run()   ──▶   .verdict()  .reason()
 //!  impl Target (batches)           search → steps → answer       .summary(n, seed)  .sample(n, seed)
 //!  elinvar::model::*               → verdict                      .save(file)  Posterior::load(file)
 //! ```

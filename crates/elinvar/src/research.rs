@@ -62,7 +62,9 @@ pub mod rule {
 
 /// How draws become gradients.
 pub mod estimate {
+    pub use crate::block::BlockGradient;
     pub use crate::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
+    pub use crate::family::Gradient;
 }
 
 /// Random numbers as functions of (seed, purpose, step, block).

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{GivenBy, Posterior};
+use super::{Answer, GivenBy, Posterior};
 use crate::record::Estimate;
 
 /// Draws for quantiles of an approximation that nobody has corrected.
@@ -26,10 +26,16 @@ impl fmt::Display for Posterior {
             GivenBy::Weights => "importance weights",
             GivenBy::Chains => "chains",
         };
-        writeln!(f, "{} by {by}", self.family())?;
-        let width = answer.parameters.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(9);
+        write!(f, "{} by {by}\n{answer}", self.family())
+    }
+}
+
+impl fmt::Display for Answer {
+    /// Means, standard deviations and quantiles on the natural scale, a line for each parameter.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.parameters.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(9);
         writeln!(f, "{:width$} {:>12} {:>12} {:>12} {:>12}", "parameter", "mean", "sd", "5 %", "95 %")?;
-        for row in &answer.parameters {
+        for row in &self.parameters {
             let cell = |estimate: Estimate| format!("{:.*}", decimals(estimate, row.sd.value), estimate.value);
             let [mean, sd, q5, q95] = [row.mean, row.sd, row.q5, row.q95].map(cell);
             writeln!(f, "{:width$} {mean:>12} {sd:>12} {q5:>12} {q95:>12}", row.name)?;
