@@ -41,7 +41,8 @@
 //! | choose family, plan, seed, start; watch, stop, resume | [`Fit`], [`Family`], [`Plan`], [`StopHandle`] |
 //! | read the result | [`Posterior`], [`Sample`], [`Answer`], [`Judgement`], [`Diagnostics`] |
 //! | compare fits | [`compare`] |
-//! | evaluate whole batches or mini-batches, take the steps yourself, bring a family of your own | [`research`] |
+//! | take the steps yourself, by any rule, by a schedule or a rule of your own | [`Fit::begin`], [`research::run::Run`] |
+//! | evaluate whole batches or mini-batches, bring a family of your own | [`research`] |
 //! | try what you bring | [`conformance`] |
 //!
 //! Everything above is here at the root, and in the [`prelude`]; [`research`] holds the parts that a fit is made of,
