@@ -41,7 +41,7 @@
 //! | choose family, plan, seed, start; watch, stop, resume | [`Fit`], [`Family`], [`Plan`], [`StopHandle`] |
 //! | read the result | [`Posterior`], [`Sample`], [`Answer`], [`Judgement`], [`Diagnostics`] |
 //! | compare fits | [`compare`] |
-//! | take the steps yourself, by any rule, by a schedule or a rule of your own | [`Fit::begin`], [`research::run::Run`] |
+//! | take the steps yourself, by a rule and schedule of your own | [`Fit::begin`], [`research::run::Run`] |
 //! | evaluate whole batches or mini-batches, bring a family of your own | [`research`] |
 //! | try what you bring | [`conformance`] |
 //!

@@ -6,7 +6,7 @@
 //! | evaluate whole batches, or mini-batches of data | [`target::Target`], [`target::sum_over_rows`] |
 //! | sum over shards that are elsewhere | [`target::shards::SumOfShards`] |
 //! | take the steps yourself, keep and resume them | [`run::Run`] of `Fit::begin`, [`run::Checkpoint`] |
-//! | have a schedule or a rule of your own, see the gradient | [`run::Run::estimate_gradient`], [`run::Run::move_by`], [`run::Run::move_to`] |
+//! | have a schedule or rule of your own | [`run::Run::estimate_gradient`], then `move_by` or `move_to` |
 //! | choose the parts of a step | [`rule`], [`estimate`], [`random::Noise`] in a [`Plan`](crate::Plan) |
 //! | read and make members of families | [`family::Approximation`], [`block`], [`law`], [`component`] |
 //! | bring a law, a component, a family | [`law::OwnLaw`], [`component::OwnComponent`], [`family::OwnFamily`] |
