@@ -13,7 +13,7 @@ mod printed;
 mod scale;
 mod tensor;
 
-pub(crate) use gradient::BlockGradient;
+pub use gradient::BlockGradient;
 pub use location::Location;
 pub(crate) use location::{LocationScratch, Move};
 pub use log_weights::LogWeights;

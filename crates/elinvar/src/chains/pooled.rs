@@ -4,6 +4,7 @@ use super::{Answered, Corrected, CorrectedMode, CorrectedNumber, Doubt, Limits};
 use crate::record::{Counts, Estimate};
 use crate::special::logistic::log_sum_exp;
 use crate::special::normal::normal_cdf;
+use crate::special::order;
 use crate::target::Transforms;
 use crate::tuning::chains as tuning;
 
@@ -201,7 +202,7 @@ impl<'p> Quantiles<'p> {
             values.iter().map(move |value| (*value, weight))
         });
         let mut sorted: Vec<(f64, f64)> = weighted.collect();
-        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        order::ascending(&mut sorted, |item| item.0);
         Self { pool, values, sorted }
     }
 
