@@ -319,12 +319,12 @@ fn steps_with_momentum_and_running_means_allocate_nothing() {
     for family in families() {
         let learned = subjects::is_learned(family);
         let product = matches!(family.kind, Kind::ScaleMixture { product: true, .. });
-        let single = family.name() != "mog" && family == family.diagonal() && !learned && !product;
+        let diagonal = family == family.diagonal() && !learned && !product;
         for (rule, fits) in [
             (Rule::NaturalMomentum { gamma: 0.5 }, true),
             (Rule::EuclideanAdam(EuclideanAdam::default()), true),
-            (Rule::AdamLike(AdamLike::default()), single),
-            (Rule::AdamLike(AdamLike { bias_correction: BiasCorrection::None, ..AdamLike::default() }), single),
+            (Rule::AdamLike(AdamLike::default()), diagonal),
+            (Rule::AdamLike(AdamLike { bias_correction: BiasCorrection::None, ..AdamLike::default() }), diagonal),
         ] {
             if !fits {
                 continue;

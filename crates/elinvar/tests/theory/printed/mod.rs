@@ -2,6 +2,7 @@
 //! and quadrature, with nothing of the library between the draws and the new parameters.
 
 mod adam;
+mod adam_mixture;
 mod descent;
 mod leaving;
 mod matrix;
