@@ -93,6 +93,11 @@ fn the_adam_like_rule_fits_a_regression_by_a_network() {
     let fit = story.json_good_or_not(&known.split(' ').collect::<Vec<_>>());
     assert!(!fit["warnings"].to_string().contains("bias_correction"), "{fit}");
     assert!(!fit["parameters"].to_string().contains("log_sigma"), "{fit}");
+    // A mixture, from mini-batches: every component starts as the box does.
+    let mixture = format!("{known} --family mog --components 2 --minibatch 10");
+    let fit = story.json_good_or_not(&mixture.split(' ').collect::<Vec<_>>());
+    assert!(fit["family"] == "mog" && !fit["warnings"].to_string().contains("bias_correction"), "{fit}");
+    assert!(fit["elbo"].as_f64().is_some_and(f64::is_finite), "{fit}");
     let rows: Vec<String> = (0..20).map(|i| format!("{i},{}", i % 2)).collect();
     story.write("classes.csv", format!("x,y\n{}\n", rows.join("\n")));
     let words = "fit network classes.csv --target y --likelihood binary --noise-precision 25";

@@ -49,9 +49,8 @@ fn step(q: &mut Mixture, m: &mut [Vec<f64>], t: u64, items: &Items) {
             h += share * value;
         }
         // Only the components' part of log q is no −P: s⁺ = γ₂s + (1 − γ₂)(g_s + P/N).
-        let s: Vec<f64> = (0..DIM)
-            .map(|i| gamma2 * (p[i] - DELTA) / N + (1.0 - gamma2) * (g_s[i] + p[i] / N))
-            .collect();
+        let s: Vec<f64> =
+            (0..DIM).map(|i| gamma2 * (p[i] - DELTA) / N + (1.0 - gamma2) * (g_s[i] + p[i] / N)).collect();
         m[c] = plus(&m[c].iter().map(|m| gamma1 * m).collect::<Vec<_>>(), 1.0 - gamma1, &n);
         let (of_m, of_s) = (1.0 - gamma1.powi(t as i32), 1.0 - gamma2.powi(t as i32));
         let moved = |i: usize| mean[i] - BETA * (m[c][i] / of_m) / ((s[i] + DELTA / N) / of_s).sqrt();
