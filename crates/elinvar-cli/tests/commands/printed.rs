@@ -29,11 +29,12 @@ fn words(command: &str) -> Vec<String> {
 fn every_command_of_the_page_runs() {
     let story = Story::new();
     story.write("counts.csv", "n\n3\n5\n4\n2\n6\n");
+    story.write("answers.csv", "party\nred\nblue\nred\ngreen\nred\nblue\n");
     let rows: Vec<String> =
         (0..30).map(|i| format!("{},{}", f64::from(i) / 10.0, (f64::from(i) / 5.0).sin())).collect();
     story.write("rows.csv", format!("x,y\n{}\n", rows.join("\n")));
     let commands = commands();
-    assert!(commands.len() >= 31, "{commands:?}");
+    assert!(commands.len() >= 34, "{commands:?}");
     for command in commands {
         let mut words = words(&command);
         if let Some(at) = words.iter().position(|word| word == "--max-steps") {

@@ -1,13 +1,10 @@
 //! Files, resumed runs and damaged states.
 
-use std::ops::ControlFlow;
-
 use elinvar::model::CategoryShares;
-use elinvar::rule::{EuclideanAdam, Rule};
-use elinvar::run::{Checkpoint, Run};
 use elinvar::{Plan, Posterior};
 
 use super::*;
+use crate::ef_mixture::kept::resumed_runs_keep_every_bit;
 use crate::state::{State, Stated};
 
 fn target() -> CategoryShares {
@@ -30,23 +27,7 @@ fn files_and_resumed_runs_keep_every_bit() {
     assert_eq!(one.view().as_slice(), two.view().as_slice());
 
     let from = elinvar::run::start(&target, family, &plan).unwrap().approximation;
-    for rule in [Rule::Retraction, Rule::NaturalMomentum { gamma: 0.5 }, Rule::EuclideanAdam(EuclideanAdam::default())]
-    {
-        let plan = Plan { rule, ..plan.clone() };
-        let mut straight = Run::new(&target, from.clone(), &plan).unwrap();
-        straight.fit(&mut |_| ControlFlow::Continue(())).unwrap();
-        let mut first = Run::new(&target, from.clone(), &plan).unwrap();
-        let mut n = 0;
-        let stop_at_25 = &mut |_: &_| {
-            n += 1;
-            if n == 25 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        first.fit(stop_at_25).unwrap();
-        first.checkpoint().save(&path).unwrap();
-        let mut second = Run::resume(&target, &Checkpoint::load(&path).unwrap()).unwrap();
-        second.fit(&mut |_| ControlFlow::Continue(())).unwrap();
-        assert_eq!(straight.q().state(), second.q().state(), "{rule}");
-    }
+    resumed_runs_keep_every_bit(&target, &from, &plan, &path);
 }
 
 #[test]

@@ -170,11 +170,17 @@ pub(super) fn gamma_target() -> Pointwise<Gamma> {
     Pointwise(Gamma)
 }
 
-pub(super) fn given_draws(start: &Approximation, n: usize) -> Vec<f64> {
+/// The draws of the first step from a mixture of exponential families.
+pub(super) fn drawn(start: &Approximation, n: usize) -> Vec<Vec<f64>> {
     let mut drawn = EfMixtureEstimator::new(start, &Plan::printed(n, BETA, 1).draw_plan(n));
     let mut batch = drawn.batch(start);
     drawn.draw(start, NoiseKey { seed: SEED, purpose: Purpose::Draws, step: 0 }, &mut batch);
-    (0..n).map(|s| batch.draws.get(s)[0]).collect()
+    (0..n).map(|s| batch.draws.get(s).to_vec()).collect()
+}
+
+/// The same of one coordinate.
+pub(super) fn given_draws(start: &Approximation, n: usize) -> Vec<f64> {
+    drawn(start, n).concat()
 }
 
 /// Two exponential components with their rates and weights, and a number of draws.

@@ -4,6 +4,7 @@
 mod adam;
 mod adam_mixture;
 mod descent;
+mod dirichlet;
 mod leaving;
 mod matrix;
 mod mean_mixtures;
