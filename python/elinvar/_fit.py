@@ -17,6 +17,7 @@ from ._model import Arrays, Model, indexed
 from ._packing import packed, unpacked
 from ._progress import Progress
 from ._recognise import as_model
+from ._regression import Regression
 from ._verdict import TRUSTED, Verdict
 
 _JUDGED_DRAWS = 10_000
@@ -227,8 +228,8 @@ class Fit:
         """Name, mean, sd and 5, 50 and 95 % quantiles of every number, on the scale of the user's variables.
 
         A variable that is a coordinate of the fit has the numbers of the answer with their errors (``mean_se``, ...);
-        the others are summaries of draws, and so are further ``quantiles``: ``(0.025, 0.975)`` adds ``q2.5`` and
-        ``q97.5``.
+        the others are summaries of draws, their means by regression on the coordinates where chains know the means of
+        these better than draws do. So are further ``quantiles``: ``(0.025, 0.975)`` adds ``q2.5`` and ``q97.5``.
         """
         if not all(0 < p < 1 for p in quantiles):
             raise ValueError(f"quantiles are between 0 and 1, as 0.025 is; these are {tuple(quantiles)}")
@@ -237,6 +238,7 @@ class Fit:
         z = self.draws(n, seed)
         rows, names = [], self._core.names
         first = 0 if self.model is None else self.model.first_index
+        regression = Regression(z, list(exact.values())) if self.given_by == "chains" else None
         for name, values in self._variables(z).items():
             flat = values.reshape(len(values), -1)
             for label, column in zip(indexed(name, values.shape[1:], first), flat.T, strict=True):
@@ -246,7 +248,8 @@ class Fit:
                     rows.append(known | added)
                     continue
                 q5, q50, q95 = np.quantile(column, [0.05, 0.5, 0.95])
-                row = {"name": label, "mean": column.mean(), "sd": column.std(ddof=1), "q5": q5, "q50": q50, "q95": q95}
+                mean = column.mean() if regression is None else regression.mean_of(column)
+                row = {"name": label, "mean": mean, "sd": column.std(ddof=1), "q5": q5, "q50": q50, "q95": q95}
                 rows.append({key: value if key == "name" else float(value) for key, value in row.items()} | added)
         return rows
 
