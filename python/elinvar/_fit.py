@@ -66,6 +66,9 @@ def fit(
         limits["max_evaluations"] = int(max_gradients)
     if mean_within is not None:
         limits["mean_within"] = float(mean_within)
+    for name, value in [("tolerance", tolerance), ("max_seconds", max_seconds), ("mean_within", mean_within)]:
+        if value is not None and not np.isfinite(value):
+            raise ValueError(f"{name} must be a finite number, not {value}")
     asked = {None: "where_needed", True: "always", False: "never"}[correct]
     plan = json.dumps({"seed": seed, "restarts": restarts, "stop": limits, "correct": asked})
     handle = _elinvar.Stop() if stop is None else stop
