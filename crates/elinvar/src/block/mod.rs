@@ -13,6 +13,7 @@ mod printed;
 mod scale;
 mod tensor;
 
+pub(crate) use adam_like::RunningMeans;
 pub use gradient::BlockGradient;
 pub use location::Location;
 pub(crate) use location::{LocationScratch, Move};

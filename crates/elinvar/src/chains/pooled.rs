@@ -80,6 +80,7 @@ pub(crate) fn pool(places: &[Place], transforms: &Transforms, limits: Limits) ->
     let modes = places.iter().zip(&shares).map(|(place, share)| CorrectedMode {
         share: Estimate::new(*share, error_of_share(places, &shares, *share, place)),
         mean: place.answered.corrected.coordinates.iter().map(|number| number.mean.value).collect(),
+        parameters: place.answered.corrected.parameters.clone(),
     });
     let corrected = Corrected {
         doubts,

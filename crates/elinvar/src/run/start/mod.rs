@@ -2,6 +2,7 @@
 
 mod around;
 mod bend;
+mod dirichlet;
 mod draft;
 mod ef_mixture;
 mod factors;
@@ -83,11 +84,16 @@ pub(super) fn start_in(
     let about = target.about();
     about.check()?;
     check_support(family, family.support(), about.support)?;
-    if !about.offers.gradient && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
+    if !about.offers.gradient
+        && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. } | Kind::Dirichlet { .. })
+    {
         return Err(not_from_values(family));
     }
     if let Kind::EfMixture { .. } = family.kind {
         return ef_mixture::ef_mixture(target, family, plan, fit);
+    }
+    if let Kind::Dirichlet { .. } = family.kind {
+        return dirichlet::dirichlet(target, family, plan, fit);
     }
     let is_printed = plan.rule.printed().is_some();
     if is_printed && matches!(family.kind, Kind::Auto | Kind::MogAuto) {
