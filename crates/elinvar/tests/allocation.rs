@@ -8,8 +8,6 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use elinvar::Plan;
-use elinvar::block::LogWeights;
 use elinvar::chains::Correction;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
@@ -22,6 +20,7 @@ use elinvar::run::{Run, Stop, fit_observed, start, start_at_guess};
 use elinvar::target::{
     About, Answer, Ask, Contraction, Covariance, Draws, Room, Target, TargetError, Want, from_fn, from_values,
 };
+use elinvar::{Plan, block::LogWeights};
 
 use subjects::{GradientsOnly, families, label, logistic, numbers};
 
