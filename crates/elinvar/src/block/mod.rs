@@ -14,7 +14,7 @@ mod scale;
 mod tensor;
 
 pub(crate) use adam_like::RunningMeans;
-pub(crate) use gradient::BlockGradient;
+pub use gradient::BlockGradient;
 pub use location::Location;
 pub(crate) use location::{LocationScratch, Move};
 pub use log_weights::LogWeights;

@@ -33,6 +33,7 @@ use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::Agreement;
 use crate::search::{Found, Mode, Scouted, scout, search_by};
+use crate::special::order;
 use crate::target::{Borrowed, ByDifferences, Covariance, Target, WithPrior};
 use crate::tuning::start::COORDINATES_OF_FACTORS;
 
@@ -176,7 +177,7 @@ impl Start {
     pub(super) fn add_modes(&mut self, modes: Vec<Mode>) {
         if let Some(found) = self.found.as_mut().filter(|_| !modes.is_empty()) {
             found.modes.extend(modes);
-            found.modes.sort_by(|a, b| b.log_mass.total_cmp(&a.log_mass));
+            order::descending(&mut found.modes, |item| item.log_mass);
             self.agreement = agreement(found);
         }
     }
