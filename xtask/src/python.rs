@@ -14,7 +14,7 @@ const CORE: [&str; 4] = ["maturin>=1.9,<2", "numpy>=2", "pytest>=8", "arviz-base
 ///
 /// Where the newest PyMC is one that imports the old ArviZ, the newest matplotlib does not go with it.
 /// Stan's compiler and headers come with httpstan.
-const ALL: [&str; 15] = [
+const ALL: [&str; 17] = [
     "jax",
     "numpyro",
     "pymc",
@@ -27,6 +27,8 @@ const ALL: [&str; 15] = [
     "bridgestan",
     "httpstan",
     "nutpie",
+    "blackjax",
+    "mypy",
     "arviz-stats",
     "dask[dataframe]>=2025.1",
     "distributed>=2025.1",
@@ -50,7 +52,10 @@ pub(crate) fn test(all: bool) -> Result<Tested, String> {
     // The numbers of the package are compared with those of the program.
     let target = root().join("target");
     call(
-        cargo().args(["build", "--all-features", "--bin", "elinvar", "--target-dir"]).arg(&target).current_dir(root()),
+        cargo()
+            .args(["build", "--workspace", "--all-features", "--bin", "elinvar", "--target-dir"])
+            .arg(&target)
+            .current_dir(root()),
     )?;
     let program = target.join("debug").join("elinvar");
     let mut tests = Command::new(&python);
