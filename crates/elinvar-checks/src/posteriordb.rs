@@ -70,10 +70,15 @@ pub(crate) fn target(collection: &Path, name: &str) -> Result<Box<dyn Target>, S
     Ok(Problem::new(name, &Reference::read(collection, name)?)?.target)
 }
 
-/// The same with what is known about it.
+/// The same with what is known about it, its parameters under the names by which the target has them; a parameter that
+/// the target has in another form keeps the name of the collection.
 pub(crate) fn with_reference(collection: &Path, name: &str) -> Result<(Box<dyn Target>, Reference), String> {
-    let reference = Reference::read(collection, name)?;
-    Ok((Problem::new(name, &reference)?.target, reference))
+    let mut reference = Reference::read(collection, name)?;
+    let problem = Problem::new(name, &reference)?;
+    if let Some(names) = problem.names() {
+        reference.names = names;
+    }
+    Ok((problem.target, reference))
 }
 
 /// A family with the constants of the `elinvar` program.

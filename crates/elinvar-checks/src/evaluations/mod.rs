@@ -2,7 +2,7 @@
 
 mod dense;
 mod measured;
-mod problems;
+pub(crate) mod problems;
 mod row_expectations;
 
 use std::path::Path;
@@ -83,10 +83,10 @@ were not asked for are left out.
 
 ";
 
-/// `evaluations [--posteriordb DIR] [--seeds N] [--limit SECONDS] [--only TEXT] [--record FILE] [--write FILE]`
+/// `evaluations [--posteriordb DIR] [--tables DIR] [--seeds N] [--limit SECONDS] [--only TEXT] [--record FILE] [--write FILE]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let [collection, seeds, limit, only, record, page] =
-        options(arguments, ["--posteriordb", "--seeds", "--limit", "--only", "--record", "--write"])?;
+    let [collection, tables, seeds, limit, only, record, page] =
+        options(arguments, ["--posteriordb", "--tables", "--seeds", "--limit", "--only", "--record", "--write"])?;
     let (seeds, limit) = (number("--seeds", seeds.as_ref(), 5)?, number("--limit", limit.as_ref(), 30.0)?);
     // Rows that were recorded are not measured again: a page can be made in several goes.
     let recorded = record.as_ref().filter(|path| Path::new(path).exists());
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         only.as_ref().is_none_or(|text| name.contains(text.as_str()))
             && !is_known.iter().any(|known| known.starts_with(name))
     };
-    for case in cases(collection.as_ref().map(Path::new), &wanted)? {
+    for case in cases(collection.as_ref().map(Path::new), tables.as_ref().map(Path::new), &wanted)? {
         let seeds = if case.is_slow { FEW_SEEDS.min(seeds) } else { seeds };
         for hessians in [true, false] {
             if !hessians || case.with_hessians {
