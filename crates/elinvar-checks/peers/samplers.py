@@ -27,14 +27,16 @@ ACCEPTANCES = (0.8, 0.9)
 LOW_RANK = (True, False)
 DRAWS = 1600
 # A setting is given up where a run would take more gradients than this.
-MOST_GRADIENTS = 60_000
-# A draw takes one, three, seven … gradients.
-LEAST_FOR_A_DRAW = 2
+MOST_GRADIENTS = 40_000
+# Draws after which it is known how many a setting can make at that cost.
+PILOT = 30
+# One seed may take so many times the gradients that are of interest on average.
+SLACK = 1.5
 
 # Microcanonical Langevin: steps of tuning, energy variances aimed at, the number of steps; a step is two gradients.
-TUNING = (150, 600)
+TUNING = (1500,)
 ENERGY_VARIANCES = (5e-4, 5e-3, 2e-2)
-SEGMENT, SEGMENTS = 25, 200
+SEGMENT, SEGMENTS = 25, 400
 GRADIENTS_PER_STEP = 2
 
 
@@ -67,8 +69,26 @@ def callback(density):
     return evaluate
 
 
-def as_nutpie_has_it(density):
-    evaluate = callback(density)
+class Spent(Exception):
+    """A run has taken more gradients than are of interest; nutpie takes it for a divergence and is soon done."""
+
+    is_recoverable = True
+
+
+class Limited:
+    """A log density with its gradient that fails when so many calls have been made."""
+
+    def __init__(self, density):
+        self.evaluate, self.left = callback(density), math.inf
+
+    def __call__(self, z):
+        self.left -= 1
+        if self.left < 0:
+            raise Spent
+        return self.evaluate(z)
+
+
+def as_nutpie_has_it(density, evaluate):
     return from_pyfunc(
         density.dim,
         lambda: evaluate,
@@ -83,17 +103,20 @@ def nuts(density, told, seeds):
     """The cheapest setting of nutpie: gradients and what it is."""
     reference = Reference(density, told)
     natural = jax.jit(jax.vmap(density.parameters))
-    model = as_nutpie_has_it(density)
+    limited = Limited(density)
+    model = as_nutpie_has_it(density, limited)
     best = (math.inf, "")
     for warm_up, low_rank, acceptance, chains in itertools.product(WARM_UPS, LOW_RANK, ACCEPTANCES, CHAINS):
-        if LEAST_FOR_A_DRAW * chains * warm_up >= best[0]:
-            continue
         # Draws in all, from few to many; those that cannot be cheaper than the best so far are left out on the way.
-        most = min(DRAWS, best[0] / LEAST_FOR_A_DRAW)
+        limited.left = SLACK * min(best[0], MOST_GRADIENTS)
+        most = min(DRAWS, affordable(model, limited, warm_up, acceptance, low_rank, min(best[0], MOST_GRADIENTS)))
+        if most < PILOT:
+            continue
         counts = np.array(sorted({max(8, int(most * 2.0 ** (-k / 3))) for k in range(20)})) // chains
         right, cost = np.zeros(len(counts)), np.zeros(len(counts))
         for seed in range(1, seeds + 1):
-            trace = sampled(model, counts[-1], warm_up, chains, seed, acceptance, low_rank)
+            limited.left = SLACK * min(best[0], MOST_GRADIENTS)
+            trace = sampled(model, limited, counts[-1], warm_up, chains, seed, acceptance, low_rank)
             if trace is None:
                 cost += math.inf
                 break
@@ -122,7 +145,7 @@ def nuts(density, told, seeds):
 def as_it_comes(density, told):
     """nutpie's own choice of chains, warm-up and draws: gradients, and the worst errors of one seed."""
     reference = Reference(density, told)
-    trace = nutpie.sample(as_nutpie_has_it(density), cores=1, seed=1, progress_bar=False)
+    trace = nutpie.sample(as_nutpie_has_it(density, callback(density)), cores=1, seed=1, progress_bar=False)
     z = np.asarray(trace.posterior["z"]).reshape(-1, density.dim)
     x = (np.asarray(jax.vmap(density.parameters)(z))[:, reference.kept] - reference.mean) / reference.sd
     counts = [np.asarray(part["n_steps"]) for part in (trace.warmup_sample_stats, trace.sample_stats)]
@@ -140,10 +163,19 @@ def told_of(best):
     return {"gradients": None if math.isinf(best[0]) else best[0], "how": best[1]}
 
 
-def sampled(model, draws, warm_up, chains, seed, acceptance, low_rank):
-    """A trace, or nothing where nutpie finds no start or fails."""
+def affordable(model, limited, warm_up, acceptance, low_rank, gradients):
+    """About how many draws a chain makes with so many gradients, its warm-up included."""
+    trace = sampled(model, limited, PILOT, warm_up, 1, 1, acceptance, low_rank)
+    if trace is None:
+        return 0
+    left = gradients - np.asarray(trace.warmup_sample_stats["n_steps"]).sum()
+    return int(1.2 * left / np.asarray(trace.sample_stats["n_steps"]).mean())
+
+
+def sampled(model, limited, draws, warm_up, chains, seed, acceptance, low_rank):
+    """A trace, or nothing where nutpie finds no start, fails, or has spent what it was given."""
     try:
-        return nutpie.sample(
+        trace = nutpie.sample(
             model,
             draws=int(draws),
             tune=warm_up,
@@ -156,6 +188,7 @@ def sampled(model, draws, warm_up, chains, seed, acceptance, low_rank):
         )
     except RuntimeError:
         return None
+    return None if limited.left < 0 else trace
 
 
 def climbed(density):

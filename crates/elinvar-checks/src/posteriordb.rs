@@ -165,6 +165,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_reference_takes_the_names_of_its_target() {
+        let collection = std::env::temp_dir().join(format!("elinvar-names-{}", std::process::id()));
+        let folder = collection.join("kidiq-kidscore_momiq");
+        std::fs::create_dir_all(&folder).unwrap();
+        let files = [
+            ("data.json", r#"{"mom_iq": [80, 95, 110, 120], "kid_score": [60, 85, 80, 110]}"#),
+            ("summary.csv", "parameter,mean,sd\nbeta[1],0,1\nbeta[2],0,1\nsigma,1,1\n"),
+            ("draws.csv", "beta[1],beta[2],sigma\n0,0,1\n"),
+        ];
+        files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+        let found = with_reference(&collection, "kidiq-kidscore_momiq");
+        std::fs::remove_dir_all(&collection).unwrap();
+        let (target, reference) = found.unwrap();
+        // By the names of the collection, beta[1] and beta[2], only sigma would be found again.
+        assert_eq!(reference.names, target.about().parameters);
+        assert_eq!(reference.names, ["beta1", "beta2", "sigma"]);
+    }
+
+    #[test]
     fn arguments_in_any_order() {
         let words = ["--seeds", "3", "folder", "--family", "skew"].map(str::to_owned);
         let arguments = Arguments::parse(&words).unwrap();
