@@ -189,8 +189,8 @@ def written(told, found):
     chains = "one chain" if CHAINS == (1,) else f"{words(CHAINS)} chains"
     return f"""# elinvar beside its peers
 
-Written by `cargo xtask peers DIR TABLES` in one run. Every program is given the same log densities: those of elinvar's
-models, written once more in JAX (`crates/elinvar-checks/peers/densities.py`) and held against elinvar's at
+Written by `cargo xtask peers DIR TABLES`, problem by problem. Every program is given the same log densities: those of
+elinvar's models, written once more in JAX (`crates/elinvar-checks/peers/densities.py`) and held against elinvar's at
 {len(told['sampled'][0]['points'])} points of each before anything is counted. Nobody gets a Hessian.
 
 ## Right answers
@@ -210,8 +210,8 @@ draws of {chains}, at most {number(MOST_GRADIENTS)} gradients. For MCLMC: {words
 that it is judged by. elinvar does not know the answer, and says whether to trust it. *As it comes* is nutpie with its
 own choice of chains, warm-up and draws, one seed: what people pay who do not know the answer either.
 
-What is compared are the parameters that the models print; θ of the non-centred eight schools is left out for its η, and
-of the Gaussian process there are ρ and α. The truth is that of posteriordb's reference draws; for η, quadrature; for
+What is compared are the parameters that the models print; θ of the non-centred eight schools is left out for its η,
+and of the Gaussian process there are ρ and α. The truth is that of posteriordb's reference draws; for η, quadrature; for
 Sonar, importance sampling; for the generated regression (N = 250), 16 long corrections of elinvar's own. *None*: no
 setting sufficed; it counts as infinitely many gradients. *Not run* is what its name says, and part of no median.
 
@@ -219,7 +219,8 @@ setting sufficed; it counts as infinitely many gradients. *Not run* is what its 
 In the median:
 
 {medians(rows)}
-The goal was {GOAL} times fewer gradients in the median than the cheapest setting of each peer: {verdict(rows)}
+The goal was {GOAL} times fewer gradients in the median than the cheapest setting of each peer:
+{verdict(rows)}
 
 {lost(rows)}
 The settings:

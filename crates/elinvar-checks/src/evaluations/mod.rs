@@ -79,8 +79,8 @@ its Hessian hidden. *Nats to the best*: how far the ELBO is below that of the be
 it is ½|Cᵀg|² + ¼‖CᵀHC + I‖² with exact expectations over rows (V = CCᵀ, g = E∇log p, H = E∇²log p), otherwise a difference of two ELBOs
 on 400 000 draws, the best Gaussian being the better of two long fits from 256 draws per step, by averages of steps and by residual
 scores: differences of 0.002 are noise, and a little below zero is possible. An exact expectation of a regression counts as the gradients
-that its work comes to, and as one Hessian. *Bar*: what was aimed at, in gradients of the median seed, and whether it
-is met. *Before* is the library without residual scores (contracted Hessians or the Stein estimator,
+that its work comes to, and as one Hessian. *Bar*: what was aimed at, in gradients of the median seed, and whether it is
+met. *Before* is the library without residual scores (contracted Hessians or the Stein estimator,
 with windows and reviews).
 
 Written by `cargo xtask evaluations [DIR] [TABLES]`, DIR being a folder with the data of posteriordb, TABLES one with its
@@ -88,7 +88,8 @@ regressions sblrc and diamonds as tables; rows that were not asked for are left 
 
 ";
 
-/// `evaluations [--posteriordb DIR] [--tables DIR] [--seeds N] [--limit SECONDS] [--only TEXT] [--record FILE] [--write FILE]`
+/// `evaluations [--posteriordb DIR] [--tables DIR] [--seeds N] [--limit SECONDS] [--only TEXT] [--record FILE]
+/// [--write FILE]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [collection, tables, seeds, limit, only, record, page] =
         options(arguments, ["--posteriordb", "--tables", "--seeds", "--limit", "--only", "--record", "--write"])?;
