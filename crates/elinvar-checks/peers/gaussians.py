@@ -1,9 +1,9 @@
 """How many gradients other fits of a full Gaussian take to come within 0.01 nats of the best one.
 
-GSM is the update of the published package `gsmvi`; BaM (batch and match, Cai and others, ICML 2024) is written here from
-its paper, since the package on PyPI has no BaM. Both start from N(0, I) or from a Laplace approximation, whose climb and
-differences of gradients are counted. They are stopped by somebody who knows the best Gaussian: at the first of a
-sequence of states that is near enough.
+GSM is the update of the published package `gsmvi`; BaM (batch and match, Cai and others, ICML 2024) is written here
+from its paper, since the package on PyPI has no BaM. Both start from N(0, I) or from a Laplace approximation, whose
+climb and differences of gradients are counted. They are stopped by somebody who knows the best Gaussian: at the first
+of a sequence of states that is near enough.
 """
 
 import math
