@@ -122,7 +122,7 @@ def medians(rows):
         if kind == "as it comes":
             errors = [(row.name, row.peers[kind]) for row in of]
             far = [name for name, of in errors if of["mean"] > MEAN or abs(of["sd_ratio"] - 1.0) > SD]
-            text += f"; outside the limits on {', '.join(far) or 'none'}"
+            text += f";\n  outside the limits on {', '.join(far) or 'none'}"
         text += ".\n"
     return text
 
@@ -219,7 +219,7 @@ What is compared are the parameters that the models print; θ of the non-centred
 and of the Gaussian process there are ρ and α. The truth is that of posteriordb's reference draws; for η, quadrature;
 for Sonar, importance sampling; for the generated regression (N = 250), 16 long corrections of elinvar's own. *None*:
 no setting sufficed; it counts as infinitely many gradients. *Not run* is what its name says, and part of no median.
-MCLMC might be tuned in fewer steps: 300 were tried on kidiq, sblri and Sonar alone, and sufficed on none in 5 000 steps.
+MCLMC might be tuned in fewer steps: 300 were tried on kidiq, sblri and Sonar, and sufficed on none in 5 000 steps.
 
 {sampled(rows)}
 In the median:
