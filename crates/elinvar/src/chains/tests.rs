@@ -29,6 +29,7 @@ fn answer(
         mean,
         covariance: &covariance,
         modes,
+        unbounded: false,
         names: &names,
         parameter_names: &names,
         transforms,
