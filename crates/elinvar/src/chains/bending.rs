@@ -74,6 +74,12 @@ impl Cloud {
                     pinch.pull(x, g, &mut bench);
                 }
             }
+            Layer::Stretch(stretch) => {
+                for (x, g) in inside.x.chunks_exact_mut(self.d).zip(inside.g.chunks_exact_mut(self.d)) {
+                    stretch.backward(x);
+                    stretch.pull(x, g);
+                }
+            }
         }
         inside
     }

@@ -4,6 +4,7 @@ use super::Frame;
 use super::bend::Bend;
 use super::bending::Cloud;
 use super::pinch::{Bench, Pinch};
+use super::stretch::Stretch;
 
 /// A map inside those of a Gaussian.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub(crate) enum Layer {
     Bend(Bend),
     /// A law that is Gaussian given its scales.
     Pinch(Pinch),
+    /// One component in other units.
+    Stretch(Stretch),
 }
 
 /// z = m + L T₁(T₂(… u)).
@@ -104,6 +107,7 @@ impl Coordinates {
                 Layer::Straight(frame) => frame.to_z(place, here),
                 Layer::Bend(bend) => here.chunks_exact_mut(d).for_each(|point| bend.forward(point)),
                 Layer::Pinch(pinch) => here.chunks_exact_mut(d).for_each(|point| pinch.forward(point, bench)),
+                Layer::Stretch(stretch) => here.chunks_exact_mut(d).for_each(|point| stretch.forward(point)),
             }
         }
         self.frame.to_z(here, z);
@@ -124,6 +128,7 @@ impl Coordinates {
                     let mut bench = Bench::default();
                     u.chunks_exact_mut(d).for_each(|point| pinch.backward(point, &mut bench));
                 }
+                Layer::Stretch(stretch) => u.chunks_exact_mut(d).for_each(|point| stretch.backward(point)),
             }
         }
     }
@@ -145,6 +150,7 @@ impl Coordinates {
                 }
                 Layer::Bend(bend) => points.for_each(|((u, g), log)| *log += bend.pull(u, g)),
                 Layer::Pinch(pinch) => points.for_each(|((u, g), log)| *log += pinch.pull(u, g, bench)),
+                Layer::Stretch(stretch) => points.for_each(|((u, g), log)| *log += stretch.pull(u, g)),
             }
         }
     }

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use super::climbing::modes_above;
-use super::falling::falls_off;
 use super::matching::adapted;
 use super::pinching::pinched;
+use super::scale::{falls_off, stretched};
 use super::seen::{Seen, faults, left_behind};
 use super::shaping::{comes_true, is_curved, unbent};
 use super::tails::Tails;
@@ -287,6 +287,7 @@ impl Work<'_, '_, '_> {
         let mut found = None;
         // A scale comes first: coordinates given which all else is Gaussian say more than any bend.
         for frame in [pinched, unbent].into_iter().filter_map(|of| of(now, part)) {
+            let frame = stretched(self.evaluator, &frame)?.unwrap_or(frame);
             let anew = chains.renewed(self.evaluator, &frame, self.settings.chains)?;
             if comes_true(&frame, &anew) {
                 found = Some((frame, anew));

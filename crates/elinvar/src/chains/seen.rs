@@ -39,7 +39,7 @@ impl Seen {
             let drivers = coordinates.layers().iter().flat_map(|layer| match layer {
                 Layer::Bend(bend) => vec![bend.axis()],
                 Layer::Pinch(pinch) => pinch.drivers().to_vec(),
-                Layer::Straight(_) => Vec::new(),
+                Layer::Straight(_) | Layer::Stretch(_) => Vec::new(),
             });
             let mut drivers: Vec<usize> = drivers.collect();
             drivers.sort_unstable();

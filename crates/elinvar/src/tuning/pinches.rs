@@ -31,10 +31,12 @@ pub(crate) const ENDS: usize = 16;
 pub(crate) const PIVOT: f64 = 1e-10;
 /// How far the gradients of the other components may be from those of N(0, I), for the coordinates to be taken.
 pub(crate) const EXACT: f64 = 0.05;
-/// Places on the line along a scale at which it is asked whether the density falls off; nats by which it must at both
+/// Places on the line along a scale at which its law is asked for, and how often at most, closer together each time;
+/// nats by which a density must fall at both
 /// ends, and by which it has fallen where there is nothing left; the share of its mass that no state may have been near
 /// to; and how far the gradients of the other components may be from those of N(0, I) there. Not tuned.
 pub(crate) const PLACES: usize = 65;
+pub(crate) const CLOSER: usize = 4;
 pub(crate) const FALL: f64 = 8.0;
 pub(crate) const NOTHING_LEFT: f64 = 30.0;
 pub(crate) const UNSEEN: f64 = 0.01;
