@@ -15,8 +15,8 @@ use crate::evaluate::Evaluator;
 use crate::record::ModeRecord;
 use crate::search::Mode;
 use crate::target::Transforms;
-use crate::tuning::chains as tuning;
 use crate::tuning::search::DIFFERENCED_COORDINATES;
+use crate::tuning::{chains as tuning, pinches};
 
 /// Numbers that the states of an answer have at most, so that a file of them stays small.
 const MOST_NUMBERS: usize = 1 << 18;
@@ -124,7 +124,8 @@ pub(crate) fn correct(
         let next = adapted(&frame, part);
         let settled = next.as_ref().is_some_and(|next| next.settled);
         // A bend that is not exact where chains are may be wrong where they are not.
-        let rough = frame.are_bent() && seen.roughness() > tuning::ROUGH;
+        let most = if frame.are_pinched() { pinches::ROUGH } else { tuning::ROUGH };
+        let rough = frame.are_bent() && seen.roughness() > most;
         let mut doubts = seen.doubts(part, question, limits, settled && !rough, &tails);
         doubts.extend(seen.other_mode(part, question.modes));
         if held > 2 * tuning::YOUNG {
@@ -287,7 +288,11 @@ impl Work<'_, '_, '_> {
         let mut found = None;
         // A scale comes first: coordinates given which all else is Gaussian say more than any bend.
         for frame in [pinched, unbent].into_iter().filter_map(|of| of(now, part)) {
-            let frame = stretched(self.evaluator, &frame)?.unwrap_or(frame);
+            let frame = match frame.are_pinched() {
+                true => stretched(self.evaluator, &frame)?,
+                false => Some(frame),
+            };
+            let Some(frame) = frame else { continue };
             let anew = chains.renewed(self.evaluator, &frame, self.settings.chains)?;
             if comes_true(&frame, &anew) {
                 found = Some((frame, anew));

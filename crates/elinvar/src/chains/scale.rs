@@ -37,7 +37,23 @@ fn densities(evaluator: &mut Evaluator<'_>, outside: &Coordinates, u: &[f64]) ->
     Ok((log_p, by_u))
 }
 
-/// Coordinates in which the scale is N(0, 1), too, if its law can be followed.
+/// A corner for each of several scales: all other components are 1 or −1, which of them takes turns.
+fn corners(d: usize, driver: usize, scales: &[f64]) -> Vec<f64> {
+    let mut u = vec![0.0; scales.len() * d];
+    for (s, (u, t)) in u.chunks_exact_mut(d).zip(scales).enumerate() {
+        u.iter_mut().zip(s..).for_each(|(u, k)| *u = if k % 2 == 0 { 1.0 } else { -1.0 });
+        u[driver] = *t;
+    }
+    u
+}
+
+/// How far the gradients of the worst of the other components are from those of N(0, I) at some points.
+fn worst(pinch: &Pinch, d: usize, u: &[f64], by_u: &[f64]) -> f64 {
+    Cloud { d, x: u.to_vec(), g: by_u.to_vec() }.worst_residual(pinch.others().iter().copied())
+}
+
+/// Coordinates in which the scale is N(0, 1), too, if its law can be followed and all other components are N(0, I)
+/// given it wherever it has mass.
 ///
 /// # Errors
 /// A fatal error of the target; [`Error::Interrupted`].
@@ -45,26 +61,37 @@ pub(super) fn stretched(evaluator: &mut Evaluator<'_>, found: &Coordinates) -> R
     let Some((outside, pinch, driver, mut ends)) = of_one(found) else { return Ok(None) };
     let d = found.dim();
     for _ in 0..tuning::CLOSER {
-        let mut u = vec![0.0; tuning::PLACES * d];
-        u.chunks_exact_mut(d).zip(evenly(ends)).for_each(|(u, t)| u[driver] = t);
+        let at: Vec<f64> = evenly(ends).collect();
+        let mut u = vec![0.0; at.len() * d];
+        u.chunks_exact_mut(d).zip(&at).for_each(|(u, t)| u[driver] = *t);
         let (log_p, by_u) = densities(evaluator, &outside, &u)?;
         let top = log_p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let is_there = |k: &usize| log_p[*k] > top - tuning::NOTHING_LEFT;
-        let Some(first) = (0..tuning::PLACES).find(is_there) else { return Ok(None) };
-        let last = (0..tuning::PLACES).rfind(is_there).unwrap_or(first);
-        if last - first > tuning::PLACES / 2 {
-            let slopes = by_u.iter().skip(driver).step_by(d);
-            let places = evenly(ends).zip(&log_p).zip(slopes);
-            let places: Vec<Place> =
-                places.map(|((t, log_p), slope)| Place { t, log_p: *log_p, slope: *slope }).collect();
-            let layers =
-                |stretch| vec![Layer::Pinch(pinch.clone()), Layer::Stretch(stretch), Layer::Straight(Frame::unit(d))];
-            return Ok(
-                Stretch::of(driver, &places).map(|stretch| Coordinates::bent(found.frame().clone(), layers(stretch)))
-            );
+        let down_to = |nats: f64| (0..at.len()).filter(|k| log_p[*k] > top - nats).collect::<Vec<usize>>();
+        let there = down_to(tuning::NOTHING_LEFT);
+        let (Some(first), Some(last)) = (there.first(), there.last()) else { return Ok(None) };
+        if last - first <= at.len() / 2 {
+            ends = [at[first.saturating_sub(1)], at[(last + 1).min(at.len() - 1)]];
+            continue;
         }
-        let all: Vec<f64> = evenly(ends).collect();
-        ends = [all[first.saturating_sub(1)], all[(last + 1).min(all.len() - 1)]];
+        let matters = down_to(tuning::MATTERS);
+        let scales: Vec<f64> = matters.iter().map(|k| at[*k]).collect();
+        let on = |numbers: &[f64]| -> Vec<f64> {
+            matters.iter().flat_map(|k| numbers[k * d..(k + 1) * d].iter().copied()).collect()
+        };
+        let beside = corners(d, driver, &scales);
+        let (_, by_beside) = densities(evaluator, &outside, &beside)?;
+        let left = worst(pinch, d, &on(&u), &on(&by_u)).max(worst(pinch, d, &beside, &by_beside));
+        if left.is_nan() || left > tuning::EXACT {
+            return Ok(None);
+        }
+        let slopes = by_u.iter().skip(driver).step_by(d);
+        let places = at.iter().zip(&log_p).zip(slopes);
+        let places: Vec<Place> =
+            places.map(|((t, log_p), slope)| Place { t: *t, log_p: *log_p, slope: *slope }).collect();
+        return Ok(Stretch::of(driver, &places).map(|stretch| {
+            let layers = vec![Layer::Pinch(pinch.clone()), Layer::Stretch(stretch), Layer::Straight(Frame::unit(d))];
+            Coordinates::bent(found.frame().clone(), layers)
+        }));
     }
     Ok(None)
 }
@@ -76,15 +103,11 @@ pub(super) fn stretched(evaluator: &mut Evaluator<'_>, found: &Coordinates) -> R
 /// As [`stretched`].
 pub(super) fn falls_off(evaluator: &mut Evaluator<'_>, found: &Coordinates, part: Part<'_>) -> Result<bool, Error> {
     let Some((outside, pinch, driver, ends)) = of_one(found) else { return Ok(false) };
-    let (d, places) = (found.dim(), tuning::PLACES);
+    let (d, places, at) = (found.dim(), tuning::PLACES, evenly(ends).collect::<Vec<f64>>());
     // On the line through the means, and beside it.
-    let mut u = vec![0.0; 2 * places * d];
-    for (s, (u, t)) in u.chunks_exact_mut(d).zip(evenly(ends).chain(evenly(ends))).enumerate() {
-        if s >= places {
-            u.iter_mut().zip(s..).for_each(|(u, k)| *u = if k % 2 == 0 { 1.0 } else { -1.0 });
-        }
-        u[driver] = t;
-    }
+    let mut u = vec![0.0; places * d];
+    u.chunks_exact_mut(d).zip(&at).for_each(|(u, t)| u[driver] = *t);
+    u.extend(corners(d, driver, &at));
     let (log_p, by_u) = densities(evaluator, &outside, &u)?;
     let line = &log_p[..places];
     let top = line.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -92,11 +115,11 @@ pub(super) fn falls_off(evaluator: &mut Evaluator<'_>, found: &Coordinates, part
         return Ok(false);
     }
     // Where there is anything, the law must be the one that the coordinates are made for.
-    let mut cloud = Cloud::empty(d);
-    let points = u.chunks_exact(d).zip(by_u.chunks_exact(d)).zip(log_p.iter().zip(0..));
-    let is_there = |s: usize| line[s % places] > top - tuning::NOTHING_LEFT;
-    points.filter(|(_, (_, s))| is_there(*s)).for_each(|((u, g), _)| cloud.push(u, g));
-    let worst = cloud.worst_residual(pinch.others().iter().copied());
+    let there: Vec<usize> = (0..2 * places).filter(|s| line[s % places] > top - tuning::MATTERS).collect();
+    let on = |numbers: &[f64]| -> Vec<f64> {
+        there.iter().flat_map(|s| numbers[s * d..(s + 1) * d].iter().copied()).collect()
+    };
+    let left = worst(pinch, d, &on(&u), &on(&by_u));
     let mut seen = vec![0.0; part.z.len()];
     outside.to_u(part.z, &mut seen);
     let scales = || seen.iter().skip(driver).step_by(d).copied();
@@ -106,5 +129,5 @@ pub(super) fn falls_off(evaluator: &mut Evaluator<'_>, found: &Coordinates, part
     let all: f64 = evenly(ends).zip(line).map(|at| mass(at).1).sum();
     let within = |t: f64| t > least - spacing && t < most + spacing;
     let unseen: f64 = evenly(ends).zip(line).map(mass).filter(|(t, _)| !within(*t)).map(|(_, p)| p).sum();
-    Ok(worst < tuning::EXACT_FAR_OUT && unseen < tuning::UNSEEN * all)
+    Ok(left < tuning::EXACT && unseen < tuning::UNSEEN * all)
 }

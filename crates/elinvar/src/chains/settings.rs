@@ -24,7 +24,7 @@ pub struct Correction {
     /// Chains that answer, likewise.
     pub chains: usize,
     /// Whether coordinates may bend where a posterior is curved, which they do only where it is about N(0, I) in bent
-    /// ones (mathematics §11.7).
+    /// ones (mathematics §11.7) or Gaussian given a scale (§11.9).
     pub bends: bool,
     /// Seed of all random numbers.
     pub seed: u64,

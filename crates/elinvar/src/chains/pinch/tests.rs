@@ -1,8 +1,11 @@
 use super::*;
 use crate::chains::bending::Cloud;
 use crate::chains::pinching::pinched;
-use crate::chains::{Coordinates, Frame, Layer, Part};
+use crate::chains::scale::{falls_off, stretched};
+use crate::chains::{Coordinates, Frame, Layer, Part, Trail};
+use crate::evaluate::Evaluator;
 use crate::random::{Purpose, Stream};
+use crate::target::from_fn;
 
 /// Three components; the second drives, by three terms of which the middle one is not definite.
 fn pinch() -> Pinch {
@@ -86,7 +89,7 @@ fn left(d: usize, n: usize, gradient: impl Fn(&[f64]) -> Vec<f64>, sample: impl 
     let (mut u, mut far) = (vec![0.0; d * 100], vec![0.0; d * 100]);
     Stream::open(9, Purpose::Sample, 0, 0).fill_normal(&mut u);
     u.iter_mut().for_each(|u| *u *= 2.0);
-    found.to_z(&u, &mut far, &mut crate::chains::Trail::default());
+    found.to_z(&u, &mut far, &mut Trail::default());
     let by_far: Vec<f64> = far.chunks_exact(d).flat_map(&gradient).collect();
     let left = found.roughness(&far, &by_far);
     (found, left)
@@ -106,7 +109,7 @@ fn a_funnel_is_a_gaussian_given_its_scale() {
     // The whole law is N(0, I), the scale as well as a Gaussian matched to 200 states says: one more is put to them.
     let (mut z, mut u) = (vec![0.0; 10], vec![0.5; 10]);
     u[0] = -0.7;
-    found.to_z(&u, &mut z, &mut crate::chains::Trail::default());
+    found.to_z(&u, &mut z, &mut Trail::default());
     let (_, by_u, _) = found.seen_from(&z, &gradient(&z));
     assert!(u.iter().zip(&by_u).all(|(u, g)| (u + g).abs() < 0.03), "{u:?} {by_u:?}");
 }
@@ -157,4 +160,48 @@ fn a_law_without_a_scale_has_none() {
     let nothing = vec![0.0; 200];
     let part = Part { n: 8, z: &cloud.x, by_z: &cloud.g, log_p: &nothing, accepted: &nothing };
     assert!(pinched(&Coordinates::straight(Frame::unit(4)), part).is_none());
+}
+
+/// Whether a funnel with a Gaussian scale, or with a flat one, is seen to fall off, from states over most of it.
+fn is_seen_to_fall(has_law: bool) -> bool {
+    let gradient = move |z: &[f64], g: &mut [f64]| {
+        let (narrow, law) = ((-z[0]).exp(), if has_law { z[0] / 9.0 } else { 0.0 });
+        let square: f64 = z[1..].iter().map(|z| z * z).sum();
+        g.iter_mut().zip(z).for_each(|(g, z)| *g = -narrow * z);
+        g[0] = 0.5 * narrow * square - 1.0 - law;
+        -0.5 * narrow * square - z[0] - 0.5 * law * z[0]
+    };
+    let target = from_fn(3, gradient);
+    let mut u = vec![0.0; 3 * 400];
+    Stream::open(8, Purpose::Sample, 0, 0).fill_normal(&mut u);
+    let mut by_z = Vec::new();
+    for z in u.chunks_exact_mut(3) {
+        z[0] *= 3.0;
+        (1..3).for_each(|i| z[i] *= (0.5 * z[0]).exp());
+        let mut g = vec![0.0; 3];
+        gradient(z, &mut g);
+        by_z.extend(g);
+    }
+    let (log_p, accepted) = (vec![0.0; 400], vec![1.0; 400]);
+    let part = Part { n: 8, z: &u, by_z: &by_z, log_p: &log_p, accepted: &accepted };
+    let found = pinched(&Coordinates::straight(Frame::unit(3)), part).expect("a scale");
+    let mut evaluator = Evaluator::new(&target, None);
+    let stretched = stretched(&mut evaluator, &found).unwrap();
+    if has_law {
+        // The scale's own law is the normal one, exactly.
+        let stretched = stretched.expect("a law that can be followed");
+        let (u, mut z) = (vec![1.7, 0.3, -0.8], vec![0.0; 3]);
+        stretched.to_z(&u, &mut z, &mut Trail::default());
+        let mut g = vec![0.0; 3];
+        gradient(&z, &mut g);
+        let (_, by_u, _) = stretched.seen_from(&z, &g);
+        assert!(u.iter().zip(&by_u).all(|(u, g)| (u + g).abs() < 1e-3), "{u:?} {by_u:?}");
+    }
+    falls_off(&mut evaluator, &found, part).unwrap()
+}
+
+#[test]
+fn a_spike_without_mass_is_told_from_one_that_may_have_some() {
+    assert!(is_seen_to_fall(true));
+    assert!(!is_seen_to_fall(false));
 }
