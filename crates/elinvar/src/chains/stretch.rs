@@ -48,22 +48,24 @@ impl Stretch {
         let cells: Vec<f64> =
             (1..at.len()).map(|k| 0.5 * (at[k] - at[k - 1]) * (density[k] + density[k - 1])).collect();
         let total: f64 = cells.iter().sum();
-        let mut above: Vec<f64> = vec![0.0; at.len()];
+        let mut above = vec![0.0; at.len()];
         (0..cells.len()).rev().for_each(|k| above[k] = above[k + 1] + cells[k]);
         let mut below = 0.0;
         let (mut v, mut t, mut slope): (Vec<f64>, Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new(), Vec::new());
-        for k in 0..at.len() {
-            let quantile = match below < above[k] {
+        let densities = at.iter().zip(&density).zip(above.iter().zip(cells.iter().chain([&0.0])));
+        for ((at, density), (above, cell)) in densities {
+            let quantile = match below < *above {
                 true => normal_quantile(below / total),
-                false => -normal_quantile(above[k] / total),
+                false => -normal_quantile(above / total),
             };
-            below += cells.get(k).copied().unwrap_or(0.0);
-            if !(quantile.abs() < LAST) || v.last().is_some_and(|last| quantile - last < APART) {
+            below += cell;
+            let is_near = v.last().is_some_and(|last| quantile - last < APART);
+            if quantile.is_nan() || quantile.abs() >= LAST || is_near {
                 continue;
             }
             v.push(quantile);
-            t.push(at[k]);
-            slope.push(normal_density(quantile) * total / density[k]);
+            t.push(*at);
+            slope.push(normal_density(quantile) * total / density);
         }
         let found = Self { axis, v, t, slope };
         found.is_monotone().then_some(found)
