@@ -14,7 +14,7 @@ const CORE: [&str; 4] = ["maturin>=1.9,<2", "numpy>=2", "pytest>=8", "arviz-base
 ///
 /// Where the newest PyMC is one that imports the old ArviZ, the newest matplotlib does not go with it.
 /// Stan's compiler and headers come with httpstan.
-const ALL: [&str; 15] = [
+const ALL: [&str; 17] = [
     "jax",
     "numpyro",
     "pymc",
@@ -30,6 +30,8 @@ const ALL: [&str; 15] = [
     "arviz-stats",
     "dask[dataframe]>=2025.1",
     "distributed>=2025.1",
+    "pyarrow",
+    "mpi4py>=4",
 ];
 
 /// Why there are no Python tests.
@@ -79,6 +81,20 @@ pub(crate) fn gallery() -> Result<(), String> {
     // What an earlier wheel has found is not what this one finds.
     let _ = std::fs::remove_file(&found);
     call(Command::new(&python).arg(root().join("python").join("gallery").join("run.py")).arg("--out").arg(&found))
+}
+
+/// Fits rows that do not fit into memory, by the program and on Dask, and writes docs/scale.md; with `short`, few rows
+/// and no page.
+pub(crate) fn scale(short: bool) -> Result<(), String> {
+    let python = installed(true)?.ok_or(MISSING)?;
+    let target = root().join("target");
+    let mut build = cargo();
+    build.args(["build", "--release", "-p", "elinvar-cli", "--target-dir"]).arg(&target).current_dir(root());
+    call(&mut build)?;
+    let mut bench = Command::new(&python);
+    bench.arg(root().join("python").join("benches").join("scale.py"));
+    bench.arg(target.join("release").join("elinvar")).arg(target.join("scale"));
+    call(bench.args(short.then_some("--short")))
 }
 
 fn root() -> PathBuf {
