@@ -18,7 +18,7 @@ mod surface;
 mod tree;
 
 use std::env;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use commands::{Outcome, TASKS, run};
 
@@ -54,6 +54,9 @@ fn main() -> ExitCode {
     }
     if let ("processors", [qemu]) = (name, rest) {
         return ended("processors", processors::compare(qemu));
+    }
+    if let ("semver", [revision]) = (name, rest) {
+        return ended("semver", semver(revision));
     }
     if name == "python" && rest.iter().all(|argument| argument == "--all") {
         return test_python(!rest.is_empty(), true);
@@ -97,6 +100,24 @@ fn test_python(all: bool, needed: bool) -> ExitCode {
     }
 }
 
+/// Signatures of the library against those of a commit, by a program that has to be installed.
+fn semver(revision: &str) -> Result<(), String> {
+    let cargo = |arguments: &[&str]| {
+        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.arg("semver-checks").args(arguments);
+        command
+    };
+    if !cargo(&["--version"]).output().is_ok_and(|output| output.status.success()) {
+        return Err("it needs cargo-semver-checks: `cargo install cargo-semver-checks --locked`".into());
+    }
+    let checked = cargo(&["-p", "elinvar", "--all-features", "--baseline-rev", revision]).status();
+    match checked {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!("what the library promised at {revision} is not kept; say so in CHANGELOG.md")),
+        Err(problem) => Err(problem.to_string()),
+    }
+}
+
 /// Says how a task ended that is not a list of commands.
 fn ended(task: &str, result: Result<(), String>) -> ExitCode {
     match result {
@@ -128,6 +149,8 @@ fn help() -> String {
     text += &format!("  {:<16} {}\n", "reproducible", "the last commit built in two folders: the same bits");
     let about = "processor seconds of compiling a program that depends on the library; docs/compile-time.md";
     text += &format!("  {:<16} {about}\n", "compile-time");
+    let about = "signatures of the library against those of a commit; needs cargo-semver-checks";
+    text += &format!("  {:<16} {about}\n", "semver REV");
     let about = "fits on other processors, played by QEMU; writes docs/processors.md";
     text += &format!("  {:<16} {about}\n", "processors QEMU");
     text + &format!("  {:<16} {}\n", "help", "this list")

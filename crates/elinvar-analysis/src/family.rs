@@ -50,6 +50,7 @@ pub(crate) fn family(args: &FamilySettings, model: &Entry, layers: Option<&Dims>
                 Family::scale_mixture(Law::of_scale(args.law.unwrap_or(LAW), &given).map_err(Error::Refused)?);
             if args.product == Some(true) { mixture.product() } else { mixture }
         }
+        "dirichlet" => Family::dirichlet(components_of(args, name)?),
         "ef_mixture" | "birnbaum_saunders" => ef_mixture(args, name, model.usual_family)?,
         _ => of_law(args, name)?,
     };
@@ -68,6 +69,7 @@ fn default_for(usual: UsualFamily, asked: Option<&'static str>) -> &'static str 
     match (asked.unwrap_or(AUTO), usual) {
         (AUTO, UsualFamily::OwnStart) => "gaussian",
         (AUTO, UsualFamily::Mixture { .. }) => "ef_mixture",
+        (AUTO, UsualFamily::Dirichlet) => "dirichlet",
         (name, _) => name,
     }
 }
@@ -89,6 +91,14 @@ fn with_constant(is_meant: fn(&str) -> bool) -> Vec<&'static str> {
     Family::NAMES.into_iter().filter(has).collect()
 }
 
+/// K of a family whose number of components is not searched for.
+fn components_of(args: &FamilySettings, name: &'static str) -> Result<usize, Error> {
+    match args.components.unwrap_or(Components::Number(1)) {
+        Components::Number(components) => Ok(components),
+        Components::Auto => Err(Error::NoAutoComponents { family: name }),
+    }
+}
+
 fn ef_mixture(args: &FamilySettings, name: &'static str, usual: UsualFamily) -> Result<Family, Error> {
     let component = if name == "birnbaum_saunders" {
         name
@@ -98,10 +108,7 @@ fn ef_mixture(args: &FamilySettings, name: &'static str, usual: UsualFamily) -> 
             _ => "normal",
         })
     };
-    let components = match args.components.unwrap_or(Components::Number(1)) {
-        Components::Number(components) => components,
-        Components::Auto => return Err(Error::NoAutoComponents { family: name }),
-    };
+    let components = components_of(args, name)?;
     let mut given = args.constant.iter();
     let value = match (given.next(), given.next()) {
         (None, _) => None,
@@ -123,7 +130,7 @@ fn ef_mixture(args: &FamilySettings, name: &'static str, usual: UsualFamily) -> 
 /// Refuses a flag that belongs to another family.
 fn check_owners(args: &FamilySettings, name: &'static str) -> Result<(), Error> {
     let given = [
-        ("--components", args.components.is_some(), vec!["mog", "ef_mixture", "birnbaum_saunders"]),
+        ("--components", args.components.is_some(), vec!["mog", "ef_mixture", "birnbaum_saunders", "dirichlet"]),
         ("--rank", args.rank.is_some(), vec!["rank_k"]),
         ("--directions", args.directions.is_some(), vec!["skew_k", "emg_k"]),
         ("--shape", args.shape.is_some(), with_constant(|constant| constant == SHAPE)),
@@ -168,6 +175,8 @@ pub(crate) fn family_in_words(family: &Family) -> String {
             let group = |lengths: &[u32]| lengths.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
             format!("matrix-variate Gaussian ({})", layout.groups().map(group).collect::<Vec<_>>().join(", "))
         }
+        Kind::Dirichlet { components: 1 } => return "Dirichlet distribution".into(),
+        Kind::Dirichlet { components } => return format!("mixture of {components} Dirichlet distributions"),
         Kind::EfMixture { component, other, components } => {
             let name = component.name().replace('_', " ");
             if let Some(other) = other {

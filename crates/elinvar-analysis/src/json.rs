@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use elinvar::Posterior;
-use elinvar::chains::{Corrected, CorrectedNumber, Doubt};
+use elinvar::chains::{Corrected, CorrectedMode, CorrectedNumber, Doubt};
 use elinvar::posterior::{Estimate, GivenBy};
 use serde::Serialize;
 
@@ -57,6 +57,9 @@ struct Object<'a> {
     log_evidence_se: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     correction: Option<Correction<'a>>,
+    /// Where there are several, the one with the largest share first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    modes: Vec<Mode<'a>>,
     parameters: Vec<Parameter<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model_check: Option<&'a ModelCheck>,
@@ -66,6 +69,21 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "<[Purpose]>::is_empty")]
     passes: &'a [Purpose],
     run_dir: Option<String>,
+}
+
+/// A mode that chains were run on.
+#[derive(Serialize)]
+struct Mode<'a> {
+    share: f64,
+    share_se: f64,
+    parameters: Vec<Parameter<'a>>,
+}
+
+impl<'a> Mode<'a> {
+    fn of(mode: &'a CorrectedMode) -> Self {
+        let parameters = mode.parameters.iter().map(|number| Parameter::of(number, true));
+        Self { share: mode.share.value, share_se: unbounded(mode.share).mcse, parameters: parameters.collect() }
+    }
 }
 
 /// A row of the table; errors where there are any.
@@ -83,6 +101,21 @@ struct Parameter<'a> {
     quantiles: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     p_positive: Option<f64>,
+}
+
+impl<'a> Parameter<'a> {
+    fn of(number: &'a CorrectedNumber, has_errors: bool) -> Self {
+        Self {
+            name: &number.name,
+            mean: number.mean.value,
+            sd: number.sd.value,
+            q5: number.q5.value,
+            q95: number.q95.value,
+            errors: has_errors.then(|| Errors::of(number)),
+            quantiles: BTreeMap::new(),
+            p_positive: None,
+        }
+    }
 }
 
 /// Standard errors of what chains or importance weights gave.
@@ -171,14 +204,9 @@ pub(crate) fn text(analysis: &Analysis) -> String {
         shown.map(of).unwrap_or_default()
     };
     let rows = answer.parameters.iter().enumerate().map(|(i, number)| Parameter {
-        name: &number.name,
-        mean: number.mean.value,
-        sd: number.sd.value,
-        q5: number.q5.value,
-        q95: number.q95.value,
-        errors: has_errors.then(|| Errors::of(number)),
         quantiles: quantiles(i),
         p_positive: shown.map(|quantiles| quantiles.positive[i]),
+        ..Parameter::of(number, has_errors)
     });
     let object = Object {
         head: Head::new(posterior, diagnostics.elbo),
@@ -197,6 +225,7 @@ pub(crate) fn text(analysis: &Analysis) -> String {
         log_evidence: answer.log_evidence.map(|evidence| unbounded(evidence).value),
         log_evidence_se: answer.log_evidence.map(|evidence| unbounded(evidence).mcse),
         correction: corrected.map(Correction::of),
+        modes: posterior.modes().into_iter().map(Mode::of).collect(),
         parameters: rows.collect(),
         model_check: model_check.as_ref(),
         test: test.as_ref(),

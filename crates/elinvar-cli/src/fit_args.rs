@@ -157,11 +157,11 @@ pub(crate) struct FitArgs {
 
     /// auto (a Gaussian; where it cannot be trusted skew, student_t and then mog), gaussian, mog, student_t, skew, emg,
     /// nig, snig, rank_k, skew_k, emg_k, matrix, scale_mixture; for rate, proportion and direction ef_mixture or
-    /// birnbaum_saunders [default: auto; for network a diagonal gaussian]
+    /// birnbaum_saunders, for shares dirichlet [default: auto; for network a diagonal gaussian]
     #[arg(long, value_parser = family_name, help_heading = "Approximation")]
     pub(crate) family: Option<&'static str>,
-    /// Number of components: for mog, or auto to find it [default: 3]; for ef_mixture and birnbaum_saunders [default:
-    /// 1]
+    /// Number of components: for mog, or auto to find it [default: 3]; for ef_mixture, birnbaum_saunders and
+    /// dirichlet [default: 1]
     #[arg(
         long, value_name = "K", value_parser = components, allow_negative_numbers = true,
         help_heading = "Approximation"

@@ -23,11 +23,21 @@ pub(crate) fn main() -> elinvar::Result {
         for _ in 0..300 {
             let step = run.step()?;
             if step.index.is_multiple_of(100) {
-                println!("{family:10} {:3} {:8.3}", step.index, step.elbo.unwrap_or(f64::NAN));
+                println!("{family:10} {step}");
             }
         }
-        let mut posterior = run.finish(StopReason::MaxSteps);
+        let mut posterior = run.finish();
         println!("{family:10} {}", posterior.judge(&model, 10_000, 1)?.verdict);
+    }
+
+    // A schedule of your own: each step in its two halves.
+    let mut run = Fit::new(&model).family(Family::mog(3)).start_around(Placement::default()).begin()?;
+    for t in 0..200 {
+        let Some(elbo) = run.estimate_gradient()? else { continue };
+        if t % 50 == 0 {
+            println!("step {t}: ELBO {elbo}, slope along the natural gradient {:.4}", run.slope());
+        }
+        run.move_by(if t < 100 { 0.3 } else { 30.0 / f64::from(t) })?;
     }
 
     // A state can be kept between any two steps.

@@ -116,6 +116,14 @@ pub enum Error {
     /// A fit that is kept in a journal was asked to end before its time; the journal has what it had reached.
     #[error("the fit was interrupted; its journal has what it had reached")]
     Interrupted,
+    /// A law, component or family of your own does not keep a rule that [`conformance`](crate::conformance) tries.
+    #[error("{rule}: {found}")]
+    Broken {
+        /// The rule.
+        rule: &'static str,
+        /// What was found instead.
+        found: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -28,7 +28,7 @@
 //! ```text
 //!  your model                      the fit                                   what you get
 //!  log_density(n, closure)                                                   Posterior
-//!  impl Model for MyModel   ──▶   Fit::new(&model)…run()   ──▶   .verdict()  .judgement()
+//!  impl Model for MyModel   ──▶   Fit::new(&model)…run()   ──▶   .verdict()  .reason()
 //!  impl Target (batches)           search → steps → answer       .summary(n, seed)  .sample(n, seed)
 //!  elinvar::model::*               → verdict                      .save(file)  Posterior::load(file)
 //! ```
@@ -41,7 +41,8 @@
 //! | choose family, plan, seed, start; watch, stop, resume | [`Fit`], [`Family`], [`Plan`], [`StopHandle`] |
 //! | read the result | [`Posterior`], [`Sample`], [`Answer`], [`Judgement`], [`Diagnostics`] |
 //! | compare fits | [`compare`] |
-//! | evaluate whole batches or mini-batches, take the steps yourself, bring a family of your own | [`research`] |
+//! | take the steps yourself, by a rule and schedule of your own | [`Fit::begin`], [`research::run::Run`] |
+//! | evaluate whole batches or mini-batches, bring a family of your own | [`research`] |
 //! | try what you bring | [`conformance`] |
 //!
 //! Everything above is here at the root, and in the [`prelude`]; [`research`] holds the parts that a fit is made of,

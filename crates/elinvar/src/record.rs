@@ -143,6 +143,23 @@ pub struct Step {
     pub seconds: f64,
 }
 
+impl Step {
+    /// The bound before the step with its Monte Carlo standard error, where its draws could be evaluated.
+    pub fn estimate(&self) -> Option<Estimate> {
+        self.elbo.map(|value| Estimate::new(value, self.elbo_se.unwrap_or(f64::MAX)))
+    }
+}
+
+impl std::fmt::Display for Step {
+    /// `step 120: ELBO -1.523 ± 0.012, β 0.1`, with the β that was taken.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.estimate() {
+            Some(elbo) => write!(f, "step {}: ELBO {elbo}, β {}", self.index, self.taken),
+            None => write!(f, "step {}: left out, too few of its draws could be evaluated", self.index),
+        }
+    }
+}
+
 /// What files from before mixtures could grow leave out.
 fn one() -> usize {
     1

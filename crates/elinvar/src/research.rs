@@ -6,6 +6,7 @@
 //! | evaluate whole batches, or mini-batches of data | [`target::Target`], [`target::sum_over_rows`] |
 //! | sum over shards that are elsewhere | [`target::shards::SumOfShards`] |
 //! | take the steps yourself, keep and resume them | [`run::Run`] of `Fit::begin`, [`run::Checkpoint`] |
+//! | have a schedule or rule of your own | [`run::Run::estimate_gradient`], then `move_by` or `move_to` |
 //! | choose the parts of a step | [`rule`], [`estimate`], [`random::Noise`] in a [`Plan`](crate::Plan) |
 //! | read and make members of families | [`family::Approximation`], [`block`], [`law`], [`component`] |
 //! | bring a law, a component, a family | [`law::OwnLaw`], [`component::OwnComponent`], [`family::OwnFamily`] |
@@ -63,7 +64,9 @@ pub mod rule {
 
 /// How draws become gradients.
 pub mod estimate {
+    pub use crate::block::BlockGradient;
     pub use crate::estimate::{Curvature, MixingWeights, Sampling, ShapeEstimator};
+    pub use crate::family::Gradient;
 }
 
 /// Random numbers as functions of (seed, purpose, step, block).

@@ -361,6 +361,8 @@ pub(crate) mod start {
     pub(crate) const VARIANCE_OF_FACTORS: f64 = 0.1;
     /// Quantiles at which a Gaussian is mapped to the scale of the component.
     pub(crate) const QUANTILES: usize = 64;
+    /// Draws at which a Gaussian is mapped to a simplex: a start within 3 % of its width.
+    pub(crate) const STICKS: usize = 1024;
     /// Nats below the mass of the first mode up to which a mixture covers others: a Laplace mass may be wrong by some
     /// of them.
     pub(crate) const LIGHTER_MODE_NATS: f64 = 7.0;

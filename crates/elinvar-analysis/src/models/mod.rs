@@ -22,6 +22,7 @@ mod own;
 mod poisson;
 mod proportion;
 mod rate;
+mod shares;
 pub(crate) mod streamed;
 mod student_t;
 mod under_t;
@@ -58,6 +59,7 @@ const REGISTRY: &[&Entry] = &[
     &network::ENTRY,
     &rate::ENTRY,
     &proportion::ENTRY,
+    &shares::ENTRY,
     &direction::ENTRY,
 ];
 
@@ -108,6 +110,8 @@ pub(crate) enum UsualFamily {
     Ladder,
     /// A mixture of these components, where parameters do not live on the real line.
     Mixture { component: &'static str },
+    /// A Dirichlet distribution, or a mixture of several.
+    Dirichlet,
     /// A diagonal Gaussian around a start of the model's own, which a ladder would not keep.
     OwnStart,
 }
@@ -293,7 +297,7 @@ mod tests {
         assert_eq!(
             ModelName::list(),
             "logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, categorical, \
-             network, rate, proportion and direction"
+             network, rate, proportion, shares and direction"
         );
         names.sort_unstable();
         names.dedup();
@@ -307,6 +311,9 @@ mod tests {
             help.starts_with("logistic (two classes), linear (any number), poisson (counts), negative_binomial ("),
             "{help}"
         );
-        assert!(help.contains("; for one column rate (counts), proportion (0/1) or direction ("), "{help}");
+        assert!(
+            help.contains("; for one column rate (counts), proportion (0/1), shares (categories) or direction ("),
+            "{help}"
+        );
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod evidence;
 pub(crate) mod given;
 mod held_out;
 pub(crate) mod ladder;
+mod modes;
 pub(crate) mod next;
 mod parameters;
 
@@ -34,6 +35,7 @@ pub(crate) fn text(job: &Job, analysis: &Analysis, width: Option<usize>) -> Stri
         + &analysis.warnings.iter().map(|warning| prose(warning.clone()) + "\n").collect::<String>()
         + &parameters(job, analysis, width)
         + "\n"
+        + &modes::table(&posterior.modes(), width).map_or_else(String::new, |table| table + "\n")
         + &evidence::table(posterior, diagnostics, width)
         + "\n";
     if let Some(test) = test {

@@ -106,7 +106,9 @@ impl FamilySettings {
     fn of(family: &Family) -> Self {
         let plain = Self { name: Some(family.name()), covariance: Some(family.covariance), ..Self::default() };
         match family.kind {
-            Kind::Mog { components } => Self { components: Some(Components::Number(components)), ..plain },
+            Kind::Mog { components } | Kind::Dirichlet { components } => {
+                Self { components: Some(Components::Number(components)), ..plain }
+            }
             Kind::MogAuto => Self { components: Some(Components::Auto), ..plain },
             Kind::RankK { rank } => Self { rank: Some(rank), ..plain },
             Kind::SkewK { directions } | Kind::EmgK { directions } => Self { directions: Some(directions), ..plain },

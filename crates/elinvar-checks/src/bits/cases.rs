@@ -177,6 +177,12 @@ fn rules() -> Vec<Case> {
             Family::student_t(4.0).diagonal(),
             Plan { step_size: constant(0.1), ..of(Rule::AdamLike(newton), 80) },
         ),
+        case(
+            "logistic/mog_2_diagonal/adam_like",
+            targets::logistic,
+            Family::mog(2).diagonal(),
+            Plan { minibatch: Some(50), ..of(adam_like, 150) },
+        ),
         case("banana/gaussian/euclidean_adam", targets::banana, Family::gaussian(), of(adam, 150)),
         case("banana/mog_2/euclidean_adam", targets::banana, Family::mog(2), of(adam, 150)),
         case("logistic/skew/euclidean_adam", targets::logistic, Family::skew(), of(adam, 60)),
@@ -295,6 +301,7 @@ fn exponential_families() -> Vec<Case> {
         of("rate", targets::rate, "gamma", 1),
         of("proportion", targets::proportion, "beta", 2),
         of("direction", targets::direction, "von_mises", 2),
+        case("shares/dirichlet_2", targets::shares, Family::dirichlet(2), steps(100)),
     ]);
     cases
 }

@@ -1,8 +1,9 @@
 //! The targets of the fits: small, and made of numbers that no change of the library can move.
 
 use elinvar::model::{
-    Activation, Architecture, Banana, BetaBinomial, DesignMatrix, Direction, EightSchools, Funnel, Gaussian,
-    GaussianMixture, LinearRegression, NeuralNetwork, Parametrisation, PoissonRate, PoissonRegression, Proportion,
+    Activation, Architecture, Banana, BetaBinomial, CategoryShares, DesignMatrix, Direction, EightSchools, Funnel,
+    Gaussian, GaussianMixture, LinearRegression, NeuralNetwork, Parametrisation, PoissonRate, PoissonRegression,
+    Proportion,
 };
 use elinvar::target::{
     About, Answer, Ask, Dual, DualDensity, DualNum, Pointwise, PointwiseSecondOrder, PointwiseTarget, Prior, Support,
@@ -148,6 +149,12 @@ pub(super) fn rate() -> Boxed {
 /// On the numbers between 0 and 1.
 pub(super) fn proportion() -> Boxed {
     Box::new(Proportion::new(&[1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0]).expect(VALID))
+}
+
+/// On a simplex, of some items only in part.
+pub(super) fn shares() -> Boxed {
+    let shares = CategoryShares::new(vec![3.0, 1.0, 6.0]).and_then(|model| model.with_partial(&[0, 1], 8.0));
+    Box::new(shares.expect(VALID))
 }
 
 /// On the circle.

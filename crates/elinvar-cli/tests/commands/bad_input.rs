@@ -191,7 +191,7 @@ fn commands() {
             value(
                 "good.csv",
                 "[MODEL]",
-                "the models are logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, categorical, network, rate, proportion and direction; the file comes after the model",
+                "the models are logistic, linear, poisson, negative_binomial, student_t, binomial, gamma, beta, ordinal, categorical, network, rate, proportion, shares and direction; the file comes after the model",
             ),
         ),
         (None, "fit --family atuo", value("atuo", "--family <FAMILY>", "did you mean auto?")),

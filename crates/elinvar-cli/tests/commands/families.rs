@@ -36,7 +36,11 @@ fn kept_and_sampled(story: &Story, name: &str, arguments: &str, n_parameters: us
     let bound = if arguments.contains("--prior student_t") { "joint_elbo" } else { "elbo" };
     let trace = story.read(&format!("{folder}/trace.csv"));
     assert!(trace.lines().skip(1).all(|line| line.ends_with(&format!(",{bound}"))), "{arguments}\n{trace}");
-    assert!(page.stdout.starts_with("Logistic") || n_parameters == 1, "{arguments}\n{}", page.stdout);
+    assert!(
+        page.stdout.starts_with("Logistic") || n_parameters == 1 || name == "dirichlet",
+        "{arguments}\n{}",
+        page.stdout
+    );
 }
 
 #[test]
@@ -118,6 +122,26 @@ fn families_on_other_supports() {
     ] {
         kept_and_sampled(&story, name, &format!("fit {rest}"), 1);
     }
+}
+
+/// The posterior of shares is known: Dirichlet(1 + n).
+#[test]
+fn shares_of_a_column_of_categories() {
+    let story = Story::new();
+    story.write("t.csv", "town\nsouth\nnorth\nsouth\nwest\nsouth\nnorth\nsouth\n");
+    kept_and_sampled(&story, "dirichlet", "fit shares t.csv --target town --family dirichlet --components 2", 3);
+    kept_and_sampled(&story, "dirichlet", "fit shares t.csv --target town", 3);
+    let fit = story.json_good_or_not(&["fit", "shares", "t.csv", "--target", "town"]);
+    for (row, (name, n)) in [("north", 2.0), ("south", 4.0), ("west", 1.0)].into_iter().enumerate() {
+        let parameter = &fit["parameters"][row];
+        assert_eq!(parameter["name"], name, "{fit}");
+        let mean = parameter["mean"].as_f64().unwrap();
+        assert!((mean - (1.0 + n) / 10.0).abs() < 1e-6, "{fit}");
+    }
+    let page = story.ok(&["fit", "shares", "t.csv", "--target", "town"]);
+    assert!(page.starts_with("Shares of categories") && page.contains("Dirichlet distribution"), "{page}");
+    let one = story.run(&["fit", "shares", "t.csv", "--target", "town", "--family", "gaussian"]);
+    assert!(one.stderr.contains("`dirichlet`"), "{}", one.stderr);
 }
 
 #[test]

@@ -29,11 +29,12 @@ fn words(command: &str) -> Vec<String> {
 fn every_command_of_the_page_runs() {
     let story = Story::new();
     story.write("counts.csv", "n\n3\n5\n4\n2\n6\n");
+    story.write("answers.csv", "party\nred\nblue\nred\ngreen\nred\nblue\n");
     let rows: Vec<String> =
         (0..30).map(|i| format!("{},{}", f64::from(i) / 10.0, (f64::from(i) / 5.0).sin())).collect();
     story.write("rows.csv", format!("x,y\n{}\n", rows.join("\n")));
     let commands = commands();
-    assert!(commands.len() >= 31, "{commands:?}");
+    assert!(commands.len() >= 34, "{commands:?}");
     for command in commands {
         let mut words = words(&command);
         if let Some(at) = words.iter().position(|word| word == "--max-steps") {
@@ -93,6 +94,11 @@ fn the_adam_like_rule_fits_a_regression_by_a_network() {
     let fit = story.json_good_or_not(&known.split(' ').collect::<Vec<_>>());
     assert!(!fit["warnings"].to_string().contains("bias_correction"), "{fit}");
     assert!(!fit["parameters"].to_string().contains("log_sigma"), "{fit}");
+    // A mixture, from mini-batches: every component starts as the box does.
+    let mixture = format!("{known} --family mog --components 2 --minibatch 10");
+    let fit = story.json_good_or_not(&mixture.split(' ').collect::<Vec<_>>());
+    assert!(fit["family"] == "mog" && !fit["warnings"].to_string().contains("bias_correction"), "{fit}");
+    assert!(fit["elbo"].as_f64().is_some_and(f64::is_finite), "{fit}");
     let rows: Vec<String> = (0..20).map(|i| format!("{i},{}", i % 2)).collect();
     story.write("classes.csv", format!("x,y\n{}\n", rows.join("\n")));
     let words = "fit network classes.csv --target y --likelihood binary --noise-precision 25";

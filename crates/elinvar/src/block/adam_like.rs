@@ -4,16 +4,25 @@ use super::gradient::BlockGradient;
 use super::location::{Location, LocationScratch, columns_in_range, times_small};
 use super::scale::{Scale, in_range};
 use crate::linalg::axpy;
-use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule, take};
+use crate::rule::{AdamLikeRequest, Rule, take};
 use crate::target::{PriorPrecision, Shape};
+
+/// The running means of one block before the step.
+#[derive(Debug)]
+pub(crate) struct RunningMeans<'m> {
+    /// The number of the step, from 1.
+    pub(crate) t: u64,
+    /// m, of the shape of B.
+    pub(crate) m: &'m mut [f64],
+}
 
 impl Location {
     /// One step with a diagonal P = Ns + kδ. The gradient of the bound holds all of it: G = N g_s + kδ − P, so that
     /// s⁺ = γ₂s + (1 − γ₂)g_s is P⁺ = P + (1 − γ₂)G, and n = −(∇_B L)Ω⁻¹/N.
     ///
-    /// A curvature that is not a square may be negative: the step of P is then halved until P⁺ keeps a share of P, as
-    /// in the plain rule. The step of B is halved until it is in range. Returns its β; 0 if nothing moved, the memory
-    /// included.
+    /// A curvature that is no square may be negative, as that of log q in a mixture: every coordinate keeps a share
+    /// γ₂/2 of its P (mathematics §7.5), which squares never come near. The step of B is halved until it is in range.
+    /// Returns its β; 0 if nothing moved, the means included.
     ///
     /// Paper: App. J.
     pub(crate) fn advance_adam_like(
@@ -22,29 +31,33 @@ impl Location {
         omega_inv: &[f64],
         prior: PriorPrecision<'_>,
         request: AdamLikeRequest,
-        memory: &mut AdamLikeMemory,
+        means: RunningMeans<'_>,
         scratch: &mut LocationScratch,
     ) -> f64 {
         let AdamLikeRequest { rule, n_items, .. } = request;
         let d = self.dim();
-        if !matches!(self.scale, Scale::Diagonal(_)) || memory.m.len() != self.b.len() || !gradient.is_finite() {
+        if !matches!(self.scale, Scale::Diagonal(_)) || means.m.len() != self.b.len() || !gradient.is_finite() {
             return 0.0;
         }
         times_small(d, &gradient.b, omega_inv, &mut scratch.direction);
-        for (n, m) in scratch.direction.iter_mut().zip(&memory.m) {
+        for (n, m) in scratch.direction.iter_mut().zip(&*means.m) {
             *n = rule.gamma1 * m - (1.0 - rule.gamma1) * (*n / n_items);
         }
+        let lowest = -(1.0 - 0.5 * rule.gamma2) / (1.0 - rule.gamma2);
+        let floored = &mut scratch.white[..d];
+        for ((to, g), p) in floored.iter_mut().zip(&gradient.g).zip(self.scale.precision()) {
+            *to = g.max(lowest * p);
+        }
         let (plain, scale, candidate) = (Rule::NaturalGradient, &self.scale, &mut scratch.candidate);
-        let admissible = |share| scale.propose(plain, share, &gradient.g, false, candidate).then_some(0.0);
+        let admissible = |share| scale.propose(plain, share, floored, false, candidate).then_some(0.0);
         if take(1.0 - rule.gamma2, None, admissible).is_none() {
             return 0.0;
         }
-        let t = memory.t + 1;
-        let factor = rule.momentum_factor(t);
+        let factor = rule.momentum_factor(means.t);
         for (shift, m) in scratch.shift.chunks_exact_mut(d).zip(scratch.direction.chunks_exact(d)) {
             let entries = shift.iter_mut().zip(m).zip(&scratch.candidate.precision);
             for (i, ((shift, m), p)) in entries.enumerate() {
-                *shift = -factor * m / rule.denominator(t, p / n_items, prior.at(i) / n_items);
+                *shift = -factor * m / rule.denominator(means.t, p / n_items, prior.at(i) / n_items);
             }
         }
         let taken = take(request.beta, None, |beta| {
@@ -55,8 +68,7 @@ impl Location {
         let Some((beta, _)) = taken else { return 0.0 };
         std::mem::swap(&mut self.b, &mut scratch.moved);
         self.scale.accept(&mut scratch.candidate);
-        memory.m.copy_from_slice(&scratch.direction);
-        memory.t = t;
+        means.m.copy_from_slice(&scratch.direction);
         beta
     }
 

@@ -13,7 +13,8 @@ mod printed;
 mod scale;
 mod tensor;
 
-pub(crate) use gradient::BlockGradient;
+pub(crate) use adam_like::RunningMeans;
+pub use gradient::BlockGradient;
 pub use location::Location;
 pub(crate) use location::{LocationScratch, Move};
 pub use log_weights::LogWeights;

@@ -97,7 +97,7 @@ impl Natural {
         scratch: &mut NaturalScratch,
     ) -> Result<(), Outside> {
         let f = self.n_free();
-        self.raise(gradient, scratch);
+        self.raise(gradient, &mut scratch.direction);
         let sampled = gradient.g.chunks_exact(f * f).zip(gradient.b.chunks_exact(f));
         for (i, (fisher, slope)) in sampled.enumerate() {
             // A member without such a matrix keeps its closed form.
@@ -105,20 +105,8 @@ impl Natural {
                 solve(fisher, slope, &mut scratch.direction[i * f..(i + 1) * f])?;
             }
         }
-        let NaturalScratch { direction, moved } = scratch;
-        for ((member, delta), moved) in self.coordinates.iter().zip(direction.chunks_exact(f)).zip(moved) {
-            let mut natural = member.natural();
-            natural.iter_mut().zip(delta).for_each(|(eta, delta)| *eta += beta * delta);
-            match member.with_natural(natural) {
-                Some(member) => *moved = member,
-                None => {
-                    let farthest = (0..f).max_by(|i, j| (beta * delta[*i]).abs().total_cmp(&(beta * delta[*j]).abs()));
-                    let value = natural[farthest.unwrap_or(0)];
-                    return Err(Outside { what: "a natural parameter", value });
-                }
-            }
-        }
-        self.coordinates.copy_from_slice(&scratch.moved);
+        self.displace(beta, scratch)?;
+        self.accept(scratch);
         Ok(())
     }
 }

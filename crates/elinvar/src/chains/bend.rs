@@ -128,25 +128,21 @@ impl Bend {
 
     /// u ↦ x, in place.
     pub(crate) fn forward(&self, point: &mut [f64]) {
-        self.reflect(point);
-        let at = self.at(point[self.mirror.axis]);
-        for (i, value) in point.iter_mut().enumerate() {
-            if i != self.mirror.axis {
-                let local = self.local(i, &at);
-                *value = local.shift + local.log_width.exp() * *value;
-            }
-        }
-        self.reflect(point);
+        self.each(point, |local, value| local.shift + local.log_width.exp() * value);
     }
 
     /// x ↦ u, in place.
     pub(crate) fn backward(&self, point: &mut [f64]) {
+        self.each(point, |local, value| (value - local.shift) * (-local.log_width).exp());
+    }
+
+    /// Maps every component but the one that drives, as seen from the driver.
+    fn each(&self, point: &mut [f64], map: impl Fn(Local, f64) -> f64) {
         self.reflect(point);
         let at = self.at(point[self.mirror.axis]);
         for (i, value) in point.iter_mut().enumerate() {
             if i != self.mirror.axis {
-                let local = self.local(i, &at);
-                *value = (*value - local.shift) * (-local.log_width).exp();
+                *value = map(self.local(i, &at), *value);
             }
         }
         self.reflect(point);

@@ -6,6 +6,7 @@ use super::matching::matched_at;
 use super::turning::turned;
 use super::{Frame, Layer};
 use crate::linalg::{axpy, dot, eigen};
+use crate::special::order;
 use crate::tuning::bends as tuning;
 
 /// Parameters of one component.
@@ -115,11 +116,11 @@ impl Tried {
 fn best(cloud: &Cloud, rows: &[Vec<f64>]) -> Option<Tried> {
     let mut drivers: Vec<(f64, Vec<f64>)> =
         candidates(cloud, rows).into_iter().map(|driver| (promise(cloud, &driver).iter().sum(), driver)).collect();
-    drivers.sort_by(|a, b| b.0.total_cmp(&a.0));
+    order::descending(&mut drivers, |item| item.0);
     let most = if cloud.d <= tuning::FEW_DIMENSIONS { drivers.len() } else { tuning::FITTED };
     let mut found: Vec<Tried> =
         drivers.iter().take(most).filter_map(|(_, driver)| Tried::along(cloud, driver)).collect();
-    found.sort_by(|a, b| a.left.total_cmp(&b.left));
+    order::ascending(&mut found, |item| item.left);
     found.truncate(tuning::TURNED);
     found.into_iter().map(|tried| turned(cloud, tried)).min_by(|a, b| a.left.total_cmp(&b.left))
 }
@@ -134,7 +135,7 @@ fn candidates(cloud: &Cloud, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
             (column.map(|(x, g)| (x + g).powi(2).min(tuning::LARGE)).sum::<f64>(), i)
         })
         .collect();
-    axes.sort_by(|a, b| b.0.total_cmp(&a.0));
+    order::descending(&mut axes, |item| item.0);
     axes.truncate(tuning::AXES);
     let mut directions: Vec<Vec<f64>> = Vec::new();
     for (_, i) in &axes {

@@ -42,6 +42,20 @@ pub struct CorrectedMode {
     pub share: Estimate,
     /// Its mean, in the coordinates of z.
     pub mean: Vec<f64>,
+    /// The parameters within it, on the scale that is printed; none in files of before they were kept.
+    #[serde(default)]
+    pub parameters: Vec<CorrectedNumber>,
+}
+
+impl CorrectedMode {
+    /// Its share of the mass with the standard error, as sentences have it: `62.3 ± 0.4 %`.
+    pub fn share_in_percent(&self) -> String {
+        format!("{:.1} ± {:.1} %", 100.0 * self.share.value, 100.0 * self.share.mcse)
+    }
+
+    fn fits(&self, dim: usize, parameters: usize) -> bool {
+        self.mean.len() == dim && (self.parameters.is_empty() || self.parameters.len() == parameters)
+    }
 }
 
 /// Means, standard deviations and quantiles from chains on the target, with errors and with what speaks against them.
@@ -95,6 +109,7 @@ impl Corrected {
             && self.centre.len() == dim
             && !self.states.is_empty()
             && self.states.len().is_multiple_of(dim)
+            && self.modes.iter().all(|mode| mode.fits(dim, parameters))
     }
 
     /// The indices of the states of [`Corrected::draws`].

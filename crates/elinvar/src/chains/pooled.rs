@@ -4,6 +4,7 @@ use super::{Answered, Corrected, CorrectedMode, CorrectedNumber, Doubt, Limits};
 use crate::record::{Counts, Estimate};
 use crate::special::logistic::log_sum_exp;
 use crate::special::normal::normal_cdf;
+use crate::special::order;
 use crate::target::Transforms;
 use crate::tuning::chains as tuning;
 
@@ -79,6 +80,7 @@ pub(crate) fn pool(places: &[Place], transforms: &Transforms, limits: Limits) ->
     let modes = places.iter().zip(&shares).map(|(place, share)| CorrectedMode {
         share: Estimate::new(*share, error_of_share(places, &shares, *share, place)),
         mean: place.answered.corrected.coordinates.iter().map(|number| number.mean.value).collect(),
+        parameters: place.answered.corrected.parameters.clone(),
     });
     let corrected = Corrected {
         doubts,
@@ -200,7 +202,7 @@ impl<'p> Quantiles<'p> {
             values.iter().map(move |value| (*value, weight))
         });
         let mut sorted: Vec<(f64, f64)> = weighted.collect();
-        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        order::ascending(&mut sorted, |item| item.0);
         Self { pool, values, sorted }
     }
 

@@ -1,5 +1,7 @@
 //! log p along a line, and the law on it that it is (mathematics §11.5).
 
+use crate::special::order;
+
 /// Spacing of the sums over a profile.
 pub(super) const SPACING: f64 = 0.1;
 
@@ -21,7 +23,7 @@ pub(super) struct Profile {
 impl Profile {
     /// Of two places or more, in any order.
     pub(super) fn new(mut places: Vec<Place>) -> Self {
-        places.sort_by(|a, b| a.t.total_cmp(&b.t));
+        order::ascending(&mut places, |item| item.t);
         places.dedup_by(|a, b| a.t == b.t);
         Self { places }
     }

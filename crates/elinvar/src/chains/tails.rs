@@ -16,6 +16,7 @@ use crate::evaluate::Evaluator;
 use crate::linalg::products::rows_times;
 use crate::linalg::{axpy, dot, eigen};
 use crate::random::{Purpose, Stream};
+use crate::special::order;
 use crate::target::{DrawBuffer, Draws};
 use crate::tuning::tails as tuning;
 
@@ -82,7 +83,7 @@ impl Tails {
             near.chunks_exact(2).map(|at| [0, 1].map(|side| excess(at[side], tuning::FIRST))).collect();
         let most = near.iter().map(|[above, below]| above.max(*below)).zip(0..);
         let mut slow: Vec<(f64, usize)> = most.filter(|(most, _)| *most > tuning::EXCESS).collect();
-        slow.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order::descending(&mut slow, |item| item.0);
         slow.truncate(tuning::MOST_SLOW);
         if slow.is_empty() {
             return Ok(tails);
@@ -96,7 +97,7 @@ impl Tails {
         let mut promising: Vec<(f64, usize)> =
             slow.iter().zip(farther.chunks_exact(2)).map(|((_, k), farther)| (hint(*k, farther), *k)).collect();
         promising.retain(|(hint, _)| *hint > tuning::HINT);
-        promising.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order::descending(&mut promising, |item| item.0);
         promising.truncate(tuning::MOST_PROFILES);
         if promising.is_empty() {
             return Ok(tails);
@@ -109,7 +110,7 @@ impl Tails {
         let followed: Vec<&Line> = turned.iter().collect();
         let (profiles, _) = tails.profiles(evaluator, &followed)?;
         followed.iter().zip(&profiles).for_each(|(line, profile)| tails.suspect(line, profile));
-        tails.suspects.sort_by(|a, b| b.moment.total_cmp(&a.moment));
+        order::descending(&mut tails.suspects, |item| item.moment);
         Ok(tails)
     }
 

@@ -49,7 +49,12 @@ fn information(a: f64, b: f64) -> ([f64; 3], f64) {
     ([ta - t + b / (a * sum), -(t + 1.0 / sum), tb - t + a / (b * sum)], determinant)
 }
 
-/// ∂z/∂a of a draw z ~ Beta(a, b), given 1 − z and m₁ = ψ(a) − ψ(a+b); positive.
+/// ∂z/∂a of a draw z ~ Beta(a, b), given 1 − z; positive.
+pub(crate) fn path_of_first_shape(a: f64, b: f64, z: f64, rest: f64) -> f64 {
+    first_shape_derivative(a, b, z, rest, expectation(a, b)[0])
+}
+
+/// The same, given m₁ = ψ(a) − ψ(a+b), too.
 fn first_shape_derivative(a: f64, b: f64, z: f64, rest: f64, m1: f64) -> f64 {
     let delta = m1 - if z < 0.5 { z.ln() } else { (-rest).ln_1p() };
     // From below in u = log(z/y) where log y < m₁, so that every term has the same sign; also somewhat above, where z

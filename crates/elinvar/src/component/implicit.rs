@@ -62,7 +62,7 @@ impl Line {
         match support {
             Support::Positive => Self::Logarithm(z),
             Support::Unit => Self::LogOdds(z / (1.0 - z)),
-            Support::Real | Support::Circle => Self::Itself(z),
+            Support::Real | Support::Circle | Support::Simplex => Self::Itself(z),
         }
     }
 

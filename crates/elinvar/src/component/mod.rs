@@ -26,6 +26,7 @@ mod weibull;
 pub use kind::{Component, ComponentKind};
 pub use own::{Derivatives, Own, OwnComponent, Range};
 
+pub(crate) use beta::path_of_first_shape;
 pub(crate) use exponential_family::{ExponentialFamily, ParameterMatrix, Parameters};
 pub(crate) use own::OwnMember;
 

@@ -24,7 +24,7 @@
 //! }
 //!
 //! conformance::law(&Weibull)?;
-//! # Ok::<(), conformance::Broken>(())
+//! # Ok::<(), elinvar::Error>(())
 //! ```
 mod component;
 mod family;
@@ -53,6 +53,12 @@ impl fmt::Display for Broken {
 }
 
 impl std::error::Error for Broken {}
+
+impl From<Broken> for crate::Error {
+    fn from(Broken { rule, found }: Broken) -> Self {
+        Self::Broken { rule, found }
+    }
+}
 
 /// The first rule that is not kept.
 fn broken<T>(rule: &'static str, found: String) -> Result<T, Broken> {

@@ -166,6 +166,31 @@ impl Approximation {
         Ok(Self { family, weights, blocks: Blocks::Natural(blocks) })
     }
 
+    /// The mixture of Dirichlet distributions with these weights and concentrations.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the numbers do not agree, [`Error::Domain`] for a concentration that is not positive.
+    pub fn dirichlet(weights: LogWeights, concentrations: Vec<Vec<f64>>) -> Result<Self, Error> {
+        let (k, dim) = (concentrations.len(), concentrations.first().map_or(0, Vec::len));
+        if k == 0 || k != weights.len() {
+            return Err(Error::Shape { what: "components", expected: weights.len().max(1), found: k });
+        }
+        if dim < 2 {
+            return Err(Error::Shape { what: "coordinates of a simplex", expected: 2, found: dim });
+        }
+        let mut blocks = Vec::with_capacity(k);
+        for a in concentrations {
+            if a.len() != dim {
+                return Err(Error::Shape { what: "dimension of a component", expected: dim, found: a.len() });
+            }
+            let worst = a.iter().copied().find(|a| !(*a > 0.0 && a.is_finite())).unwrap_or(f64::INFINITY);
+            let reason = "concentrations are positive and their sum is finite";
+            let domain = Error::Domain { parameter: "concentration", value: worst, reason };
+            blocks.push(Natural::dirichlet(a).ok_or(domain)?);
+        }
+        Ok(Self { family: Family::dirichlet(k), weights, blocks: Blocks::Natural(blocks) })
+    }
+
     /// The product of these tensor-variate Gaussians over consecutive coordinates.
     ///
     /// # Errors
@@ -184,6 +209,12 @@ impl Approximation {
         Ok(Self { family, weights: LogWeights::one(), blocks: Blocks::Tensor(groups) })
     }
 
+    /// The mixture of exponential families of the same kind with other weights and components.
+    #[cfg(feature = "theory")]
+    pub(crate) fn with_components(&self, weights: LogWeights, components: Vec<Natural>) -> Self {
+        Self { family: self.family, weights, blocks: Blocks::Natural(components) }
+    }
+
     /// Which family this is.
     pub fn family(&self) -> Family {
         self.family
@@ -193,7 +224,7 @@ impl Approximation {
     pub fn dim(&self) -> usize {
         match &self.blocks {
             Blocks::Location(blocks) => blocks[0].dim(),
-            Blocks::Natural(blocks) => blocks[0].coordinates().len(),
+            Blocks::Natural(blocks) => blocks[0].dim(),
             Blocks::Tensor(blocks) => blocks.iter().map(Tensor::size).sum(),
             Blocks::Own(block) => block.dim(),
         }

@@ -123,7 +123,7 @@ impl Approximation {
                 }
             }
             (Blocks::Natural(blocks), BlockScratch::Natural(scratch)) => {
-                blocks.iter_mut().zip(scratch).for_each(|(block, scratch)| block.accept_chart(scratch));
+                blocks.iter_mut().zip(scratch).for_each(|(block, scratch)| block.accept(scratch));
             }
             (Blocks::Tensor(blocks), BlockScratch::Tensor(scratch)) => {
                 for (block, scratch) in blocks.iter_mut().zip(scratch) {

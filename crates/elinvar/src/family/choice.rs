@@ -15,7 +15,8 @@ use crate::target::{Covariance, Support};
 const FIRST: [&str; 2] = ["gaussian", "mog"];
 
 /// Names of families after those.
-const LAST: [&str; 7] = ["rank_k", "skew_k", "emg_k", "scale_mixture", "matrix", "ef_mixture", "birnbaum_saunders"];
+const LAST: [&str; 8] =
+    ["rank_k", "skew_k", "emg_k", "scale_mixture", "matrix", "ef_mixture", "birnbaum_saunders", "dirichlet"];
 
 const LISTED: &str = "it is in the list of laws";
 
@@ -79,6 +80,11 @@ pub enum Kind {
         component: ComponentKind,
         /// Another one for every second component, on the same support.
         other: Option<ComponentKind>,
+        /// K.
+        components: usize,
+    },
+    /// Mixture of Dirichlet distributions, for shares that sum to one; there is no scale matrix.
+    Dirichlet {
         /// K.
         components: usize,
     },
@@ -300,6 +306,11 @@ impl Family {
         Self::ef_mixture(component, components)
     }
 
+    /// Mixture of `components` Dirichlet distributions, for a target on [`Support::Simplex`].
+    pub fn dirichlet(components: usize) -> Self {
+        Self { kind: Kind::Dirichlet { components }, covariance: Covariance::Diagonal }
+    }
+
     /// Mixture of Gaussians, their number found by the fit.
     pub fn mog_auto() -> Self {
         Self::full(Kind::MogAuto)
@@ -336,6 +347,7 @@ impl Family {
                 "birnbaum_saunders"
             }
             Kind::EfMixture { .. } => "ef_mixture",
+            Kind::Dirichlet { .. } => "dirichlet",
             Kind::Auto => "auto",
         }
     }
@@ -369,7 +381,9 @@ impl Family {
     /// Number of components; 1 where it is still to be found.
     pub fn n_components(&self) -> usize {
         match self.kind {
-            Kind::Mog { components } | Kind::EfMixture { components, .. } => components,
+            Kind::Mog { components } | Kind::EfMixture { components, .. } | Kind::Dirichlet { components } => {
+                components
+            }
             _ => 1,
         }
     }
@@ -386,6 +400,7 @@ impl Family {
     pub fn support(&self) -> Support {
         match self.kind {
             Kind::EfMixture { component, .. } => component.standard().support(),
+            Kind::Dirichlet { .. } => Support::Simplex,
             _ => Support::Real,
         }
     }

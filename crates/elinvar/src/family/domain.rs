@@ -28,7 +28,9 @@ impl Family {
             Kind::SkewK { directions } | Kind::EmgK { directions } if !(1..=MOST_DIRECTIONS).contains(&directions) => {
                 domain("directions", directions as f64, "a family is skewed in one, two or three directions of its own")
             }
-            Kind::Mog { components: 0 } | Kind::EfMixture { components: 0, .. } => {
+            Kind::Mog { components: 0 }
+            | Kind::EfMixture { components: 0, .. }
+            | Kind::Dirichlet { components: 0 } => {
                 domain("components", 0.0, "a mixture needs at least one component")
             }
             Kind::EfMixture { component, other: Some(other), components } => {

@@ -42,7 +42,7 @@ pub(crate) use factor::Factor;
 pub(crate) use finite_mixture::draw_label;
 #[cfg(feature = "theory")]
 pub(crate) use gaussian_mixture::GaussianMixture;
-pub(crate) use gradient::Gradient;
+pub use gradient::Gradient;
 pub use layout::Layout;
 #[cfg(feature = "theory")]
 pub(crate) use mean_variance::MeanVariance;

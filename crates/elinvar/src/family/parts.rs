@@ -41,6 +41,9 @@ fn of_location(block: &Location) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn of_natural(block: &Natural) -> (Vec<f64>, Vec<f64>) {
+    if !block.concentrations().is_empty() {
+        return (block.concentrations().to_vec(), Vec::new());
+    }
     let parameters =
         block.coordinates().iter().flat_map(|member| member.parameters().into_iter().take(member.n_free()));
     (parameters.collect(), Vec::new())
@@ -73,8 +76,8 @@ impl Approximation {
     }
 
     /// The member with these numbers, as files have them: for each block B and the entries of its precision (those of
-    /// all factors for `matrix`; the parameters and nothing for `ef_mixture` and a family of your own), and normalised
-    /// log weights.
+    /// all factors for `matrix`; the parameters and nothing for `ef_mixture`, `dirichlet` and a family of your own),
+    /// and normalised log weights.
     ///
     /// # Errors
     /// If a constant, a size or a matrix is not in its domain.
@@ -104,6 +107,16 @@ impl Approximation {
                 check_count("components", components, blocks.len())?;
                 let members = members(family, dim, &blocks)?;
                 Self::ef_mixture(LogWeights::restore(log_weights)?, members)
+            }
+            Kind::Dirichlet { components } => {
+                check_count("components", components, blocks.len())?;
+                let concentrations = blocks.into_iter().map(|(a, precision)| {
+                    check_count("concentrations of a component", dim, a.len())?;
+                    check_count("entries of the precision of an exponential-family component", 0, precision.len())?;
+                    Ok(a)
+                });
+                let concentrations = concentrations.collect::<Result<Vec<_>, Error>>()?;
+                Self::dirichlet(LogWeights::restore(log_weights)?, concentrations)
             }
             Kind::Matrix { layout, update } => {
                 check_count("coordinates of the layout of `matrix`", dim, layout.total())?;

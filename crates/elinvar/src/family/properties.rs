@@ -40,6 +40,6 @@ impl Family {
 
     /// Whether its members are finite mixtures with weights.
     pub(crate) fn is_mixture(&self) -> bool {
-        matches!(self.kind, Kind::Mog { .. } | Kind::MogAuto | Kind::EfMixture { .. })
+        matches!(self.kind, Kind::Mog { .. } | Kind::MogAuto | Kind::EfMixture { .. } | Kind::Dirichlet { .. })
     }
 }

@@ -26,7 +26,7 @@ impl<'q> Member<'q> {
             Kind::Mog { .. } | Kind::MogAuto => Self::GaussianMixture(GaussianMixture::of(q)),
             Kind::RankK { .. } | Kind::SkewK { .. } | Kind::EmgK { .. } => Self::Factor(Factor::of(q)),
             Kind::ScaleMixture { product: true, .. } => Self::Product(Product::of(q)),
-            Kind::EfMixture { .. } => Self::EfMixture(EfMixture::of(q)),
+            Kind::EfMixture { .. } | Kind::Dirichlet { .. } => Self::EfMixture(EfMixture::of(q)),
             Kind::Matrix { .. } => Self::Tensor(TensorProduct::of(q)),
             Kind::OwnFamily { .. } => Self::Own(OwnMember::of(q)),
             _ => Self::MeanVariance(MeanVariance::of(q)),

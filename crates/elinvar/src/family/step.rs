@@ -2,7 +2,7 @@
 
 use super::metric::Omega;
 use super::{Approximation, Blocks, Gradient, Kind};
-use crate::block::{LocationScratch, Move, NaturalScratch, OwnScratch, TensorScratch, in_range};
+use crate::block::{LocationScratch, Move, NaturalScratch, OwnScratch, RunningMeans, TensorScratch, in_range};
 use crate::law::{Law, ShapeSlopes};
 use crate::rule::{AdamLikeMemory, AdamLikeRequest, Rule, Taken, largest_step};
 use crate::target::{Covariance, Prior};
@@ -145,29 +145,33 @@ impl Approximation {
         self
     }
 
-    /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs one block with a
-    /// diagonal scale matrix (mathematics §7.2).
+    /// The memory of the Adam-like rule at its start; `None` if the family has no such step: it needs blocks with
+    /// diagonal scale matrices, and one w for all coordinates (mathematics §7.2).
     pub(crate) fn adam_like_memory(&self) -> Option<AdamLikeMemory> {
         let is_product = matches!(self.family.kind, Kind::ScaleMixture { product: true, .. });
-        let fits = self.family.covariance == Covariance::Diagonal && !self.family.is_mixture() && !is_product;
-        let block = self.locations().first().filter(|_| fits)?;
-        Some(AdamLikeMemory::new(block.b().len()))
+        let fits = self.family.covariance == Covariance::Diagonal && !is_product;
+        let len: usize = self.locations().iter().map(|block| block.b().len()).sum();
+        (fits && len > 0).then(|| AdamLikeMemory::new(len))
     }
 
-    /// Makes the precision that of the prior alone, as the Adam-like rule with bias correction starts; false, and
+    /// Makes every precision that of the prior alone, as the Adam-like rule with bias correction starts; false, and
     /// nothing moves, if the prior leaves a coordinate free.
     pub(crate) fn start_from_prior(&mut self, prior: &Prior) -> bool {
         let precision = prior.in_optimum(self.law().moments().s);
         match &mut self.blocks {
-            Blocks::Location(blocks) if blocks.len() == 1 => blocks[0].start_from_prior(precision),
+            // All blocks have the same coordinates, so that the first says no or none does.
+            Blocks::Location(blocks) => blocks.iter_mut().all(|block| block.start_from_prior(precision)),
             _ => false,
         }
     }
 
     /// One Adam-like step; the gradient holds the curvature by squared gradients. A family without such a step stays.
     ///
-    /// A learned shape takes its natural-gradient step of the same β: no box has running means of it. The next step
-    /// takes s from P with the share kδ of the prior at the shape that there is by then.
+    /// Every component of a mixture has means of its own, and the weights take the step of the other rules (mathematics
+    /// §7.5). A learned shape takes its natural-gradient step of the same β: no box has running means of it. The next
+    /// step takes s from P with the share kδ of the prior at the shape that there is by then.
+    ///
+    /// Paper: §4.1.
     pub(crate) fn adam_like_step(
         &mut self,
         gradient: &Gradient,
@@ -176,21 +180,30 @@ impl Approximation {
         memory: &mut AdamLikeMemory,
         scratch: &mut Scratch,
     ) -> Taken {
-        let shaped =
-            StepRequest { rule: Rule::NaturalGradient, beta: request.beta, mixing_beta: request.beta, max_kl: None };
+        let AdamLikeRequest { beta, mixing_beta, max_kl, .. } = request;
+        let shaped = StepRequest { rule: Rule::NaturalGradient, beta, mixing_beta: beta, max_kl: None };
         let law = self.law_after(gradient, shaped);
         let prior = prior.in_optimum(self.law().moments().s);
+        self.advance_weights(gradient, StepRequest { mixing_beta, max_kl, ..shaped }, &mut scratch.next_weights);
         let (Blocks::Location(blocks), BlockScratch::Location(location)) = (&mut self.blocks, &mut scratch.blocks)
         else {
             return Taken::by_one(0.0);
         };
         let (_, omega_inv) = scratch.omega.updated(&self.family);
-        let block = &mut blocks[0];
-        let taken = block.advance_adam_like(&gradient.blocks[0], omega_inv, prior, request, memory, location);
+        let (t, len) = (memory.t + 1, blocks[0].b().len());
+        let mut taken = Taken { kl: None, ..Taken::before_blocks(0.0) };
+        for ((block, gradient), m) in blocks.iter_mut().zip(&gradient.blocks).zip(memory.m.chunks_exact_mut(len)) {
+            let means = RunningMeans { t, m };
+            let beta = block.advance_adam_like(gradient, omega_inv, prior, request, means, location);
+            taken = taken.and(Taken::by_one(beta), 1.0);
+        }
+        if taken.largest > 0.0 {
+            memory.t = t;
+        }
         if let Some(law) = law {
             self.set_law(&law.law);
         }
-        Taken::by_one(taken)
+        taken
     }
 }
 

@@ -50,6 +50,10 @@ pub(super) enum WrittenKind {
         #[serde(default = "one")]
         components: usize,
     },
+    Dirichlet {
+        #[serde(default = "one")]
+        components: usize,
+    },
     Matrix {
         layout: Layout,
         #[serde(default)]
@@ -158,6 +162,7 @@ impl TryFrom<WrittenKind> for Kind {
                 let other = other.map(Component::read).transpose()?;
                 Kind::EfMixture { component: component.read()?, other, components }
             }
+            WrittenKind::Dirichlet { components } => Kind::Dirichlet { components },
             WrittenKind::BirnbaumSaunders { components } => {
                 let component = ComponentKind::new("birnbaum_saunders", None)?;
                 Kind::EfMixture { component, other: None, components }
@@ -188,6 +193,7 @@ impl From<Kind> for WrittenKind {
                     WrittenKind::EfMixture { component, other: other.map(Component::write), components }
                 }
             },
+            Kind::Dirichlet { components } => WrittenKind::Dirichlet { components },
             Kind::MogAuto => WrittenKind::Mog { components: Components::Word(Auto::Auto) },
         }
     }
@@ -223,6 +229,7 @@ mod tests {
                 Family::ef_mixture_of_two(component("gamma"), component("log_normal"), 4),
                 r#"{"ef_mixture":{"component":"gamma","other":"log_normal","components":4},"covariance":"diagonal"}"#,
             ),
+            (Family::dirichlet(2), r#"{"dirichlet":{"components":2},"covariance":"diagonal"}"#),
             (Family::skew().diagonal(), r#"{"skew":null,"covariance":"diagonal"}"#),
             (Family::emg(), r#"{"emg":null,"covariance":"full"}"#),
             (Family::student_t(3.0), r#"{"student_t":{"a":3.0},"covariance":"full"}"#),

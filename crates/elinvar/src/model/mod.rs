@@ -3,6 +3,7 @@
 mod banana;
 mod beta_binomial;
 mod categorical_regression;
+mod category_shares;
 mod design_matrix;
 mod direction;
 mod eight_schools;
@@ -28,6 +29,7 @@ mod rows;
 pub use banana::Banana;
 pub use beta_binomial::BetaBinomial;
 pub use categorical_regression::CategoricalRegression;
+pub use category_shares::CategoryShares;
 pub use design_matrix::DesignMatrix;
 pub use direction::Direction;
 pub use eight_schools::{EightSchools, Parametrisation};

@@ -4,7 +4,7 @@ use super::answer::unsharp_quantile;
 use super::reason::{beginning, grouped, looked_around};
 use super::{Judgement, Looked, Posterior, Scan, Verdict, bridge, by_modes, limits};
 use crate::Error;
-use crate::chains::{self, Corrected, CorrectedNumber, Correction, Doubt, Round, SlowChains};
+use crate::chains::{self, Corrected, CorrectedMode, CorrectedNumber, Correction, Doubt, Round, SlowChains};
 use crate::evaluate::{Evaluator, Interrupt};
 use crate::random::Purpose;
 use crate::record::Estimate;
@@ -163,6 +163,14 @@ impl Posterior {
         self.record.corrected.as_ref()
     }
 
+    /// The modes of the posterior, the one with the largest share of the mass first, where chains have answered on each
+    /// of several; none where there is one.
+    pub fn modes(&self) -> Vec<&CorrectedMode> {
+        let mut modes: Vec<_> = self.corrected().map_or(&[][..], |corrected| &corrected.modes).iter().collect();
+        modes.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
+        modes
+    }
+
     /// Forgets what chains found, and the verdict on it.
     #[doc(hidden)]
     pub fn forget_correction(&mut self) {
@@ -225,9 +233,8 @@ pub(super) fn judge(corrected: &Corrected, scan: Option<&Scan>) -> Judgement {
     let modes = match &corrected.modes[..] {
         [] => String::new(),
         modes => {
-            let shares =
-                modes.iter().map(|mode| format!("{:.1} ± {:.1} %", 100.0 * mode.share.value, 100.0 * mode.share.mcse));
-            format!("; {} modes, with {} of the mass", modes.len(), shares.collect::<Vec<_>>().join(", "))
+            let shares: Vec<String> = modes.iter().map(CorrectedMode::share_in_percent).collect();
+            format!("; {} modes, with {} of the mass", modes.len(), shares.join(", "))
         }
     };
     let looked = scan.filter(|_| doubts.is_empty()).map_or_else(String::new, looked_around);

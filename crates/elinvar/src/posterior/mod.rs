@@ -359,7 +359,8 @@ impl Posterior {
         self.judgement().map_or_else(|| "not judged: call `judge`".into(), Judgement::to_string)
     }
 
-    /// The verdict of the last [`Posterior::judge`] with its reason, which are saved with the fit.
+    /// The verdict of the last [`Posterior::judge`] with its reason, which are saved with the fit; `None` if nobody has
+    /// judged. [`Posterior::reason`] is the same as a sentence, to be printed.
     pub fn judgement(&self) -> Option<&Judgement> {
         self.record.judgement.as_ref()
     }

@@ -5,6 +5,7 @@
 
 use crate::Error;
 use crate::random::Stream;
+use crate::special::order;
 
 /// Fewer draws than this say nothing about the tail of the ratios.
 const MIN_DRAWS: usize = 25;
@@ -93,7 +94,7 @@ fn smooth_tail(x: &mut [f64]) -> (Option<f64>, Option<ParetoTail>) {
     let n = x.len();
     let wanted = (0.2 * n as f64).min(3.0 * (n as f64).sqrt()).ceil() as usize;
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&a, &b| x[a].total_cmp(&x[b]));
+    order::ascending(&mut order, |i| x[*i]);
     let (representable, last_of_body) = (f64::MIN_POSITIVE.ln(), x[order[n - wanted - 1]]);
     let cutoff = last_of_body.max(representable);
     let tail = &order[order.partition_point(|&i| x[i] <= cutoff)..];
@@ -229,7 +230,7 @@ pub fn resample_distinct(log_weights: &[f64], n: usize, stream: &mut Stream) -> 
         .filter(|(_, key)| *key > f64::NEG_INFINITY)
         .map(|(i, key)| (key, i))
         .collect();
-    keys.sort_by(|a, b| b.0.total_cmp(&a.0));
+    order::descending(&mut keys, |item| item.0);
     keys.into_iter().take(n).map(|(_, i)| i).collect()
 }
 

@@ -4,6 +4,7 @@ use super::answer::{Weighed, unsharp_quantile};
 use super::{Diagnostics, Posterior, WeightedDraws, limits};
 use crate::chains::CorrectedNumber;
 use crate::record::Estimate;
+use crate::special::order;
 
 impl Posterior {
     /// What weighted draws say about every parameter and coordinate.
@@ -79,7 +80,7 @@ pub(super) fn is_sharp(diagnostics: &Diagnostics, weighed: &Weighed) -> bool {
 
 /// The numbers of one column of values with weights that sum to one.
 fn number(name: &str, column: &mut [(f64, f64)]) -> CorrectedNumber {
-    column.sort_by(|a, b| a.0.total_cmp(&b.0));
+    order::ascending(column, |item| item.0);
     let mean = column.iter().map(|(x, w)| w * x).sum::<f64>();
     let variance = column.iter().map(|(x, w)| w * (x - mean).powi(2)).sum::<f64>();
     let sd = variance.sqrt();

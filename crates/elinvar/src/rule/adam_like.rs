@@ -107,6 +107,10 @@ pub struct AdamLikeRequest {
     pub rule: AdamLike,
     /// β.
     pub beta: f64,
+    /// β of the weights of a mixture.
+    pub mixing_beta: f64,
+    /// Bound on the KL divergence of the step of these weights.
+    pub max_kl: Option<f64>,
     /// N, the number of data items; 1 if the target is not a sum over items.
     pub n_items: f64,
 }
@@ -116,12 +120,12 @@ pub struct AdamLikeRequest {
 pub struct AdamLikeMemory {
     /// Number of steps so far.
     pub t: u64,
-    /// m, of the shape of B; empty before the first step.
+    /// m, of the shape of B, one component after the other; empty before the first step.
     pub m: Vec<f64>,
 }
 
 impl AdamLikeMemory {
-    /// Memory for a B of `len` entries.
+    /// Memory for `len` entries of B in all.
     pub fn new(len: usize) -> Self {
         Self { t: 0, m: vec![0.0; len] }
     }

@@ -51,7 +51,7 @@ impl Memory {
             }
             Rule::AdamLike(rule) | Rule::Printed(Printed { step: PrintedStep::AdamLike(rule), .. }) => {
                 let memory = start.adam_like_memory().ok_or_else(|| {
-                    missing("it needs a diagonal scale matrix and one component; use `euclidean_adam` elsewhere")
+                    missing("it needs diagonal scale matrices, and one w for all coordinates; use `euclidean_adam` elsewhere")
                 })?;
                 if rule.bias_correction.starts_from_the_prior() && !start.start_from_prior(prior) {
                     return Err(Error::Unsupported {
@@ -143,7 +143,8 @@ impl Run<'_> {
                 Memory::AdamLike(memory),
             ) => {
                 let n_items = self.evaluator.about().n_rows.unwrap_or(1).max(1) as f64;
-                let request = AdamLikeRequest { rule, beta: request.beta, n_items };
+                let StepRequest { beta, mixing_beta, max_kl, .. } = request;
+                let request = AdamLikeRequest { rule, beta, mixing_beta, max_kl, n_items };
                 q.adam_like_step(gradient, &self.evaluator.about().prior, request, memory, scratch)
             }
             (Rule::EuclideanAdam(rule), Memory::EuclideanAdam(memory)) => {

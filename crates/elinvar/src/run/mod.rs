@@ -3,6 +3,7 @@
 mod advance;
 mod average;
 pub(crate) mod builder;
+mod by_hand;
 mod checkpoint;
 pub mod components;
 mod contained;
@@ -52,7 +53,7 @@ use values::check_values;
 use crate::Error;
 use crate::estimate::Curvature;
 use crate::evaluate::Evaluator;
-use crate::family::{Approximation, Batch, Estimator, Gradient, Scratch};
+use crate::family::{Approximation, Batch, Estimator, Gradient, Scratch, StepRequest};
 use crate::posterior::Posterior;
 use crate::random::Purpose;
 use crate::rule::MatrixUpdate;
@@ -69,6 +70,8 @@ pub struct Run<'t> {
     scratch: Scratch,
     batch: Batch,
     gradient: Gradient,
+    /// The bound that the gradient belongs to, in a loop by hand.
+    bound: Option<f64>,
     /// What the rule remembers of earlier steps.
     memory: Memory,
     /// The gradients of a review.
@@ -132,6 +135,7 @@ impl<'t> Run<'t> {
             scratch: Scratch::new(&start),
             batch,
             gradient: start.zero_gradient(),
+            bound: None,
             memory,
             checks: (0..REVIEW_BATCHES).map(|_| start.zero_gradient()).collect(),
             pace: Pace::new(&plan, start.n_components(), start.dim(), start.variances()),
@@ -210,10 +214,7 @@ impl<'t> Run<'t> {
                 let wanted = self.pace.wanted(&self.plan, elbo);
                 let steps = self.advance(wanted)?;
                 (taken, kl) = (steps.smallest, steps.kl);
-                if !self.pace.is_plain() {
-                    self.average.add(&self.q);
-                }
-                self.pace.after_step(elbo, steps.largest);
+                self.arrive(elbo, steps.largest);
             }
             Outcome::TooManyBad(bad) if index == 0 => return Err(self.bad_start(bad)),
             Outcome::TooManyBad(_) | Outcome::NotFinite => self.pace.skip(),
@@ -263,8 +264,16 @@ impl<'t> Run<'t> {
 }
 
 impl Run<'_> {
-    /// The posterior that the run has reached.
-    pub fn finish(mut self, reason: StopReason) -> Posterior {
+    /// The posterior that a loop of one's own has reached, where it has taken as many steps as it wanted: it ends as
+    /// [`Run::reason_to_stop`] says, or else by [`StopReason::MaxSteps`]. Nobody has judged it yet; [`Posterior::judge`]
+    /// does.
+    pub fn finish(self) -> Posterior {
+        let reason = self.reason_to_stop().unwrap_or(StopReason::MaxSteps);
+        self.finish_as(reason)
+    }
+
+    /// The posterior that the run has reached, with why it ended.
+    pub fn finish_as(mut self, reason: StopReason) -> Posterior {
         let (counts, seconds) = (self.counts(), self.seconds());
         if let (Some(closing), Some(last)) = (&self.closing, self.trace.last_mut()) {
             (last.remaining, last.counts) = (closing.remaining.or(last.remaining), counts);

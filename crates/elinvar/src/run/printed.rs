@@ -19,7 +19,8 @@ pub(super) fn takes_prior_at_draws(start: &Approximation, prior: &Prior, plan: &
         && prior.shared().is_none()
         && match plan.rule.printed().map(|options| options.prior) {
             None | Some(PriorTerm::ClosedForm) => false,
-            Some(PriorTerm::AsPrinted) => inside_h,
+            // The Adam boxes add kδ to s.
+            Some(PriorTerm::AsPrinted) => inside_h && plan.rule.adam_like().is_none(),
             Some(PriorTerm::Sampled) => true,
         }
 }

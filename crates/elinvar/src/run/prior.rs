@@ -8,10 +8,11 @@ use crate::target::{Prior, Support};
 pub(super) fn check_prior(q: &Approximation, prior: &Prior) -> Result<(), Error> {
     prior.check(q.dim())?;
     let (family, is_shared) = (q.family(), prior.shared().is_some());
-    // A normal prior may be declared on every support but the circle, where it is not periodic.
+    // A normal prior may be declared on every support but the circle, where it is not periodic, and the simplex, where
+    // its normaliser would be another.
     let is_foreign = match family.support() {
         Support::Real => false,
-        Support::Circle => !prior.is_none(),
+        Support::Circle | Support::Simplex => !prior.is_none(),
         _ => is_shared,
     };
     if is_foreign {

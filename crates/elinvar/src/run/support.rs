@@ -20,6 +20,7 @@ pub(crate) fn check_support(family: Family, of_family: Support, of_target: Suppo
                           with `on`"
                 .to_string()
         }
+        Support::Simplex => "use `dirichlet`, or put the target on all real numbers with `Constrained`".into(),
         _ => format!(
             "use `ef_mixture` with one of the components {}, or put the target on all real numbers with `Constrained`",
             words.join(", ")

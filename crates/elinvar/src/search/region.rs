@@ -6,6 +6,7 @@ use super::{Found, Mode, Search, first_order};
 use crate::Error;
 use crate::linalg::{axpy, dot};
 use crate::random::{Purpose, Stream};
+use crate::special::order;
 use crate::tuning;
 
 /// A point and a precision around it.
@@ -71,7 +72,7 @@ impl Search<'_> {
 
     /// Chooses where to begin.
     pub(super) fn finish(mut self) -> Result<Found, Error> {
-        self.modes.sort_by(|a, b| b.log_mass.total_cmp(&a.log_mass));
+        order::descending(&mut self.modes, |item| item.log_mass);
         let (region, spike) = match self.modes.first().cloned() {
             Some(mode) => self.at_or_before(mode)?,
             None => (self.without_mode()?, false),
@@ -92,7 +93,7 @@ impl Search<'_> {
     /// The regions on the way that seem to hold most.
     fn candidates(&mut self) -> Vec<Waypoint> {
         let mut waypoints = std::mem::take(&mut self.waypoints);
-        waypoints.sort_by(|a, b| b.score.total_cmp(&a.score));
+        order::descending(&mut waypoints, |item| item.score);
         waypoints.truncate(tuning::search::REGIONS_ON_THE_WAY);
         waypoints
     }

@@ -12,6 +12,7 @@ use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::linalg::cholesky::{self, Workspace};
 use crate::linalg::{axpy, dot};
+use crate::special::order;
 use crate::target::{Covariance, DrawBuffer};
 use crate::tuning::scan as tuning;
 
@@ -107,7 +108,7 @@ fn standing_out(design: &Design, log_p: &[f64]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut choose = |mut scored: Vec<(f64, usize)>, most: usize| {
         scored.retain(|(score, _)| *score > tuning::STANDS_OUT);
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order::descending(&mut scored, |item| item.0);
         scored.truncate(most);
         scored.iter().for_each(|(_, s)| {
             if !chosen.contains(s) {
@@ -141,7 +142,7 @@ fn above_their_shell(design: &Design, log_p: &[f64]) -> Vec<f64> {
     };
     let mut order: Vec<(f64, usize)> =
         (0..log_p.len()).filter(|s| log_p[*s].is_finite()).map(|s| (square(s), s)).collect();
-    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    order::ascending(&mut order, |item| item.0);
     let mut above = vec![f64::NEG_INFINITY; log_p.len()];
     for shell in order.chunks(tuning::SHELL) {
         let mut heights: Vec<f64> = shell.iter().map(|(_, s)| log_p[*s]).collect();
@@ -163,7 +164,7 @@ struct Neighbours<'d> {
 impl<'d> Neighbours<'d> {
     fn new(design: &'d Design, radius: f64) -> Self {
         let mut order: Vec<usize> = (0..design.len()).collect();
-        order.sort_by(|a, b| design.y[a * design.dim].total_cmp(&design.y[b * design.dim]));
+        order::ascending(&mut order, |s| design.y[s * design.dim]);
         Self { design, order, radius }
     }
 

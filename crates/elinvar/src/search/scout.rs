@@ -11,6 +11,7 @@ use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
 use crate::random::{Purpose, Stream};
 use crate::record::Counts;
+use crate::special::order;
 use crate::target::{Covariance, Target};
 use crate::tuning::scout as tuned;
 
@@ -211,7 +212,7 @@ impl<'t> Scouting<'t> {
     /// The best place.
     fn finish(mut self, found: Found) -> Result<Scouted, Error> {
         let fits = self.fits();
-        self.places.sort_by(|a, b| b.elbo.total_cmp(&a.elbo));
+        order::descending(&mut self.places, |item| item.elbo);
         // Where nothing could be judged, what the search has is as good as anything.
         let best = self.places.first().filter(|place| place.elbo > f64::NEG_INFINITY);
         let region = best.map_or(&found.region, |place| &place.region);

@@ -14,6 +14,7 @@ pub(crate) mod logistic;
 pub(crate) mod mean_mixture_entropy;
 pub(crate) mod normal;
 pub(crate) mod normal_quantile;
+pub(crate) mod order;
 pub(crate) mod orthant;
 pub(crate) mod radial;
 pub(crate) mod simd;

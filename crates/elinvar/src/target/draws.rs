@@ -87,6 +87,16 @@ impl DrawBuffer {
         &self.z[s * self.dim..(s + 1) * self.dim]
     }
 
+    /// The points one by one.
+    pub fn iter(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.z.chunks_exact(self.dim)
+    }
+
+    /// All coordinates, point after point.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.z
+    }
+
     /// Point `s`, to be written.
     pub fn get_mut(&mut self, s: usize) -> &mut [f64] {
         &mut self.z[s * self.dim..(s + 1) * self.dim]
@@ -95,5 +105,22 @@ impl DrawBuffer {
     /// All coordinates, to be written.
     pub fn as_mut_slice(&mut self) -> &mut [f64] {
         &mut self.z
+    }
+}
+
+impl std::ops::Index<usize> for DrawBuffer {
+    type Output = [f64];
+
+    fn index(&self, s: usize) -> &[f64] {
+        self.get(s)
+    }
+}
+
+impl<'b> IntoIterator for &'b DrawBuffer {
+    type Item = &'b [f64];
+    type IntoIter = std::slice::ChunksExact<'b, f64>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }

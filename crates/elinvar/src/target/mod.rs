@@ -23,7 +23,7 @@ mod transforms;
 pub use about::{About, Concavity, Derivatives, Guess, Offers, Room};
 pub use answer::{Answer, Parts, Scratch};
 pub use around::{Borrowed, Constrained, OnSupport, WithPrior};
-pub(crate) use around::{ByDifferences, FreeScale};
+pub(crate) use around::{ByDifferences, FreeScale, FreeSimplex};
 pub use ask::{Ask, Rows, Want};
 pub use by_point::density::{Density, log_density, log_density_only};
 #[cfg(feature = "dual")]

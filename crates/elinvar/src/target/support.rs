@@ -16,6 +16,9 @@ pub enum Support {
     Unit,
     /// The circle, as angles in (−π, π]; the density has period 2π.
     Circle,
+    /// (0, 1) for every coordinate, and their sum is 1: a density of all coordinates but one, written as a function of
+    /// all of them, of whose gradient the part along the simplex counts.
+    Simplex,
 }
 
 impl Support {
@@ -27,6 +30,8 @@ impl Support {
             Support::Real | Support::Circle => z,
             Support::Positive => z.clamp(LEAST, 1.0 / LEAST),
             Support::Unit => z.clamp(LEAST, 1.0 - 0.5 * f64::EPSILON),
+            // A share of one after rounding leaves room for others that are as small.
+            Support::Simplex => z.clamp(LEAST, 1.0),
         }
     }
 }
@@ -38,6 +43,7 @@ impl std::fmt::Display for Support {
             Support::Positive => "positive numbers",
             Support::Unit => "numbers between 0 and 1",
             Support::Circle => "angles",
+            Support::Simplex => "shares that sum to one",
         })
     }
 }

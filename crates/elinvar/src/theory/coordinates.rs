@@ -206,3 +206,42 @@ pub(super) fn natural_gradient(block: &Location, gradient: &BlockGradient, omega
     );
     out
 }
+
+/// What the exact view of a family with one block of locations says without knowing its law: methods of [`Exact`] for
+/// a type with `block` and `omega`, Ω and its inverse. Names are those of the file that asks for it.
+///
+/// [`Exact`]: super::Exact
+macro_rules! of_one_block {
+    () => {
+        fn natural(&self) -> Vec<f64> {
+            coordinates::natural(self.block)
+        }
+
+        fn with_natural(&self, q: &Approximation, natural: &[f64]) -> Result<Approximation, Error> {
+            Approximation::single(q.family(), coordinates::with_natural(self.block, natural)?)
+        }
+
+        fn expectation(&self) -> Vec<f64> {
+            coordinates::expectation(self.block, &self.omega().0)
+        }
+
+        fn with_expectation(&self, q: &Approximation, expectation: &[f64]) -> Result<Approximation, Error> {
+            let block = coordinates::with_expectation(self.block, &self.omega().1, expectation)?;
+            Approximation::single(q.family(), block)
+        }
+
+        fn log_partition(&self) -> f64 {
+            coordinates::log_partition(self.block, &self.omega().0)
+        }
+
+        fn fisher(&self) -> Vec<f64> {
+            coordinates::fisher(self.block, &self.omega().0)
+        }
+
+        fn natural_gradient(&self, gradient: &Gradient) -> Vec<f64> {
+            coordinates::natural_gradient(self.block, &gradient.blocks[0], &self.omega().1)
+        }
+    };
+}
+
+pub(super) use of_one_block;

@@ -18,21 +18,7 @@ impl Factor<'_> {
 }
 
 impl Exact for Factor<'_> {
-    fn natural(&self) -> Vec<f64> {
-        coordinates::natural(self.block)
-    }
-
-    fn with_natural(&self, q: &Approximation, natural: &[f64]) -> Result<Approximation, Error> {
-        Approximation::single(q.family(), coordinates::with_natural(self.block, natural)?)
-    }
-
-    fn expectation(&self) -> Vec<f64> {
-        coordinates::expectation(self.block, &self.omega().0)
-    }
-
-    fn with_expectation(&self, q: &Approximation, expectation: &[f64]) -> Result<Approximation, Error> {
-        Approximation::single(q.family(), coordinates::with_expectation(self.block, &self.omega().1, expectation)?)
-    }
+    coordinates::of_one_block!();
 
     fn statistics(&self, z: &[f64], w: &[f64]) -> Vec<f64> {
         coordinates::statistics(self.block.scale().shape(), z, &self.loading(w), 1.0)
@@ -49,17 +35,5 @@ impl Exact for Factor<'_> {
         w.iter_mut().for_each(|w| *w = self.law.of_normal(*w));
         stream.fill_normal(&mut eps);
         (coordinates::place(self.block, eps, &self.loading(&w), 1.0), w)
-    }
-
-    fn log_partition(&self) -> f64 {
-        coordinates::log_partition(self.block, &self.omega().0)
-    }
-
-    fn fisher(&self) -> Vec<f64> {
-        coordinates::fisher(self.block, &self.omega().0)
-    }
-
-    fn natural_gradient(&self, gradient: &Gradient) -> Vec<f64> {
-        coordinates::natural_gradient(self.block, &gradient.blocks[0], &self.omega().1)
     }
 }

@@ -11,6 +11,7 @@ mod subjects;
 
 mod averages;
 mod density;
+mod dirichlet;
 mod draws;
 mod ef_mixture;
 mod estimators;

@@ -5,6 +5,8 @@ mod closure;
 #[cfg(feature = "dual")]
 #[path = "../../examples/dual_numbers.rs"]
 mod dual_numbers;
+#[path = "../../examples/eight_schools.rs"]
+mod eight_schools;
 #[path = "../../examples/hierarchy.rs"]
 mod hierarchy;
 #[path = "../../examples/logistic_by_hand.rs"]
@@ -19,6 +21,9 @@ mod own_component;
 mod own_family;
 #[path = "../../examples/own_law.rs"]
 mod own_law;
+#[cfg(feature = "theory")]
+#[path = "../../examples/own_rule.rs"]
+mod own_rule;
 #[path = "../../examples/researchers_loop.rs"]
 mod researchers_loop;
 #[path = "../../examples/save_and_load.rs"]
@@ -31,6 +36,7 @@ fn all_of_them_run() -> elinvar::Result {
     closure::main()?;
     #[cfg(feature = "dual")]
     dual_numbers::main()?;
+    eight_schools::main()?;
     hierarchy::main()?;
     logistic_by_hand::main()?;
     mini_batches::main()?;
@@ -38,6 +44,8 @@ fn all_of_them_run() -> elinvar::Result {
     own_component::main()?;
     own_family::main()?;
     own_law::main()?;
+    #[cfg(feature = "theory")]
+    own_rule::main()?;
     researchers_loop::main()?;
     save_and_load::main()?;
     stop_and_resume::main()

@@ -137,7 +137,7 @@ fn the_files_of_wild_runs_are_read_back() {
             let loaded = Checkpoint::load(&path).unwrap_or_else(|error| panic!("{at}: {error}"));
             assert_eq!(checkpoint, loaded, "{at}");
             Run::resume(&target, &loaded).unwrap();
-            let posterior = run.finish(reason);
+            let posterior = run.finish_as(reason);
             posterior.save(&path).unwrap();
             let loaded = Posterior::load(&path).unwrap_or_else(|error| panic!("{at}: {error}"));
             assert_eq!(posterior.approximation(), loaded.approximation(), "{at}");

@@ -10,6 +10,8 @@ mod counting;
 mod accuracy;
 mod answers;
 mod believed;
+#[cfg(feature = "theory")]
+mod by_hand;
 mod components;
 mod correction;
 mod determinism;

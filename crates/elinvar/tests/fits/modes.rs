@@ -81,6 +81,17 @@ fn draws_and_quantiles_are_of_both_modes() {
     assert!((below - SHARE).abs() < 0.1, "{below}");
     let number = &corrected.coordinates[0];
     assert!(number.q5.value < number.q50.value && number.q50.value < middle && middle < number.q95.value, "{number:?}");
+    // Within a mode, the moments of a log-gamma law or of its mirror image, which lie where it is.
+    let modes = posterior.modes();
+    assert!(modes.len() == 2 && modes[0].share.value > modes[1].share.value);
+    let sd = trigamma(SHAPE).sqrt();
+    for (mode, at) in modes.iter().zip([digamma(SHAPE), digamma(SHAPE) + 10.0 * sd]) {
+        let number = &mode.parameters[0];
+        assert!((number.mean.value - at).abs() < 0.1 * sd && (number.sd.value / sd - 1.0).abs() < 0.15, "{number:?}");
+    }
+    let shown = posterior.to_string();
+    let share = modes[0].share_in_percent();
+    assert!(shown.lines().any(|line| line.starts_with("mode") && line.contains(&share)), "{shown}");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("modes.fit.json");
     posterior.save(&path).unwrap();

@@ -7,7 +7,6 @@ use elinvar::conformance;
 use elinvar::family::Approximation;
 use elinvar::internals::special::gamma::{digamma, ln_gamma, trigamma};
 use elinvar::random::MixingNoise;
-use elinvar::run::StopReason;
 use elinvar::target::{Support, Target, from_fn};
 use elinvar::{Family, Fit, Posterior};
 
@@ -143,7 +142,7 @@ fn one_written_again_takes_the_steps_of_that_which_is_there() {
         let mut run = Fit::new(&target).start_from(start(kind)).begin().unwrap();
         (0..25).for_each(|_| assert!(run.step().unwrap().taken > 0.0));
         let numbers: Vec<f64> = run.q().parts().into_iter().flat_map(|(b, _)| b).collect();
-        (numbers, run.finish(StopReason::MaxSteps))
+        (numbers, run.finish())
     });
     // Files of the one hold its natural parameters, (a, −ρ), those of the other (a, ρ).
     let sizes = |end: &(Vec<f64>, Posterior)| end.0.iter().map(|v| v.abs()).collect::<Vec<f64>>();

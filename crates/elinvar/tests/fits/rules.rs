@@ -31,6 +31,5 @@ fn rules() -> Vec<Rule> {
 /// Whether the family has a step by this rule.
 fn takes(family: Family, rule: Rule) -> bool {
     let product = matches!(family.kind, Kind::ScaleMixture { product: true, .. });
-    let single = family.name() != "mog" && !product;
-    !matches!(rule, Rule::AdamLike(_)) || (family.covariance == Covariance::Diagonal && single)
+    !matches!(rule, Rule::AdamLike(_)) || (family.covariance == Covariance::Diagonal && !product)
 }

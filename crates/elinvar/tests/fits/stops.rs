@@ -15,7 +15,7 @@ fn reason(target: &dyn Target, plan: &Plan) -> (StopReason, bool, usize) {
     let mut run = Run::new(target, standard(Family::gaussian(), 2), plan).unwrap();
     let reason = run.fit(&mut |_| ControlFlow::Continue(())).unwrap();
     let steps = run.trace().len();
-    (reason, run.finish(reason).converged(), steps)
+    (reason, run.finish_as(reason).converged(), steps)
 }
 
 #[test]

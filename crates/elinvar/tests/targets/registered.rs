@@ -2,9 +2,10 @@
 
 use elinvar::model::{
     Activation, Architecture, Banana, BetaBinomial, BetaRegression, BinomialRegression, CategoricalRegression,
-    DesignMatrix, Direction, EightSchools, Funnel, GammaRegression, Gaussian, GaussianMixture, LinearRegression,
-    LogisticRegression, NegativeBinomialRegression, NetworkNoise, NeuralNetwork, NoisePrior, OrdinalRegression,
-    Parametrisation, PoissonRate, PoissonRegression, Proportion, Regression, RowLaw, StudentTRegression,
+    CategoryShares, DesignMatrix, Direction, EightSchools, Funnel, GammaRegression, Gaussian, GaussianMixture,
+    LinearRegression, LogisticRegression, NegativeBinomialRegression, NetworkNoise, NeuralNetwork, NoisePrior,
+    OrdinalRegression, Parametrisation, PoissonRate, PoissonRegression, Proportion, Regression, RowLaw,
+    StudentTRegression,
 };
 use elinvar::target::{Constrained, PointwiseSecondOrder, Prior, Target, Transform, Transforms, from_fn, from_fns};
 
@@ -77,6 +78,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("network, three classes, two hidden layers", three_classes(90, 3, &[4, 5], Activation::Tanh), 0.8),
         Case { centre: vec![2.0], ..case("poisson rate", poisson_rate(), 0.5) },
         Case { centre: vec![0.4], ..case("proportion", proportion(), 0.2) },
+        Case { centre: vec![0.3, 0.5, 0.2], ..case("shares", shares_of_items(), 0.05) },
         case("direction", Direction::new(&numbers(9, 20), 1.7).unwrap().with_prior(2.0, 0.6).unwrap(), 3.0),
         case("closure", from_fn(2, quartic), 1.0),
         case("two closures", from_fns(2, quartic, quartic_hessian), 1.0),
@@ -284,4 +286,9 @@ mod dual {
             x.iter().zip(y).map(|(x, y)| -((z[0] * x[0] + z[1] * x[1] + z[2] * x[2]) * -y).exp().ln_1p()).sum()
         }
     }
+}
+
+fn shares_of_items() -> CategoryShares {
+    let model = CategoryShares::new(vec![3.0, 0.0, 7.0]).and_then(|model| model.with_prior(0.6));
+    model.and_then(|model| model.with_partial(&[0, 1], 4.0)).and_then(|model| model.with_partial(&[2, 1], 2.0)).unwrap()
 }

@@ -28,10 +28,15 @@ impl<'c> OwnMember<'c> {
             let what = "natural parameters of a component of your own (one or two)";
             return Err(Error::Shape { what, expected: 2, found: n });
         }
-        if component.support() == Support::Circle {
+        let elsewhere = match component.support() {
+            Support::Circle => Some(("on the circle", "von_mises")),
+            Support::Simplex => Some(("on a simplex", "dirichlet")),
+            Support::Real | Support::Positive | Support::Unit => None,
+        };
+        if let Some((place, instead)) = elsewhere {
             return Err(Error::Unsupported {
-                wanted: "a component of your own on the circle".into(),
-                instead: "use `von_mises`, or a component on a line".into(),
+                wanted: format!("a component of your own {place}"),
+                instead: format!("use `{instead}`, or a component on a line"),
             });
         }
         Self::bare(component, None).at(eta).ok_or(Error::Domain {
@@ -196,7 +201,7 @@ impl ExponentialFamily for OwnMember<'_> {
         let inside = match self.support() {
             Support::Positive => z > 0.0,
             Support::Unit => z > 0.0 && z < 1.0,
-            Support::Real | Support::Circle => true,
+            Support::Real | Support::Circle | Support::Simplex => true,
         };
         if inside { self.exponent(z, 0) - self.log_partition } else { f64::NEG_INFINITY }
     }

@@ -1,7 +1,6 @@
 //! Density, derivatives and moments of a mixture of exponential families at a point.
 
 use super::EfMixture;
-use crate::component::Component;
 use crate::family::Density;
 use crate::linalg::axpy;
 use crate::special::logistic::log_sum_exp;
@@ -10,7 +9,7 @@ use crate::target::{Shape, Support};
 impl EfMixture<'_> {
     /// log q_c(z).
     pub(super) fn log_component(&self, c: usize, z: &[f64]) -> f64 {
-        self.component(c).iter().zip(z).map(|(member, z)| member.log_density(*z)).sum()
+        self.components[c].log_density(z)
     }
 
     /// log π_c + log q_c(z) for every component.
@@ -27,7 +26,9 @@ impl EfMixture<'_> {
     }
 
     fn component_score(&self, c: usize, z: &[f64]) -> Vec<f64> {
-        self.component(c).iter().zip(z).map(|(member, z)| member.score(*z)).collect()
+        let mut score = vec![0.0; z.len()];
+        self.components[c].add_score(1.0, z, &mut score);
+        score
     }
 
     /// Mean direction and mean resultant length R of coordinate `i`.
@@ -65,9 +66,7 @@ impl Density for EfMixture<'_> {
             let a = self.component_score(c, z);
             axpy(*r, &a, &mut g);
             Shape::Full(d).add_outer(*r, &a, out);
-            for (i, (member, z)) in self.component(c).iter().zip(z).enumerate() {
-                out[i * d + i] += r * member.second_derivative(*z);
-            }
+            self.components[c].add_hessian(*r, z, out);
         }
         Shape::Full(d).add_outer(-1.0, &g, out);
     }
@@ -77,17 +76,15 @@ impl Density for EfMixture<'_> {
         if self.support() == Support::Circle {
             return (0..self.dim()).map(|i| self.resultant(i).0).collect();
         }
-        let mean = |i: usize| {
-            let parts = (0..self.n_components()).map(|c| {
-                let (mean, _) = self.component(c)[i].mean_and_variance();
-                self.weights.weight(c) * mean
-            });
-            parts.sum()
-        };
-        (0..self.dim()).map(mean).collect()
+        let mut mean = vec![0.0; self.dim()];
+        for (c, component) in self.components.iter().enumerate() {
+            let weight = self.weights.weight(c);
+            mean.iter_mut().zip(component.moments()).for_each(|(sum, (own, _))| *sum += weight * own);
+        }
+        mean
     }
 
-    /// Σ_c π_c(diag of the variances + (m_c − m)(m_c − m)ᵀ); on the circle −2 log R on the diagonal and zero elsewhere.
+    /// Σ_c π_c(Cov_c + (m_c − m)(m_c − m)ᵀ); on the circle −2 log R on the diagonal and zero elsewhere.
     fn covariance(&self) -> Vec<f64> {
         let d = self.dim();
         let mut cov = vec![0.0; d * d];
@@ -101,17 +98,17 @@ impl Density for EfMixture<'_> {
         let mean = self.mean();
         for c in 0..self.n_components() {
             let weight = self.weights.weight(c);
-            let moments: Vec<(f64, f64)> = self.component(c).iter().map(|member| member.mean_and_variance()).collect();
+            let moments = self.components[c].moments();
             let difference: Vec<f64> = moments.iter().zip(&mean).map(|((own, _), mean)| own - mean).collect();
             Shape::Full(d).add_outer(weight, &difference, &mut cov);
             moments.iter().enumerate().for_each(|(i, (_, variance))| cov[i * d + i] += weight * variance);
+            self.components[c].add_correlation(weight, &mut cov);
         }
         cov
     }
 
     fn entropy(&self) -> Option<f64> {
-        let parts = self.component(0).iter().map(Component::entropy);
-        if self.n_components() == 1 { parts.sum() } else { None }
+        if self.n_components() == 1 { self.components[0].entropy() } else { None }
     }
 
     fn takes_curvature(&self) -> bool {

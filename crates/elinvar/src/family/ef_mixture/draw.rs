@@ -22,6 +22,8 @@ pub struct EfMixtureEstimator {
     pub(super) score: Vec<f64>,
     /// h = log q − log p of all draws.
     pub(super) h: Vec<f64>,
+    /// −∇h at one draw.
+    pub(super) slope: Vec<f64>,
     logs: Vec<f64>,
     log_counts: Vec<f64>,
 }
@@ -44,6 +46,7 @@ impl EfMixtureEstimator {
             weight: vec![0.0; k * rows],
             score: vec![0.0; d * n],
             h: vec![0.0; n],
+            slope: vec![0.0; d],
             logs: vec![0.0; k],
             log_counts: vec![0.0; k],
         }
@@ -105,7 +108,7 @@ impl EfMixture<'_> {
     /// component.
     pub(super) fn fill(&self, key: NoiseKey, work: &mut EfMixtureEstimator, batch: &mut Batch) {
         let NoiseKey { seed, purpose, step } = key;
-        let (d, m, support) = (self.dim(), work.plan.n_draws, self.component(0)[0].support());
+        let (d, m) = (self.dim(), work.plan.n_draws);
         let z = batch.draws.as_mut_slice();
         if work.plan.sampling.is_of_mixture() {
             let mut stream = Stream::open(seed, purpose, step, LABEL_BLOCK);
@@ -114,22 +117,24 @@ impl EfMixture<'_> {
             for i in 0..d {
                 work.noise.turn_to(i);
                 for (s, label) in work.label.iter().enumerate() {
-                    let member = &self.component(*label as usize)[i];
-                    z[s * d + i] = support.inside(member.sample(&mut work.noise.mixing(s)));
+                    z[s * d + i] = self.components[*label as usize].sample(i, &mut work.noise.mixing(s));
                 }
             }
+            let draws = z.chunks_exact_mut(d).zip(&work.label);
+            draws.for_each(|(draw, label)| self.components[*label as usize].close(draw));
             return;
         }
         for c in 0..self.n_components() {
             work.label[c * m..(c + 1) * m].fill(c as u32);
             work.noise.begin(seed, purpose, step, c as u32);
             let own = &mut z[c * m * d..(c + 1) * m * d];
-            for (i, member) in self.component(c).iter().enumerate() {
+            for i in 0..d {
                 work.noise.turn_to(i);
                 for s in 0..m {
-                    own[s * d + i] = support.inside(member.sample(&mut work.noise.mixing(s)));
+                    own[s * d + i] = self.components[c].sample(i, &mut work.noise.mixing(s));
                 }
             }
+            own.chunks_exact_mut(d).for_each(|draw| self.components[c].close(draw));
         }
     }
 
@@ -158,7 +163,7 @@ impl EfMixture<'_> {
                 let r = (work.logs[c] - log_q).exp();
                 // Zero times the infinite score of a component that is not there would be no number.
                 if r > 0.0 {
-                    score.iter_mut().zip(z).zip(self.component(c)).for_each(|((g, z), q)| *g += r * q.score(*z));
+                    self.components[c].add_score(r, z, score);
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! q(z) = Σ_c π_c Π_i q_{c,i}(z_i): finite mixtures of products of univariate exponential families (mathematics §5).
+//! q(z) = Σ_c π_c q_c(z): finite mixtures of products of univariate exponential families, and of Dirichlet
+//! distributions (mathematics §5).
 
 mod density;
 mod draw;
@@ -13,7 +14,7 @@ use crate::estimate::Sampling;
 use crate::target::{Contraction, Prior, Support};
 
 /// A mixture whose components are products over the coordinates of members of one exponential family, or of two in
-/// turn.
+/// turn, or Dirichlet distributions.
 ///
 /// For Birnbaum–Saunders components each coordinate has a hidden label of its own, which never leaves the component.
 ///
@@ -35,16 +36,16 @@ impl<'q> EfMixture<'q> {
     }
 
     pub(crate) fn dim(&self) -> usize {
-        self.components[0].coordinates().len()
+        self.components[0].dim()
     }
 
-    /// The coordinates of component `c`.
+    /// The members of component `c`; none of a Dirichlet distribution.
     pub(crate) fn component(&self, c: usize) -> &'q [Component] {
         self.components[c].coordinates()
     }
 
     fn support(&self) -> Support {
-        self.component(0)[0].support()
+        self.components[0].support()
     }
 }
 

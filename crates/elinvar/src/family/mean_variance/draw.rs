@@ -138,23 +138,21 @@ impl MeanVariance<'_> {
             work.kappa = dot(white_alpha, white_alpha);
             scale.factor_times(white_alpha, &mut work.v);
         }
-        for (s, y) in z.chunks_exact(d).enumerate() {
-            let square = dot(y, y);
-            let mut forms = Forms { dim: d, q: square, l: 0.0, kappa: work.kappa };
-            if shifted {
-                let u = work.u[s];
-                let cross = dot(y, &work.spare[..d]);
-                forms.q = square + 2.0 * u * cross + u * u * work.kappa;
+        for (forms, y) in work.forms.iter_mut().zip(z.chunks_exact(d)) {
+            *forms = Forms { dim: d, q: dot(y, y), l: 0.0, kappa: work.kappa };
+        }
+        if shifted {
+            let white_alpha = &work.spare[..d];
+            for ((forms, y), u) in work.forms.iter_mut().zip(z.chunks_exact(d)).zip(&work.u) {
+                let cross = dot(y, white_alpha);
+                forms.q = forms.q + 2.0 * u * cross + u * u * work.kappa;
                 forms.l = cross + u * work.kappa;
             }
-            work.forms[s] = forms;
         }
         scale.unwhiten(z);
-        for (s, out) in z.chunks_exact_mut(d).enumerate() {
-            axpy(1.0, mu, out);
-            if shifted {
-                axpy(work.u[s], self.block.column(1), out);
-            }
+        z.chunks_exact_mut(d).for_each(|out| axpy(1.0, mu, out));
+        if shifted {
+            z.chunks_exact_mut(d).zip(&work.u).for_each(|(out, u)| axpy(*u, self.block.column(1), out));
         }
         let half_log_det = 0.5 * scale.log_det_precision();
         self.law.write_log_marginals(&work.forms, &mut batch.log_q);
@@ -192,13 +190,13 @@ impl MeanVariance<'_> {
             let by_bounds = work.plan.printed.is_some_and(|options| options.bessel == BesselRatio::MeanOfBounds);
             self.law.write_conditionals(&work.forms, by_bounds, &mut work.conditional);
         }
+        let weight = 1.0 / n_kept as f64;
         for s in 0..batch.n {
             if !batch.kept[s] {
                 (work.weight[s], work.price[s], work.shift[s]) = (0.0, 0.0, 0.0);
                 work.price.get_mut(batch.n + s).into_iter().for_each(|traced| *traced = 0.0);
                 continue;
             }
-            let weight = 1.0 / n_kept as f64;
             let (u, scale) = match work.plan.weights {
                 MixingWeights::Sampled => (work.u[s], work.s[s]),
                 MixingWeights::Marginal => {

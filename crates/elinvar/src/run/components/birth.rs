@@ -10,6 +10,7 @@ use crate::linalg::axpy;
 use crate::random::{Purpose, Stream};
 use crate::run::pooled::Pool;
 use crate::search::{Known, Probe, climb_to_mode};
+use crate::special::order;
 use crate::target::DrawBuffer;
 use crate::tuning;
 
@@ -35,7 +36,7 @@ impl Growth<'_, '_, '_> {
             .collect();
         // The point that is missed most may be one of a tail that holds no mass; so every other one is that of highest
         // density.
-        candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order::descending(&mut candidates, |item| item.0);
         let (mut found, mut idle, mut climbs) = (0, 0, 0);
         while !candidates.is_empty()
             && idle < tuning::growth::IDLE_CLIMBS

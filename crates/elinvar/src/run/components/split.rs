@@ -6,6 +6,7 @@ use crate::block::{Location, LogWeights, Scale};
 use crate::family::Approximation;
 use crate::linalg::{axpy, dot};
 use crate::run::pooled::{Pool, shares};
+use crate::special::order;
 use crate::tuning;
 
 impl Judged {
@@ -16,7 +17,7 @@ impl Judged {
         let largest = shares.iter().copied().fold(0.0, f64::max);
         let mut worst: Vec<usize> =
             (0..shares.len()).filter(|c| shares[*c] >= tuning::growth::DIVERGENCE_WORTH_A_SPLIT * largest).collect();
-        worst.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+        order::descending(&mut worst, |c| shares[*c]);
         worst.truncate(room);
         let q = &survivors.q;
         let (mut blocks, mut log_weights) = (q.locations().to_vec(), q.weights().log().to_vec());

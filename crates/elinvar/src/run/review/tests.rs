@@ -67,7 +67,7 @@ fn a_run_with_given_step_sizes_does_not_go_back() {
     window_of(&mut run, normal(2.0, 1.0));
     run.review().unwrap();
     assert_eq!((run.q(), run.best()), (&normal(2.0, 1.0), &normal(0.1, 1.0)));
-    let posterior = run.finish(StopReason::MaxSteps);
+    let posterior = run.finish_as(StopReason::MaxSteps);
     assert_eq!(posterior.log_density(&[0.3, 0.2]), normal(0.1, 1.0).log_density(&[0.3, 0.2]));
 }
 

@@ -28,7 +28,7 @@ pub(in crate::run) fn bend(
             draft.blocks = spread(fitted, components, seed, 0);
             draft.log_weights = vec![-(components as f64).ln(); components];
         }
-        Kind::EfMixture { .. } => {
+        Kind::EfMixture { .. } | Kind::Dirichlet { .. } => {
             return Err(Error::Unsupported {
                 wanted: format!("`{family}` in place of a fitted Gaussian"),
                 instead: "start it on its own support".into(),

@@ -2,6 +2,7 @@
 
 mod around;
 mod bend;
+mod dirichlet;
 mod draft;
 mod ef_mixture;
 mod factors;
@@ -32,6 +33,7 @@ use crate::evaluate::Evaluator;
 use crate::family::{Approximation, Family, Kind, by_factors};
 use crate::posterior::Agreement;
 use crate::search::{Found, Mode, Scouted, scout, search_by};
+use crate::special::order;
 use crate::target::{Borrowed, ByDifferences, Covariance, Target, WithPrior};
 use crate::tuning::start::COORDINATES_OF_FACTORS;
 
@@ -82,11 +84,16 @@ pub(super) fn start_in(
     let about = target.about();
     about.check()?;
     check_support(family, family.support(), about.support)?;
-    if !about.offers.gradient && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. }) {
+    if !about.offers.gradient
+        && matches!(family.kind, Kind::Auto | Kind::MogAuto | Kind::EfMixture { .. } | Kind::Dirichlet { .. })
+    {
         return Err(not_from_values(family));
     }
     if let Kind::EfMixture { .. } = family.kind {
         return ef_mixture::ef_mixture(target, family, plan, fit);
+    }
+    if let Kind::Dirichlet { .. } = family.kind {
+        return dirichlet::dirichlet(target, family, plan, fit);
     }
     let is_printed = plan.rule.printed().is_some();
     if is_printed && matches!(family.kind, Kind::Auto | Kind::MogAuto) {
@@ -170,7 +177,7 @@ impl Start {
     pub(super) fn add_modes(&mut self, modes: Vec<Mode>) {
         if let Some(found) = self.found.as_mut().filter(|_| !modes.is_empty()) {
             found.modes.extend(modes);
-            found.modes.sort_by(|a, b| b.log_mass.total_cmp(&a.log_mass));
+            order::descending(&mut found.modes, |item| item.log_mass);
             self.agreement = agreement(found);
         }
     }

@@ -1,7 +1,7 @@
 //! Mixtures of exponential families: fits of targets inside the family, supports, files, robustness.
 
 mod estimates;
-mod kept;
+pub(crate) mod kept;
 mod recovery;
 
 use std::ops::ControlFlow;

@@ -178,15 +178,19 @@ fn the_newton_mode_is_the_diagonal_natural_gradient_step() {
             (Curvature::GaussNewton, None),
             (Curvature::GradientOuterProduct, None),
         ] {
-            let of = |rule| Plan { n_draws: 6, noise: Noise::Independent, curvature, minibatch, ..plan(rule, beta) };
+            let (noise, mixing_step_size) = (Noise::Independent, StepSize::Constant(beta));
+            let of = |rule| Plan { n_draws: 6, noise, curvature, minibatch, mixing_step_size, ..plan(rule, beta) };
             let mut adam = Run::new(&target, from.clone(), &of(Rule::AdamLike(newton))).unwrap();
             let mut plain = Run::new(&target, from.clone(), &of(Rule::NaturalGradient)).unwrap();
             for _ in 0..20 {
                 let (one, two) = (adam.step().unwrap().taken, plain.step().unwrap().taken);
                 assert_eq!((one, two), (beta, beta), "{}, {curvature}", label(family));
                 let (one, two) = (adam.q().state(), plain.q().state());
-                near(&label(family), &one.blocks[0].precision, &two.blocks[0].precision, 1e-12);
-                near(&label(family), &one.blocks[0].b, &two.blocks[0].b, 1e-12);
+                for (one, two) in one.blocks.iter().zip(&two.blocks) {
+                    near(&label(family), &one.precision, &two.precision, 1e-12);
+                    near(&label(family), &one.b, &two.b, 1e-12);
+                }
+                near(&label(family), &one.log_weights, &two.log_weights, 1e-12);
             }
         }
         n_families += 1;

@@ -2,8 +2,9 @@
 
 use elinvar::estimate::Curvature;
 use elinvar::family::Family;
+use elinvar::random::Noise;
 use elinvar::rule::{AdamLike, BiasCorrection, EuclideanAdam, Root, Rule, StepSize};
-use elinvar::run::Stop;
+use elinvar::run::{Placement, Run, Stop, start_around};
 use elinvar::target::Target;
 use elinvar::{Plan, Posterior};
 
@@ -82,4 +83,37 @@ fn of_the_adam_like_rule() {
             }
         }
     }
+}
+
+/// Components of a mixture, each with running means of its own: they end where those of the retraction end, and above
+/// the Gaussian.
+#[test]
+fn of_the_adam_like_rule_for_a_mixture() {
+    let target = logistic(60, 3);
+    let family = Family::mog(3).diagonal();
+    let best = best(&target, family);
+    let rule = AdamLike { gamma2: 0.99, bias_correction: BiasCorrection::MomentumOnly, ..AdamLike::default() };
+    let step_size = StepSize::Power { initial: 0.02, delay: 500.0, exponent: 0.6 };
+    let plan = Plan { curvature: Curvature::Hessian, ..plan(Rule::AdamLike(rule), step_size) };
+    ends_at(&target, family, &plan, best);
+}
+
+/// A mixture of one component is the Gaussian: pairs of mirrored draws leave nothing of E[∇ log q].
+#[test]
+fn one_component_moves_as_the_gaussian() {
+    let target = logistic(60, 3);
+    let rule = Rule::AdamLike(AdamLike::default());
+    let plan = Plan { noise: Noise::Antithetic, n_draws: 4, minibatch: Some(20), ..plan(rule, StepSize::Auto) };
+    let ends = |family: Family| {
+        let start = start_around(family.diagonal(), 3, Placement { mean: 0.3, ..Placement::default() }, 1).unwrap();
+        let mut run = Run::new(&target, start, &plan).unwrap();
+        (0..200).for_each(|_| _ = run.step().unwrap());
+        let block = &run.q().locations()[0];
+        [block.b(), block.scale().precision()].concat()
+    };
+    let (gaussian, mixture) = (ends(Family::gaussian()), ends(Family::mog(1)));
+    for (a, b) in gaussian.iter().zip(&mixture) {
+        assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{gaussian:?} {mixture:?}");
+    }
+    assert!(gaussian[0] != 0.3);
 }

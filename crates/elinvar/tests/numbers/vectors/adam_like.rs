@@ -48,7 +48,8 @@ fn check(label: &str, start: &Approximation, case: &Value) {
     let weights = if case["option"] == "I" { MixingWeights::Sampled } else { MixingWeights::Marginal };
     let plan = DrawPlan { curvature: Curvature::ItemGradients, weights, ..DrawPlan::independent(1) };
     let rule = AdamLike { gamma1: number(case, "gamma1"), gamma2: number(case, "gamma2"), ..AdamLike::default() };
-    let request = AdamLikeRequest { rule, beta: number(case, "beta"), n_items: n };
+    let beta = number(case, "beta");
+    let request = AdamLikeRequest { rule, beta, mixing_beta: beta, max_kl: None, n_items: n };
     let items = Items::of(case);
     let (mut q, d) = (start.clone(), start.dim());
     let mut gradient = q.zero_gradient();

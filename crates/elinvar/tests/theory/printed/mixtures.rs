@@ -23,14 +23,14 @@ pub(super) fn member(kind: &str, parameters: [f64; 3]) -> Component {
 const LABELS: u32 = 1 << 20;
 
 /// A mixture by its numbers.
-struct Mixture {
-    weights: Vec<f64>,
-    means: Vec<Vec<f64>>,
-    precisions: Vec<Matrix>,
+pub(super) struct Mixture {
+    pub(super) weights: Vec<f64>,
+    pub(super) means: Vec<Vec<f64>>,
+    pub(super) precisions: Vec<Matrix>,
 }
 
 /// h, ∇h, ∇²h and δ_c at a point.
-type AtPoint = (f64, Vec<f64>, Matrix, Vec<f64>);
+pub(super) type AtPoint = (f64, Vec<f64>, Matrix, Vec<f64>);
 
 impl Mixture {
     /// Three components.
@@ -60,12 +60,12 @@ impl Mixture {
     }
 
     /// S draws of the mixture as a whole.
-    fn draws(&self, n: usize) -> Vec<Vec<f64>> {
+    pub(super) fn draws(&self, n: usize, step: u64) -> Vec<Vec<f64>> {
         let mut source = NoiseSource::new(Noise::Independent, DIM, n);
-        source.begin(SEED, Purpose::Draws, 0, 0);
+        source.begin(SEED, Purpose::Draws, step, 0);
         let mut eps = vec![0.0; DIM * n];
         source.fill_eps(&mut eps);
-        let mut stream = Stream::open(SEED, Purpose::Draws, 0, LABELS);
+        let mut stream = Stream::open(SEED, Purpose::Draws, step, LABELS);
         let mut label = || {
             let u = stream.uniform();
             let below = |c: usize| self.weights[..=c].iter().sum::<f64>() > u;
@@ -78,7 +78,7 @@ impl Mixture {
         eps.chunks_exact(DIM).map(place).collect()
     }
 
-    fn at(&self, items: &Items, z: &[f64]) -> AtPoint {
+    pub(super) fn at(&self, items: &Items, z: &[f64]) -> AtPoint {
         let k = self.weights.len();
         let density = |c: usize| {
             let (p, off) = (&self.precisions[c], difference(z, &self.means[c]));
@@ -106,7 +106,7 @@ impl Mixture {
     fn check_step(&self, items: &Items, n: usize, beta: f64) {
         let plan = Plan { seed: SEED, ..Plan::printed(n, beta, 1) };
         let after = one_step(&items.target(gaussian_prior()), &self.member(), &plan);
-        let points: Vec<_> = self.draws(n).iter().map(|z| self.at(items, z)).collect();
+        let points: Vec<_> = self.draws(n, 0).iter().map(|z| self.at(items, z)).collect();
         let mean = |value: &dyn Fn(&AtPoint) -> f64| points.iter().map(value).sum::<f64>() / n as f64;
         let k = self.weights.len();
         for c in 0..k {
@@ -170,11 +170,17 @@ pub(super) fn gamma_target() -> Pointwise<Gamma> {
     Pointwise(Gamma)
 }
 
-pub(super) fn given_draws(start: &Approximation, n: usize) -> Vec<f64> {
+/// The draws of the first step from a mixture of exponential families.
+pub(super) fn drawn(start: &Approximation, n: usize) -> Vec<Vec<f64>> {
     let mut drawn = EfMixtureEstimator::new(start, &Plan::printed(n, BETA, 1).draw_plan(n));
     let mut batch = drawn.batch(start);
     drawn.draw(start, NoiseKey { seed: SEED, purpose: Purpose::Draws, step: 0 }, &mut batch);
-    (0..n).map(|s| batch.draws.get(s)[0]).collect()
+    (0..n).map(|s| batch.draws.get(s).to_vec()).collect()
+}
+
+/// The same of one coordinate.
+pub(super) fn given_draws(start: &Approximation, n: usize) -> Vec<f64> {
+    drawn(start, n).concat()
 }
 
 /// Two exponential components with their rates and weights, and a number of draws.

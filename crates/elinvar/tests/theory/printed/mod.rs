@@ -2,7 +2,9 @@
 //! and quadrature, with nothing of the library between the draws and the new parameters.
 
 mod adam;
+mod adam_mixture;
 mod descent;
+mod dirichlet;
 mod leaving;
 mod matrix;
 mod mean_mixtures;

@@ -1,15 +1,12 @@
-//! Natural parameters of a product of univariate exponential families: one component of a mixture (mathematics §5).
+//! A product of members of univariate exponential families, one for each coordinate (mathematics §5.1).
 
-use super::gradient::BlockGradient;
-use super::location::Move;
+use super::LARGEST_DIVERGENCE;
+use crate::block::gradient::BlockGradient;
 use crate::component::{Component, Parameters};
 use crate::linalg::axpy;
-use crate::rule::{Rule, Taken, retraction, take};
+use crate::rule::{Rule, retraction};
 use crate::special::logistic::log1p_exp;
 
-/// Divergence, in nats per coordinate, beyond which a step is too long whatever was asked for: a rate that is
-/// multiplied by 20 is about there. Farther out the next draws overflow.
-const LARGEST_DIVERGENCE: f64 = 20.0;
 /// Whether η is minus a rate or scale ρ with F ∝ 1/ρ².
 fn is_rate(member: &Component) -> bool {
     let natural = member.natural();
@@ -42,13 +39,13 @@ fn divergence(old: &Component, new: &Component) -> Option<f64> {
 
 /// One member of an exponential family for each coordinate, all of one family.
 #[derive(Debug, PartialEq)]
-pub struct Natural {
+pub(crate) struct Product {
     pub(super) coordinates: Vec<Component>,
     /// Whether η = −ρ with F ∝ 1/ρ², so that the step of a positive rate applies.
     is_rate: bool,
 }
 
-impl Clone for Natural {
+impl Clone for Product {
     fn clone(&self) -> Self {
         Self { coordinates: self.coordinates.clone(), is_rate: self.is_rate }
     }
@@ -60,80 +57,37 @@ impl Clone for Natural {
     }
 }
 
-/// Memory for the step of a block of natural parameters.
-#[derive(Debug)]
-pub(crate) struct NaturalScratch {
-    /// F⁻¹g.
-    pub(super) direction: Vec<f64>,
-    /// The members after a step.
-    pub(super) moved: Vec<Component>,
-}
-
-impl NaturalScratch {
-    pub(crate) fn new(block: &Natural) -> Self {
-        Self { direction: vec![0.0; block.coordinates.len() * block.n_free()], moved: block.coordinates.clone() }
-    }
-}
-
-impl Natural {
+impl Product {
     /// The product of these members, of which there is at least one.
-    pub(crate) fn new(coordinates: Vec<Component>) -> Self {
+    pub(super) fn new(coordinates: Vec<Component>) -> Self {
         Self { is_rate: coordinates.first().is_some_and(is_rate), coordinates }
     }
 
-    /// The member of each coordinate.
-    pub fn coordinates(&self) -> &[Component] {
-        &self.coordinates
-    }
-
     /// Number of natural parameters of one coordinate.
-    pub(crate) fn n_free(&self) -> usize {
+    pub(super) fn n_free(&self) -> usize {
         self.coordinates[0].n_free()
     }
 
-    /// A zero gradient with the shape of the block.
-    pub(crate) fn gradient(&self) -> BlockGradient {
-        BlockGradient::zeros(self.natural_len(), 0)
-    }
-
     /// Number of natural parameters.
-    pub(crate) fn natural_len(&self) -> usize {
+    pub(super) fn natural_len(&self) -> usize {
         self.coordinates.len() * self.n_free()
     }
 
-    /// η ← η + βF⁻¹g, halved until every coordinate stays in its domain and shortened to the KL bound where there is
-    /// one. Returns the β taken and the divergence.
-    ///
-    /// Under [`Rule::Retraction`] a rate ρ = −η with F ∝ 1/ρ² moves to ρ + βδ + β²δ²/(2ρ), which is positive for every
-    /// β (mathematics §10.1); other parameters take the plain step under both rules.
-    ///
-    /// Paper: §4.1, App. B.5, App. C.
-    pub(crate) fn advance(&mut self, gradient: &BlockGradient, wanted: Move, scratch: &mut NaturalScratch) -> Taken {
-        self.raise(gradient, scratch);
-        if !scratch.direction.iter().all(|v| v.is_finite()) {
-            return Taken::nowhere();
-        }
-        let taken = take(wanted.beta, wanted.max_kl, |beta| self.attempt(wanted.rule, beta, scratch));
-        let Some((beta, kl)) = taken else { return Taken::nowhere() };
-        self.coordinates.copy_from_slice(&scratch.moved);
-        Taken { kl: Some(kl), ..Taken::by_one(beta) }
-    }
-
-    /// Writes F⁻¹g to the scratch.
-    pub(super) fn raise(&self, gradient: &BlockGradient, scratch: &mut NaturalScratch) {
+    /// Writes F⁻¹g.
+    pub(super) fn raise(&self, gradient: &BlockGradient, direction: &mut [f64]) {
         let f = self.n_free();
         for (i, member) in self.coordinates.iter().enumerate() {
             let delta = member.natural_gradient(self.coordinate_of(gradient, i));
-            scratch.direction[i * f..(i + 1) * f].copy_from_slice(&delta[..f]);
+            direction[i * f..(i + 1) * f].copy_from_slice(&delta[..f]);
         }
     }
 
     /// Writes the members after a step β; their KL divergence from the present ones, if they exist and are not absurd.
-    fn attempt(&self, rule: Rule, beta: f64, scratch: &mut NaturalScratch) -> Option<f64> {
+    pub(super) fn attempt(&self, rule: Rule, beta: f64, direction: &[f64], moved: &mut Self) -> Option<f64> {
         let f = self.n_free();
         let mut total = 0.0;
-        let NaturalScratch { direction, moved } = scratch;
-        for ((member, delta), moved) in self.coordinates.iter().zip(direction.chunks_exact(f)).zip(moved) {
+        let members = self.coordinates.iter().zip(direction.chunks_exact(f)).zip(&mut moved.coordinates);
+        for ((member, delta), moved) in members {
             let mut natural = member.natural();
             if self.is_rate && rule == Rule::Retraction {
                 natural[0] += retraction::negative(natural[0], beta * delta[0]);
@@ -146,6 +100,25 @@ impl Natural {
         (total <= LARGEST_DIVERGENCE * self.coordinates.len() as f64).then_some(total)
     }
 
+    /// Writes the members with natural parameters η + β `direction`; where one does not exist, the parameter that has
+    /// moved farthest.
+    pub(super) fn displace(&self, beta: f64, direction: &[f64], moved: &mut Self) -> Result<(), f64> {
+        let f = self.n_free();
+        let members = self.coordinates.iter().zip(direction.chunks_exact(f)).zip(&mut moved.coordinates);
+        for ((member, delta), moved) in members {
+            let mut natural = member.natural();
+            natural.iter_mut().zip(delta).for_each(|(eta, delta)| *eta += beta * delta);
+            match member.with_natural(natural) {
+                Some(member) => *moved = member,
+                None => {
+                    let farthest = (0..f).max_by(|i, j| (beta * delta[*i]).abs().total_cmp(&(beta * delta[*j]).abs()));
+                    return Err(natural[farthest.unwrap_or(0)]);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// g of coordinate `i`.
     fn coordinate_of(&self, gradient: &BlockGradient, i: usize) -> Parameters {
         let f = self.n_free();
@@ -155,7 +128,7 @@ impl Natural {
     }
 
     /// Adds `weight` times g₁ᵀF⁻¹g₂ to `sum`.
-    pub(crate) fn add_inner(&self, weight: f64, one: &BlockGradient, two: &BlockGradient, sum: &mut f64) {
+    pub(super) fn add_inner(&self, weight: f64, one: &BlockGradient, two: &BlockGradient, sum: &mut f64) {
         for (i, member) in self.coordinates.iter().enumerate() {
             let raised = member.natural_gradient(self.coordinate_of(two, i));
             *sum += weight * product(&self.coordinate_of(one, i), &raised);
@@ -163,7 +136,7 @@ impl Natural {
     }
 
     /// Adds `ratio` times F(η − η_before) to the gradient (mathematics §7.1).
-    pub(crate) fn add_momentum(&self, before: &Self, ratio: f64, gradient: &mut BlockGradient) {
+    pub(super) fn add_momentum(&self, before: &Self, ratio: f64, gradient: &mut BlockGradient) {
         let f = self.n_free();
         let pairs = self.coordinates.iter().zip(&before.coordinates);
         for ((member, before), sums) in pairs.zip(gradient.b.chunks_exact_mut(f)) {
@@ -174,14 +147,14 @@ impl Natural {
     }
 
     /// sum += η.
-    pub(crate) fn add_natural(&self, sum: &mut [f64]) {
+    pub(super) fn add_natural(&self, sum: &mut [f64]) {
         for (member, sum) in self.coordinates.iter().zip(sum.chunks_exact_mut(self.n_free())) {
             axpy(1.0, &member.natural()[..sum.len()], sum);
         }
     }
 
     /// The block with `share` times these sums as natural parameters, if it exists.
-    pub(crate) fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
+    pub(super) fn from_natural(reference: &Self, sum: &[f64], share: f64) -> Option<Self> {
         let members = reference.coordinates.iter().zip(sum.chunks_exact(reference.n_free())).map(|(member, sum)| {
             let mut natural = [0.0; 3];
             natural.iter_mut().zip(sum).for_each(|(eta, sum)| *eta = share * sum);
@@ -191,7 +164,7 @@ impl Natural {
     }
 
     /// Writes the free coordinates of every member (mathematics §9.4); there are as many as natural parameters.
-    pub(crate) fn chart(&self, out: &mut [f64]) {
+    pub(super) fn chart(&self, out: &mut [f64]) {
         for (member, out) in self.coordinates.iter().zip(out.chunks_exact_mut(self.n_free())) {
             let chart = member.chart();
             out.copy_from_slice(&chart[..out.len()]);
@@ -199,7 +172,7 @@ impl Natural {
     }
 
     /// Writes `weight` times (∂η/∂chart)ᵀ∇_ηL.
-    pub(crate) fn chart_gradient(&self, weight: f64, gradient: &BlockGradient, out: &mut [f64]) {
+    pub(super) fn chart_gradient(&self, weight: f64, gradient: &BlockGradient, out: &mut [f64]) {
         let f = self.n_free();
         let parts = self.coordinates.iter().zip(gradient.b.chunks_exact(f)).zip(out.chunks_exact_mut(f));
         for ((member, g), out) in parts {
@@ -210,20 +183,15 @@ impl Natural {
         }
     }
 
-    /// Writes the members with these coordinates to the scratch; false if they cannot be represented.
-    pub(crate) fn propose_chart(&self, coordinates: &[f64], scratch: &mut NaturalScratch) -> bool {
+    /// Writes the members with these coordinates; false if they cannot be represented.
+    pub(super) fn propose_chart(&self, coordinates: &[f64], moved: &mut Self) -> bool {
         let f = self.n_free();
-        let mut members = self.coordinates.iter().zip(coordinates.chunks_exact(f)).zip(&mut scratch.moved);
+        let mut members = self.coordinates.iter().zip(coordinates.chunks_exact(f)).zip(&mut moved.coordinates);
         members.all(|((member, chart), moved)| {
             let mut free = [0.0; 3];
             free[..f].copy_from_slice(chart);
             member.with_chart(free).map(|new| *moved = new).is_some()
         })
-    }
-
-    /// Moves to what [`Natural::propose_chart`] has found.
-    pub(crate) fn accept_chart(&mut self, scratch: &mut NaturalScratch) {
-        self.coordinates.copy_from_slice(&scratch.moved);
     }
 }
 
