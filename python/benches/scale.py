@@ -1,6 +1,6 @@
 """What rows beyond memory and beyond one machine cost: `cargo xtask scale [--short]` runs this and writes docs/scale.md.
 
-    python python/benches/scale.py PROGRAM FOLDER [--short] [--only judged|threads|dask]
+    python python/benches/scale.py PROGRAM FOLDER [--short] [--only judged|threads|dask] [--repeats N]
 
 Files of rows_on_disk.py are kept in FOLDER. Times are processor seconds where they are to be compared, because other
 programs may run beside; wall clocks are the least of repeats and stand beside the load of the machine.
@@ -127,8 +127,8 @@ class Asked:
     seconds: float
 
 
-def dask_fit(frame, partitions: int, workers: int) -> tuple[list[Asked], list[bytes], float]:
-    """Requests of a fit on a cluster of this machine, and how long all of them took."""
+def dask_fit(frame, partitions: int, workers: int) -> tuple[list[Asked], list[bytes], float, float]:
+    """Requests of a fit on a cluster of this machine, how long all took, and processor seconds of the workers."""
     import dask.dataframe as dd
     import distributed
 
@@ -153,10 +153,13 @@ def dask_fit(frame, partitions: int, workers: int) -> tuple[list[Asked], list[by
     try:
         with distributed.LocalCluster(host="127.0.0.1", **options) as local, distributed.Client(local) as client:
             ddf = dd.from_pandas(frame, npartitions=partitions)
+            client.wait_for_workers(workers)
+            before = sum(client.run(time.process_time).values())
             elinvar.dask.fit("logistic", ddf, "y", client=client, progress=False, correct=False)
+            cpu = sum(client.run(time.process_time).values()) - before
     finally:
         elinvar.dask.model = plain
-    return asked, requests, sum(of.seconds for of in asked)
+    return asked, requests, sum(of.seconds for of in asked), cpu
 
 
 def shard_seconds(frame, requests: list[bytes]) -> list[float]:
@@ -245,17 +248,21 @@ def dask(n: int, repeats: int) -> str:
     for name, rows, workers in (("one", frame, 1), ("two", frame, 2), ("half", half, 1)):
         found = [dask_fit(rows, 4 * workers if name == "half" else 8, workers) for _ in range(repeats)]
         runs[name] = min(found, key=lambda of: of[2])
-    small, requests, _ = min((dask_fit(frame.iloc[:4_000], 8, 1) for _ in range(repeats)), key=lambda of: of[2])
+    small, *_ = min((dask_fit(frame.iloc[:4_000], 8, 1) for _ in range(repeats)), key=lambda of: of[2])
     own = shard_seconds(frame, runs["one"][1])
     work = n * sum(own)
     load = os.getloadavg()[0]
     one, two, half_time = (runs[name][2] for name in ("one", "two", "half"))
     asked = runs["one"][0]
+    cpu_one, cpu_two, cpu_half = (runs[name][3] for name in ("one", "two", "half"))
+    strong = [f"strong {cpu_one / cpu_two:.2f}", f"strong {one / two / 2:.2f}"]
+    weak = [f"weak {2 * cpu_half / cpu_two:.2f}", f"weak {half_time / two:.2f}"]
     rows = [
-        ["1 worker", grouped(n), f"{one:.2f}", ""],
-        ["2 workers", grouped(n), f"{two:.2f}", f"strong {one / two / 2:.2f}"],
-        ["1 worker", grouped(n / 2), f"{half_time:.2f}", f"weak {half_time / two:.2f}"],
+        ["1 worker", grouped(n), f"{cpu_one:.2f}", f"{one:.2f}", "", ""],
+        ["2 workers", grouped(n), f"{cpu_two:.2f}", f"{two:.2f}", *strong],
+        ["1 worker", grouped(n / 2), f"{cpu_half:.2f}", f"{half_time:.2f}", *weak],
     ]
+    head = ["", "rows", "processor s of workers", "wall s of requests", "efficiency by processor", "by the clock"]
     # T = latency + bytes / bandwidth + row seconds: what the same requests take with next to no rows is the first two.
     volume = np.array([of.sent + of.received for of in small], dtype=float)
     seconds = np.array([of.seconds for of in small])
@@ -266,7 +273,8 @@ def dask(n: int, repeats: int) -> str:
     page = (
         f"Workers of Dask, one thread each, 8 partitions, {len(asked)} requests of a fit, least of {repeats}, "
         f"load {load:.0f} on {os.cpu_count()} processors:\n\n"
-        + table(["", "rows", "wall s of all requests", "efficiency at two"], rows)
+        + table(head, rows)
+        + ("" if load < (os.cpu_count() or 1) else "\nWith more programs than processors the clock says nothing of a cluster.\n")
         + f"\nThe work of the shards is {work:.2f} processor seconds of these. Bytes of a request, sent to and received "
         + "from each partition:\n"
         + f"{grouped(min(of.sent for of in asked) / 8)} and {grouped(min(of.received for of in asked) / 8)} at least, "
@@ -306,6 +314,7 @@ def main() -> None:
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else None
     n = SHORT_ROWS if is_short else ROWS
     clock, repeats = (300_000, 1) if is_short else (CLOCK_ROWS, 3)
+    repeats = int(sys.argv[sys.argv.index("--repeats") + 1]) if "--repeats" in sys.argv else repeats
     for rows in dict.fromkeys([n, clock]):
         if not (folder / str(rows)).exists():
             rows_on_disk.write(folder / str(rows), rows, COLUMNS)
