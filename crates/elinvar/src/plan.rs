@@ -11,6 +11,7 @@ use crate::family::{DrawPlan, Family, Kind};
 use crate::random::Noise;
 use crate::rule::{Printed, Rule, StepSize};
 use crate::target::{About, Covariance, Offers, Target};
+use crate::tuning::residual::COORDINATES_OF_A_DIAGONAL;
 
 /// Largest number of draws of a step and component.
 pub(crate) const MOST_DRAWS: usize = 1 << 20;
@@ -25,7 +26,7 @@ const MOST_SHARP: f64 = 0.001;
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Converged when the estimated remaining gain of the bound, in nats, is below this with two standard errors to
-    /// spare; of a full `gaussian` by residual scores, when twice the gain and its error are below this for every ten
+    /// spare; of a `gaussian` by residual scores, when twice the gain and its error are below this for every ten
     /// coordinates, or for all of them where expectations are exact.
     pub remaining_nats: f64,
     /// At most this many steps.
@@ -315,7 +316,8 @@ impl Plan {
     /// [`Error::Unsupported`] if the plan says so and it is not possible.
     pub(crate) fn goes_by_residuals(&self, target: &dyn Target, family: Family) -> Result<bool, Error> {
         let offers = target.about().offers;
-        let is_gaussian = family.kind == Kind::Gaussian && family.covariance == Covariance::Full;
+        let has_steps = family.covariance == Covariance::Full || target.dim() <= COORDINATES_OF_A_DIAGONAL;
+        let is_gaussian = family.kind == Kind::Gaussian && has_steps;
         let is_free = self.rule == Plan::default().rule
             && self.step_size == StepSize::Auto
             && self.max_kl.is_some()
@@ -326,7 +328,10 @@ impl Plan {
         }
         let refuse = |wanted: String, instead: &str| Err(Error::Unsupported { wanted, instead: instead.into() });
         if !is_gaussian {
-            return refuse(format!("curvature `least_change` for `{family}`"), "fit a full `gaussian`, or use `stein`");
+            return refuse(
+                format!("curvature `least_change` for `{family}`"),
+                "fit a full `gaussian`, or a diagonal one of up to 512 coordinates, or use `stein`",
+            );
         }
         if !offers.gradient {
             return refuse(
