@@ -18,7 +18,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SCHOOLS = ("PyMC", "NumPyro", "JAX", "PyTorch", "Stan", "NumPy, on batches", "numba")
 # What cannot be run here, and where else it is tried.
 ELSEWHERE = {
-    ("python.md", "Rows on several machines"): "test_dask.py",
+    ("python.md", "Rows on several machines"): "test_dask.py and test_mpi.py",
     ("hand-over.md", "CmdStanPy"): "needs CmdStan, which no package brings",
 }
 
@@ -63,7 +63,7 @@ def compile_here(monkeypatch, folder):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("page", "heading", "program"), programs())
+@pytest.mark.parametrize(("page", "heading", "program"), list(programs()))
 def test_a_program_of_the_docs(page, heading, program, tmp_path, monkeypatch, capsys):
     if (page, heading) in ELSEWHERE:
         pytest.skip(ELSEWHERE[page, heading])

@@ -16,7 +16,7 @@ const CORE: [&str; 4] = ["maturin>=1.9,<2", "numpy>=2", "pytest>=8", "arviz-base
 ///
 /// Where the newest PyMC is one that imports the old ArviZ, the newest matplotlib does not go with it.
 /// Stan's compiler and headers come with httpstan.
-const ALL: [&str; 17] = [
+const ALL: [&str; 19] = [
     "jax",
     "numpyro",
     "pymc",
