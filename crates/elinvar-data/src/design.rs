@@ -168,7 +168,7 @@ impl RegressionData {
     }
 
     /// The first column of a table as the target and the others as features, for a model of a single quantity: a target
-    /// may be the same in every row, and two classes are given out as 0 and 1.
+    /// may be the same in every row, two classes are given out as 0 and 1, and more as positions among their levels.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl RegressionData {
         let (target, names) = (table.names()[0].clone(), table.names()[1..].to_vec());
         let kinds = vec![DesignColumn::Number; n_features];
         let (n_dropped, kept_rows) = (table.n_dropped, table.kept_rows.clone());
-        let (classes, beside) = (Vec::new(), Beside::default());
+        let (classes, beside) = (table.levels[0].clone(), Beside::default());
         Ok(RegressionData { features, names, kinds, y, target, classes, beside, fingerprint, n_dropped, kept_rows })
     }
 

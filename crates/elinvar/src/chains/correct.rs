@@ -104,6 +104,8 @@ pub(crate) fn correct(
     // Whether anything but the size of errors was in doubt, so that an answer without doubts needs to be confirmed.
     let (mut doubtful, mut clean) = (false, 0);
     let (mut shapes, most_shapes) = (0, if settings.bends { tuning::SHAPES } else { 0 });
+    // What is asked of the answer where that is more than what is asked of one that is trusted.
+    let aim = Limits { mean: limits.mean.min(settings.mean_within), ..limits };
     let mut modes = Vec::new();
     let mut asks_for_modes = question.slow == SlowChains::EndOnSeveralModes && frame.dim() <= DIFFERENCED_COORDINATES;
     loop {
@@ -140,6 +142,7 @@ pub(crate) fn correct(
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.iter().any(Doubt::may_pass) { 0 } else { clean + 1 };
         let mut enough = clean >= if doubtful { 2 } else { 1 };
+        enough &= aim.mean >= limits.mean || seen.is_sharp(question, aim, part.n);
         let mut numbers = None;
         if enough {
             // Moments may be known exactly where quantiles are not.
@@ -147,11 +150,11 @@ pub(crate) fn correct(
             enough = found.1.iter().all(|number| !number.judged || number.quantile_error() <= limits.quantile);
             numbers = Some(found);
         }
-        steps = seen.steps_to_go(&doubts, held, question, limits, part.n);
+        steps = seen.steps_to_go(&doubts, held, question, aim, part.n);
         let cost = (steps * chains.len()) as u64 * chains.leaps();
         if enough || modes.len() > 1 || !in_time || work.spent() + cost > settings.max_gradients {
             let (coordinates, parameters) = numbers.unwrap_or_else(|| seen.numbers(part, question, limits.largest));
-            let (states, log_p) = chosen(part, frame.dim());
+            let (states, log_p) = chosen(part, frame.dim(), (limits.mean / aim.mean).powi(2));
             let corrected = Corrected {
                 coordinates,
                 parameters,
@@ -216,9 +219,10 @@ pub(crate) fn promises_tail(
     Ok(Tails::look(evaluator, &Coordinates::straight(frame), seed)?.promise_any())
 }
 
-/// Evenly chosen states, and log p there.
-fn chosen(part: Part<'_>, dim: usize) -> (Vec<f64>, Vec<f64>) {
-    let most = MOST_STATES.min((MOST_NUMBERS / dim).max(part.n));
+/// Evenly chosen states, and log p there; so many times as many as usual where means are to be sharper, for what is
+/// computed from states is no sharper than they are many.
+fn chosen(part: Part<'_>, dim: usize, times: f64) -> (Vec<f64>, Vec<f64>) {
+    let most = ((MOST_STATES as f64 * times) as usize).min((MOST_NUMBERS / dim).max(part.n));
     let kept = part.len().min(most);
     let places = || (0..kept).map(|k| k * part.len() / kept);
     let states = places().flat_map(|s| part.z[s * dim..][..dim].iter().copied());

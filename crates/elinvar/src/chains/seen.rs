@@ -157,6 +157,11 @@ impl Seen {
         mean.into_iter().chain(sd).collect()
     }
 
+    /// Whether the errors of `chains` suffice for these limits.
+    pub(super) fn is_sharp(&self, question: &Question<'_>, limits: Limits, chains: usize) -> bool {
+        self.unsharp(question, limits, self.independent(chains), 1.0).is_empty()
+    }
+
     /// How many numbers errors are judged by: the halves of pairs; in few coordinates, where chains may be slow and a
     /// sharper law saves little, the pairs.
     fn independent(&self, chains: usize) -> usize {
