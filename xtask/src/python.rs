@@ -34,6 +34,8 @@ const ALL: [&str; 17] = [
     "arviz-stats",
     "dask[dataframe]>=2025.1",
     "distributed>=2025.1",
+    "pyarrow",
+    "mpi4py>=4",
 ];
 
 /// Why there are no Python tests.
@@ -107,6 +109,20 @@ pub(crate) fn peers(collection: &str, tables: &str) -> Result<(), String> {
     let mut run = Command::new(&python);
     run.arg(script).arg(&told).args([collection, tables, "--page"]).arg(page).arg("--record").arg(found);
     call(&mut run)
+}
+
+/// Fits rows that do not fit into memory, by the program and on Dask, and writes docs/scale.md; with `short`, few rows
+/// and no page.
+pub(crate) fn scale(short: bool) -> Result<(), String> {
+    let python = installed(true)?.ok_or(MISSING)?;
+    let target = root().join("target");
+    let mut build = cargo();
+    build.args(["build", "--release", "-p", "elinvar-cli", "--target-dir"]).arg(&target).current_dir(root());
+    call(&mut build)?;
+    let mut bench = Command::new(&python);
+    bench.arg(root().join("python").join("benches").join("scale.py"));
+    bench.arg(target.join("release").join("elinvar")).arg(target.join("scale"));
+    call(bench.args(short.then_some("--short")))
 }
 
 fn root() -> PathBuf {

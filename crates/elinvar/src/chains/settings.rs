@@ -24,7 +24,7 @@ pub struct Correction {
     /// Chains that answer, likewise.
     pub chains: usize,
     /// Whether coordinates may bend where a posterior is curved, which they do only where it is about N(0, I) in bent
-    /// ones (mathematics §11.7).
+    /// ones (mathematics §11.7) or Gaussian given a scale (§11.9).
     pub bends: bool,
     /// The answer is to have every mean within so many standard deviations where that is less than what a verdict asks
     /// for ([`limits::MEAN`](crate::posterior::limits::MEAN)).
