@@ -6,6 +6,7 @@
 
 pub(crate) mod bends;
 pub(crate) mod chains;
+pub(crate) mod pinches;
 pub(crate) mod pooled;
 pub(crate) mod residual;
 pub(crate) mod scan;

@@ -10,9 +10,11 @@ use crate::target::Shape;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Curvature {
-    /// The Hessian where the target has one; without it `least_change` for a full `gaussian` with a plan that chooses
-    /// its own steps, else Stein with control variate; `gradient_free` where there is no gradient. Such a Gaussian goes
-    /// by residual scores with Hessians, too (mathematics §12.5), and by exact expectations where they are offered.
+    /// The Hessian where the target has one; without it `least_change` for a `gaussian`, full or diagonal, with a plan
+    /// that chooses its own steps and `pooled` for a full `mog` in up to 64 coordinates, else Stein with control
+    /// variate; `gradient_free` where there is no gradient. Such a
+    /// Gaussian goes by residual scores with Hessians, too (mathematics §12.5), and by exact expectations where they
+    /// are offered.
     #[default]
     Auto,
     /// The target's Hessian, contracted over draws.
@@ -34,11 +36,11 @@ pub enum Curvature {
     GradientFree,
     /// The symmetric matrix of least change that explains the residual scores of mirrored draws: needs gradients only,
     /// has no noise where the target is the approximation, and chooses its own draws and steps (mathematics §12.1). For
-    /// a full `gaussian`.
+    /// a full `gaussian`, and a diagonal one in up to 512 coordinates (mathematics §12.8).
     LeastChange,
     /// A regression on a pool of all evaluations so far, by which a mixture moves without asking again: gradients only,
-    /// a fraction of those of other steps, and so far a bound that ends up to some hundredths of a nat lower
-    /// (mathematics §12.7). For a `mog` with full covariances, its number of components given or found.
+    /// a third to a tenth of those of other steps, and more processor time (mathematics §12.7). For a `mog` with full
+    /// covariances, its number of components given or found, in up to 128 coordinates.
     Pooled,
     /// P E[(z − Bũ) ∇fᵀ], symmetrised: needs gradients only (mathematics §10.2).
     Stein {

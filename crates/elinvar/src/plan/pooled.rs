@@ -6,7 +6,7 @@ use crate::estimate::Curvature;
 use crate::family::{Family, Kind};
 use crate::rule::StepSize;
 use crate::target::{About, Covariance, Target};
-use crate::tuning::pooled::MOST_COORDINATES;
+use crate::tuning::pooled::{MOST_COORDINATES, USUAL_COORDINATES};
 
 impl Plan {
     /// Whether a fit of `family`, a mixture with a given number of components or a growing one, goes by a pool of past
@@ -46,6 +46,33 @@ impl Plan {
             );
         }
         Ok(true)
+    }
+
+    /// The plan of a fit of `family` from the library's own start: a mixture goes by a pool where the target has
+    /// gradients only and the plan leaves its way to the library.
+    pub(crate) fn or_by_pool(&self, target: &dyn Target, family: Family) -> Plan {
+        let About { dim, offers, .. } = target.about();
+        let has_several = match family.kind {
+            Kind::Mog { components } => components > 1,
+            Kind::MogAuto => true,
+            _ => false,
+        };
+        let is_usual = self.curvature == Curvature::Auto && !offers.hessian && dim <= USUAL_COORDINATES;
+        let by_pool = Plan { curvature: Curvature::Pooled, ..self.clone() };
+        let is_possible = has_several && is_usual && matches!(by_pool.goes_by_pool(target, family), Ok(true));
+        if is_possible { by_pool } else { self.clone() }
+    }
+
+    /// Whether a fit of `family` that residual scores do not bring to its end goes on by a pool: a full `gaussian` from
+    /// gradients alone, where the plan leaves its way to the library.
+    pub(crate) fn may_go_on_by_pool(&self, target: &dyn Target, family: Family) -> bool {
+        let About { dim, offers, prior, .. } = target.about();
+        self.curvature == Curvature::Auto
+            && family == Family::gaussian()
+            && offers.gradient
+            && !offers.hessian
+            && prior.shared().is_none()
+            && dim <= MOST_COORDINATES
     }
 
     /// The same plan with steps by fresh draws, where it asks for a pool.

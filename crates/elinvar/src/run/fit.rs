@@ -15,6 +15,7 @@ use crate::estimate::Curvature;
 use crate::family::{Approximation, Family, Kind};
 use crate::posterior::Posterior;
 use crate::target::Target;
+use crate::tuning::pooled::draws_before_a_pool;
 
 /// Fits `family` to `target`.
 ///
@@ -125,6 +126,7 @@ pub(super) fn fit_once(
 }
 
 fn fit_to_the_end(target: &dyn Target, family: Family, plan: &Plan, fit: &mut Fitting<'_>) -> Result<Posterior, Error> {
+    let plan = &plan.or_by_pool(target, family);
     let mut watch = Watch::new(target, plan.seed);
     let start = start_in(target, family, plan, fit).map_err(|error| watch.explain(error, fit))?;
     let begun = watch.begin(&start.approximation, fit);
@@ -229,7 +231,11 @@ fn run_beside(
     if plan.goes_by_residuals(target, start.family())? {
         let is_free = plan.curvature != Curvature::LeastChange;
         let mut run = ResidualRun::new(target, start.clone(), plan)?;
-        let from = match fit.carry(&mut run) {
+        let has_pool = plan.may_go_on_by_pool(target, start.family());
+        if has_pool {
+            run = run.at_most(draws_before_a_pool(start.dim()));
+        }
+        let mut from = match fit.carry(&mut run) {
             // An edge through the start takes one of two mirrored draws.
             Err(Error::BadStart { .. }) if is_free => start,
             Ok(StopReason::Stagnated) if is_free && fit.steps_of_part() < plan.stop.max_steps => {
@@ -237,8 +243,19 @@ fn run_beside(
             }
             reason => return run.posterior(reason?),
         };
+        let mut stop = Stop { max_steps: plan.stop.max_steps - fit.steps_of_part(), ..plan.stop };
+        // A pool would leave the edges of a target to its bound, which knows nothing of what lies behind them.
+        if has_pool && fit.counts.dropped == 0 {
+            // What a batch of draws leaves open, all of them together may tell.
+            let mut run = PooledRun::new(target, from.clone(), &Plan { stop, ..plan.clone() })?;
+            from = match fit.carry(&mut run) {
+                Err(Error::BadStart { .. }) => from,
+                Ok(StopReason::Stagnated) if fit.steps_of_part() < stop.max_steps => run.reached()?,
+                reason => return run.posterior(reason?),
+            };
+            stop.max_steps -= fit.steps_of_part();
+        }
         // Kinks and edges are noise to residual scores, which no number of draws takes away; averages of steps do.
-        let stop = Stop { max_steps: plan.stop.max_steps - fit.steps_of_part(), ..plan.stop };
         let curvature = match target.about().offers.hessian {
             true => Curvature::Hessian,
             false => Curvature::Stein { control_variate: true },

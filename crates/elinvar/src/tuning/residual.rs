@@ -10,6 +10,11 @@ pub(crate) const FEW_COORDINATES: usize = 32;
 /// Up to this many coordinates a target's own expectations are asked for: an expectation is worth half as many
 /// gradients as there are coordinates, a sum of Hessians over draws has no such price.
 pub(crate) const COORDINATES_OF_EXPECTATIONS: usize = 128;
+/// Up to this many coordinates a diagonal Gaussian goes by residual scores: its mean steps by a d × d matrix.
+pub(crate) const COORDINATES_OF_A_DIAGONAL: usize = 512;
+/// Least curvature of the bound along a direction of the mean of a diagonal Gaussian, in its own units, where some
+/// direction has none. Not tuned.
+pub(crate) const LEAST_CURVATURE: f64 = 0.1;
 /// Beyond them the first steps have a pair for so many coordinates: enough to place the mean.
 pub(crate) const FIRST_SHARE: usize = 8;
 /// Factors between which the draws of a step grow, if they do.

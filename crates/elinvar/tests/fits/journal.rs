@@ -182,12 +182,12 @@ fn every_family_is_continued() {
 fn fits_by_least_change_are_continued() {
     let (banana, regression) = (Banana::default(), logistic(60, 40));
     let plan = Plan { curvature: Curvature::LeastChange, ..endless(30) };
-    for target in [GradientsOnly(&banana), GradientsOnly(&regression)] {
-        check_interrupted(&target, Family::gaussian(), &plan, 17);
-        check_killed(&target, Family::gaussian(), &plan, 3);
+    let full = Family::gaussian();
+    for (target, family) in [(&banana as &dyn Target, full), (&regression, full), (&banana, full.diagonal())] {
+        check_interrupted(&GradientsOnly(target), family, &plan, 17);
+        check_killed(&GradientsOnly(target), family, &plan, 3);
     }
-    // Where it stagnates, as on ripples far narrower than the draws, the fit goes on in another way, as a part of its
-    // own.
+    // Where it stagnates, as on ripples far narrower than the draws, the fit goes on in a part of its own.
     let rippled = elinvar::target::from_fn(2, |z, grad| {
         grad.iter_mut().zip(z).for_each(|(g, z)| *g = -z - 20.0 * (1e3 * z).sin());
         z.iter().map(|z| -0.5 * z * z + 0.02 * (1e3 * z).cos()).sum()

@@ -3,6 +3,7 @@
 
 mod judge;
 mod mixture;
+mod momentum;
 mod pace;
 mod pool;
 mod sight;
@@ -19,13 +20,14 @@ use super::prior::check_prior;
 use super::{Bound, Counts, Plan, Step, StopReason, check_support};
 use crate::Error;
 use crate::evaluate::{Clock, Evaluator, Limits};
-use crate::family::Approximation;
+use crate::family::{Approximation, Kind};
 use crate::posterior::Posterior;
 use crate::random::Purpose;
-use crate::target::{Draws, Target};
+use crate::target::{Covariance, Draws, Target};
 use crate::tuning::pooled as tuned;
 use judge::{Judging, mirrored};
 use mixture::{Mixture, Whitening};
+use momentum::Momentum;
 use pace::{Pace, Until};
 pub(super) use pool::Pool;
 use sight::Sight;
@@ -39,6 +41,7 @@ pub(super) struct PooledRun<'t> {
     q: Mixture,
     pool: Pool,
     pace: Pace,
+    momentum: Momentum,
     judging: Option<Judging>,
     remaining: Option<(f64, f64)>,
     /// Memory, and what the pool says about `q` where that is known.
@@ -55,6 +58,8 @@ pub(super) struct PooledState {
     q: Mixture,
     pool: Pool,
     pace: Pace,
+    #[serde(default)]
+    momentum: Momentum,
     judging: Option<Judging>,
     remaining: Option<(f64, f64)>,
 }
@@ -117,6 +122,7 @@ impl<'t> PooledRun<'t> {
             evaluator: Evaluator::new(target, None).within(Limits::of(&plan), Clock::at(0.0)),
             stepping: Stepping::new(d, q.n_components()),
             pace: Pace::new(until),
+            momentum: Momentum::default(),
             judging: None,
             remaining: None,
             whitening: Whitening::default(),
@@ -132,7 +138,10 @@ impl<'t> PooledRun<'t> {
 
     /// What the run has reached.
     pub(super) fn reached(&self) -> Result<Approximation, Error> {
-        self.q.approximation()
+        match self.start.family().kind {
+            Kind::Gaussian => self.q.blocks[0].approximation(Covariance::Full),
+            _ => self.q.approximation(),
+        }
     }
 
     /// The pool, for the next run.
@@ -213,6 +222,7 @@ impl<'t> PooledRun<'t> {
     fn advance(&mut self) -> f64 {
         let (bound, fall) = (self.sight.bound, tuned::FALL * self.tolerance());
         self.before.set(&self.q);
+        self.momentum.add_to(&self.q, &mut self.stepping.slopes);
         let mut is_whole = true;
         for halving in 0..=tuned::HALVINGS {
             let beta = self.pace.beta;
@@ -231,6 +241,7 @@ impl<'t> PooledRun<'t> {
                 return beta;
             }
             is_whole = false;
+            self.momentum.forget();
             self.pace.beta = (0.5 * beta).max(tuned::SMALLEST_BETA);
             self.q.set(&self.before);
         }
@@ -306,7 +317,7 @@ impl<'t> Driven<'t> for PooledRun<'t> {
             drawn += self.fill()?;
             (bound, error) = (self.sight.bound, self.sight.error);
             let left = self.estimate();
-            if !self.pace.has_fitted(left, tuned::FITTED_SHARE * self.tolerance()) {
+            if !self.pace.has_fitted(left, self.sight.bound, drawn > 0, self.tolerance()) {
                 taken = self.advance();
             } else if self.pace.until == Until::Judged {
                 drawn += self.judge()?;
@@ -355,8 +366,9 @@ impl<'t> Driven<'t> for PooledRun<'t> {
         if let Some(problem) = state.problem(d, k) {
             return Err(journal::never_kept(problem));
         }
-        let PooledState { q, pool, pace, judging, remaining } = *state;
-        (self.q, self.pool, self.pace, self.judging, self.remaining) = (q, pool, pace, judging, remaining);
+        let PooledState { q, pool, pace, momentum, judging, remaining } = *state;
+        (self.q, self.pool, self.pace, self.momentum) = (q, pool, pace, momentum);
+        (self.judging, self.remaining) = (judging, remaining);
         self.is_seen = false;
         Ok(())
     }
@@ -368,6 +380,7 @@ impl PooledRun<'_> {
             q: self.q.clone(),
             pool: self.pool.clone(),
             pace: self.pace.clone(),
+            momentum: self.momentum.clone(),
             judging: self.judging.clone(),
             remaining: self.remaining,
         }
@@ -386,6 +399,7 @@ impl PooledState {
     fn problem(&self, d: usize, k: usize) -> Option<&'static str> {
         match () {
             () if !self.q.is_sound(d, k) => Some("its mixture cannot be"),
+            () if !self.momentum.is_sound(d, k) => Some("its steps cannot be"),
             () if !self.pool.is_sound(d) => Some("the points that it has kept do not fit together"),
             () if self.judging.as_ref().is_some_and(|judging| !judging.is_sound(k)) => Some("its draws cannot be"),
             () => self.pace.problem(),

@@ -26,8 +26,16 @@ pub(super) struct Pace {
     /// Steps in a row that found little left to gain, and steps since the last look with fresh draws.
     quiet: u32,
     since: u32,
+    /// The bound at the first step of the present window, and its steps so far.
+    #[serde(default)]
+    bound: f64,
+    #[serde(default)]
+    window: u32,
     /// Looks with fresh draws.
     pub(super) looks: u32,
+    /// Those in a row that found the mixture good.
+    #[serde(default)]
+    good: u32,
     /// Steps in a row in which draws did not cover every component.
     pub(super) short: u32,
     pub(super) wild: bool,
@@ -43,7 +51,10 @@ impl Pace {
             beta: 1.0,
             quiet: 0,
             since: 0,
+            bound: f64::MIN,
+            window: 0,
             looks: 0,
+            good: 0,
             short: 0,
             wild: false,
             converged: false,
@@ -51,11 +62,19 @@ impl Pace {
         }
     }
 
-    /// Whether the mixture fits the pool, now that so much is left to gain there.
-    pub(super) fn has_fitted(&mut self, left: f64, little: f64) -> bool {
+    /// Whether the mixture fits the pool, now that so much is left to gain there and its bound is `bound`: where there
+    /// is nothing, or where many steps have not raised the bound. With new points bounds cannot be compared.
+    pub(super) fn has_fitted(&mut self, left: f64, bound: f64, has_new_points: bool, tolerance: f64) -> bool {
         self.since += 1;
-        self.quiet = if left < little { self.quiet + 1 } else { 0 };
-        let fitted = self.quiet >= tuned::FITTED_STEPS || self.since > tuned::MOST_STEPS;
+        self.window += 1;
+        self.quiet = if left < tuned::FITTED_SHARE * tolerance { self.quiet + 1 } else { 0 };
+        let is_over = self.window > tuned::WINDOW;
+        let stands = is_over && !has_new_points && bound - self.bound < tuned::RISE * tolerance;
+        if has_new_points || is_over || self.window == 1 {
+            (self.bound, self.window) = (bound, 1);
+        }
+        let most = if self.until == Until::Fitted { tuned::MOST_STEPS_OF_A_ROUND } else { tuned::MOST_STEPS };
+        let fitted = self.quiet >= tuned::FITTED_STEPS || stands || self.since > most;
         self.converged = fitted && self.until == Until::Fitted;
         fitted
     }
@@ -63,9 +82,10 @@ impl Pace {
     /// A look with fresh draws has come to an end.
     pub(super) fn after_look(&mut self, is_good: bool, lost: f64) {
         self.looks += 1;
-        (self.quiet, self.since) = (0, 0);
+        (self.quiet, self.since, self.window) = (0, 0, 0);
         self.lost = lost > tuned::LOST_SHARE;
-        self.converged = is_good && !self.lost;
+        self.good = if is_good { self.good + 1 } else { 0 };
+        self.converged = self.good >= tuned::GOOD_LOOKS && !self.lost;
     }
 
     pub(super) fn reason_to_stop(&self, plan: &Plan) -> Option<StopReason> {
@@ -84,7 +104,10 @@ impl Pace {
     pub(super) fn problem(&self) -> Option<&'static str> {
         match () {
             () if self.step > u64::MAX / 4 => Some("its steps cannot be"),
-            () if self.quiet.max(self.since).max(self.looks).max(self.short) > u32::MAX / 4 => {
+            () if [self.quiet, self.since, self.window, self.looks, self.good, self.short]
+                .iter()
+                .any(|n| *n > u32::MAX / 4) =>
+            {
                 Some("its steps cannot be")
             }
             () if !(self.beta > 0.0 && self.beta <= 1.0) => Some("the length of its steps cannot be"),

@@ -1,5 +1,7 @@
 //! The natural gradient of a mixture from its pool, and the step along it (mathematics §12.7).
 
+use serde::{Deserialize, Serialize};
+
 use super::mixture::Mixture;
 use super::sight::{Own, Sight};
 use crate::linalg::{axpy, cholesky, dot, products};
@@ -8,7 +10,7 @@ use crate::special::logistic::log_sum_exp;
 use crate::tuning::pooled as tuned;
 
 /// What a pool says about one component, in the coordinates in which it is N(0, I).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Slope {
     /// g = E_c[∇h], A = E_c[∇²h] and E_c\[h\].
     pub(super) gradient: Vec<f64>,

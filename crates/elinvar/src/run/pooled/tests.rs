@@ -2,6 +2,7 @@ use std::ops::ControlFlow;
 
 use super::super::drive::drive;
 use super::super::fitting::Fitting;
+use super::step::Slope;
 use super::*;
 use crate::model::{Banana, Gaussian, GaussianMixture};
 use crate::run::Stop;
@@ -222,4 +223,57 @@ fn points_without_density_are_dropped_and_counted() {
     sight.look(&pool, &q, &mut Whitening::default());
     // The weights sum to what the component has of the density's support: Φ(2).
     assert!((sight.own[0].total - 0.97725).abs() < 0.005, "{}", sight.own[0].total);
+}
+
+#[test]
+fn directions_add_up_while_they_agree() {
+    let q = mixture(&[vec![0.0]], &[1.0], &[1.0]);
+    let slope = |g: f64| Slope { gradient: vec![g], curvature: vec![2.0 * g], height: 0.0 };
+    let (mut momentum, mut expected) = (Momentum::default(), 0.0);
+    for (g, share) in [(1.0, 0.0), (0.5, 0.25), (0.25, 0.4), (-0.1, 0.0), (-0.1, 0.25)] {
+        let mut slopes = vec![slope(g)];
+        momentum.add_to(&q, &mut slopes);
+        expected = g + share * expected;
+        assert_eq!((slopes[0].gradient[0], slopes[0].curvature[0]), (expected, 2.0 * expected), "after {g}");
+    }
+    momentum.forget();
+    let mut slopes = vec![slope(-0.2)];
+    momentum.add_to(&q, &mut slopes);
+    assert_eq!(slopes, [slope(-0.2)]);
+    assert!(momentum.is_sound(1, 1) && !momentum.is_sound(2, 1) && !momentum.is_sound(1, 2));
+    // It goes on for as long as it is followed, up to a share.
+    let mut last = 0.0;
+    for _ in 0..400 {
+        let mut slopes = vec![slope(1.0)];
+        momentum.add_to(&q, &mut slopes);
+        last = slopes[0].gradient[0];
+    }
+    assert!((last - 1.0 / (1.0 - tuned::MOST_MOMENTUM)).abs() < 1e-6, "{last}");
+}
+
+#[test]
+fn a_bound_that_has_stopped_rising_is_the_end_of_a_pool() {
+    let tolerance = 0.01;
+    // The step at which a mixture fits whose bound rises by so much in a step, with new points in one of them.
+    let ends = |rise: f64, new_at: u32| {
+        let mut pace = Pace::new(Until::Judged);
+        let fits = |n: &u32| pace.has_fitted(1.0, rise * f64::from(*n), *n == new_at, tolerance);
+        (1..2 * tuned::MOST_STEPS).find(fits)
+    };
+    assert_eq!(ends(0.0, 0), Some(tuned::WINDOW + 1));
+    assert_eq!(ends(0.0, 60), Some(tuned::WINDOW + 60));
+    assert_eq!(ends(1e-3, 0), Some(tuned::MOST_STEPS + 1));
+    let mut quiet = Pace::new(Until::Fitted);
+    assert!((1..tuned::FITTED_STEPS).all(|_| !quiet.has_fitted(0.0, 0.0, false, tolerance)));
+    assert!(quiet.has_fitted(0.0, 0.0, false, tolerance));
+}
+
+#[test]
+fn a_mixture_is_believed_after_two_good_looks_in_a_row() {
+    let plan = Plan::default();
+    let mut pace = Pace::new(Until::Judged);
+    for (is_good, ends) in [(true, false), (false, false), (true, false), (true, true)] {
+        pace.after_look(is_good, 0.0);
+        assert_eq!(pace.reason_to_stop(&plan) == Some(StopReason::Converged), ends);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::by_hessians::ByHessians;
 use super::by_least_change::ByLeastChange;
+use super::diagonal::Entries;
 use super::findings::Findings;
 use super::gaussian::Whitened;
 use super::pace::Source;
@@ -17,6 +18,7 @@ use crate::tuning::residual as tuned;
 pub(super) struct Batch {
     d: usize,
     n: usize,
+    entries: Entries,
     /// Parts of a batch with noise of their own.
     n_parts: usize,
     noise: NoiseSource,
@@ -76,7 +78,7 @@ pub(super) struct Kept {
 
 impl Batch {
     /// Memory for `n` pairs in `d` dimensions, a multiple of their parts.
-    pub(super) fn new(d: usize, n: usize, source: Source) -> Self {
+    pub(super) fn new(d: usize, n: usize, source: Source, entries: Entries) -> Self {
         let is_by_hessians = source == Source::Hessians;
         let n_parts = n_parts(source, d, n);
         // The size of what few draws say is estimated from their independence.
@@ -84,6 +86,7 @@ impl Batch {
         Self {
             d,
             n,
+            entries,
             n_parts,
             noise: NoiseSource::new(scheme, d, n / n_parts),
             e: vec![0.0; d * n],
@@ -94,8 +97,8 @@ impl Batch {
             even: vec![0.0; d * n],
             heights: vec![0.0; n],
             precision: match source {
-                Source::Hessians => Precision::Hessians(Box::new(ByHessians::new(d, n))),
-                _ => Precision::LeastChange(Box::new(ByLeastChange::new(d, n))),
+                Source::Hessians => Precision::Hessians(Box::new(ByHessians::new(d, n, entries))),
+                _ => Precision::LeastChange(Box::new(ByLeastChange::new(d, n, entries))),
             },
             matching: Matching {
                 weights: vec![0.0; n],
@@ -151,7 +154,8 @@ impl Batch {
             Precision::LeastChange(by) => by.knows_noise(is_matched.then_some(self.n_parts)),
             Precision::Hessians(_) => true,
         };
-        let found = Findings { mean, scale, n_pairs: kept.n, n_lost: n - kept.n, is_determined, knows_noise };
+        let (n_pairs, n_lost, entries) = (kept.n, n - kept.n, self.entries);
+        let found = Findings { mean, scale, n_pairs, n_lost, is_determined, knows_noise, entries };
         Ok(Look::Good { elbo: self.elbo(kept.n, q), found })
     }
 

@@ -1,6 +1,7 @@
 //! The gradient in mean and precision from sums of Hessians over the two halves of a batch (mathematics §12.5).
 
 use super::batch::Kept;
+use super::diagonal::Entries;
 use super::findings::Norm;
 use super::gaussian::Whitened;
 use crate::linalg::{axpy, cholesky, dot};
@@ -9,6 +10,7 @@ use crate::target::Contraction;
 /// Memory for one number of pairs.
 pub(super) struct ByHessians {
     d: usize,
+    entries: Entries,
     /// Weights of all draws in the sum of each half.
     weights: Vec<f64>,
     other: Vec<f64>,
@@ -16,8 +18,8 @@ pub(super) struct ByHessians {
 }
 
 impl ByHessians {
-    pub(super) fn new(d: usize, n: usize) -> Self {
-        Self { d, weights: vec![0.0; 4 * n], other: vec![0.0; d * d], turned: vec![0.0; d * d] }
+    pub(super) fn new(d: usize, n: usize, entries: Entries) -> Self {
+        Self { d, entries, weights: vec![0.0; 4 * n], other: vec![0.0; d * d], turned: vec![0.0; d * d] }
     }
 
     /// The averages over the first and over the second half of the pairs that are not lost.
@@ -58,19 +60,23 @@ impl ByHessians {
         let (first, second) = hessians.split_at(d * d);
         whiten(d, q, first, &mut self.turned, b);
         whiten(d, q, second, &mut self.turned, &mut self.other);
-        let noise = average(b, &self.other).noise();
+        let whole = average(b, &mut self.other);
+        let noise = match self.entries {
+            Entries::All => whole.noise(),
+            Entries::Diagonal => self.other.iter().step_by(d + 1).map(|v| v * v).sum(),
+        };
         b.iter_mut().step_by(d + 1).for_each(|entry| *entry -= 1.0);
-        let raw = dot(b, b);
+        let raw = self.entries.square(d, b);
         Some((mean, Norm { raw, signal: raw - noise }))
     }
 }
 
-/// a ← (a + b)/2, with the product of the two as its square without noise.
-fn average(a: &mut [f64], b: &[f64]) -> Norm {
+/// a ← (a + b)/2 and b ← (a − b)/2, with the product of the two as the square of the former without noise.
+fn average(a: &mut [f64], b: &mut [f64]) -> Norm {
     let mut noise = 0.0;
     for (a, b) in a.iter_mut().zip(b) {
-        noise += 0.25 * (*a - b) * (*a - b);
-        *a = 0.5 * (*a + b);
+        (*a, *b) = (0.5 * (*a + *b), 0.5 * (*a - *b));
+        noise += *b * *b;
     }
     let raw = dot(a, a);
     Norm { raw, signal: raw - noise }

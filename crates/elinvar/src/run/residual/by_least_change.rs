@@ -1,5 +1,6 @@
 //! The gradient in mean and precision from residual scores alone (mathematics §12.1).
 
+use super::diagonal::Entries;
 use super::findings::Norm;
 use crate::estimate::{HermiteRegression, LeastChange, Parity, square_norm_by_pairs};
 use crate::linalg::{axpy, dot, products};
@@ -7,6 +8,7 @@ use crate::linalg::{axpy, dot, products};
 /// Memory for one number of pairs.
 pub(super) struct ByLeastChange {
     d: usize,
+    entries: Entries,
     least: LeastChange,
     /// Gram matrices of pairs, where there are fewer draws than coordinates; otherwise what a regression leaves.
     grams: [Vec<f64>; 3],
@@ -18,9 +20,10 @@ pub(super) struct ByLeastChange {
 }
 
 impl ByLeastChange {
-    pub(super) fn new(d: usize, n: usize) -> Self {
+    pub(super) fn new(d: usize, n: usize, entries: Entries) -> Self {
         Self {
             d,
+            entries,
             least: LeastChange::new(d, n),
             grams: std::array::from_fn(|_| vec![0.0; if n > d { 0 } else { n * n }]),
             residual: vec![0.0; if n > d { d * n } else { 0 }],
@@ -64,6 +67,11 @@ impl ByLeastChange {
             if !self.least.solve(e, odd, ridge, b) {
                 b.fill(0.0);
             }
+            if self.entries == Entries::Diagonal {
+                // Too few were left of the pairs that were drawn; what noise is in so few is not known.
+                let raw = self.entries.square(d, b);
+                return Norm { raw, signal: raw };
+            }
             return Norm { raw, signal: signal.min(raw) };
         }
         if is_matched {
@@ -76,10 +84,13 @@ impl ByLeastChange {
         products::add_product(b, e, d, d, kept, residual);
         let mut noise = 0.0;
         for (e, residual) in e.chunks_exact(d).zip(residual.chunks_exact(d)) {
-            noise += 0.5 * (square(e) * square(residual) + dot(e, residual).powi(2));
+            noise += match self.entries {
+                Entries::All => 0.5 * (square(e) * square(residual) + dot(e, residual).powi(2)),
+                Entries::Diagonal => e.iter().zip(residual).map(|(e, r)| (e * r).powi(2)).sum(),
+            };
         }
-        let (n, d) = (kept as f64, d as f64);
-        let left = (n - 0.5 * (d + 1.0)).max(1.0);
+        let n = kept as f64;
+        let left = (n - 0.5 * (d as f64 + 1.0)).max(1.0);
         let noise = noise / (n * left);
         let known = self.slopes.as_mut().and_then(|slopes| slopes.estimate(e, odd, &mut self.other));
         let noise = match known.filter(|known| *known < noise) {
@@ -89,7 +100,7 @@ impl ByLeastChange {
             }
             None => noise,
         };
-        let raw = square(b);
+        let raw = self.entries.square(d, b);
         Norm { raw, signal: raw - noise.min(raw) }
     }
 

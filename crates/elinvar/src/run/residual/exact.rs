@@ -2,6 +2,7 @@
 
 use super::batch::Look;
 use super::by_hessians::whiten;
+use super::diagonal::Entries;
 use super::findings::{Findings, Norm};
 use super::gaussian::Whitened;
 use crate::Error;
@@ -10,6 +11,7 @@ use crate::linalg::{cholesky, dot};
 
 /// Memory for expectations in one number of dimensions.
 pub(super) struct Exact {
+    entries: Entries,
     covariance: Vec<f64>,
     variances: Vec<f64>,
     turned: Vec<f64>,
@@ -17,8 +19,9 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    pub(super) fn new(d: usize) -> Self {
+    pub(super) fn new(d: usize, entries: Entries) -> Self {
         Self {
+            entries,
             covariance: vec![0.0; d * d],
             variances: vec![0.0; d],
             turned: vec![0.0; d * d],
@@ -48,9 +51,16 @@ impl Exact {
         cholesky::solve_factor(d, &q.factor, a);
         whiten(d, q, answer.curvature(), &mut self.turned, b);
         b.iter_mut().step_by(d + 1).for_each(|entry| *entry -= 1.0);
-        let known = |x: &[f64]| Norm { raw: dot(x, x), signal: dot(x, x) };
-        let found =
-            Findings { mean: known(a), scale: known(b), n_pairs: 0, n_lost: 0, is_determined: true, knows_noise: true };
+        let known = |square: f64| Norm { raw: square, signal: square };
+        let found = Findings {
+            mean: known(dot(a, a)),
+            scale: known(self.entries.square(d, b)),
+            n_pairs: 0,
+            n_lost: 0,
+            is_determined: true,
+            knows_noise: true,
+            entries: self.entries,
+        };
         if !gradient.iter().all(|v| v.is_finite()) {
             return Ok(Look::TooManyBad);
         }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::diagonal::Entries;
 use crate::linalg::{axpy, dot};
 use crate::tuning::residual as tuned;
 
@@ -38,6 +39,8 @@ pub(super) struct Findings {
     pub(super) is_determined: bool,
     /// Whether the noise of the mean could be told.
     pub(super) knows_noise: bool,
+    /// Which entries of B were added up in `scale`.
+    pub(super) entries: Entries,
 }
 
 impl Findings {
@@ -53,8 +56,8 @@ impl Findings {
 
     /// The standard error of the nats left: the noise of the squares of so many numbers.
     pub(super) fn error(&self, dim: usize) -> f64 {
-        let d = dim as f64;
-        let independent = if self.is_determined { 0.5 * d * (d + 1.0) } else { (self.n_pairs * self.n_pairs) as f64 };
+        let few = (self.n_pairs * self.n_pairs) as f64;
+        let independent = if self.is_determined { self.entries.count(dim) } else { few };
         self.noise().max(0.0) * (2.0 / independent).sqrt()
     }
 
@@ -157,7 +160,8 @@ mod tests {
                 let mut now = [0.3 + sd * stream.normal(), -0.2 + 2.0 * sd * stream.normal()];
                 let norm = |v: f64| Norm { raw: v * v, signal: v * v };
                 let (mean, scale) = (norm(now[0]), norm(now[1]));
-                let found = Findings { mean, scale, n_pairs, n_lost: 0, is_determined: true, knows_noise: false };
+                let (is_determined, knows_noise, entries) = (true, false, Entries::All);
+                let found = Findings { mean, scale, n_pairs, n_lost: 0, is_determined, knows_noise, entries };
                 last = Some(held.add(1, &found, &mut now));
             }
             let all = last.unwrap();

@@ -65,8 +65,14 @@ impl Whitened {
         Self { mean: block.b().to_vec(), factor }
     }
 
-    pub(in crate::run) fn approximation(&self) -> Result<Approximation, Error> {
-        Approximation::gaussian(self.mean.clone(), Covariance::Full, self.precision())
+    /// The Gaussian with this mean and precision, of which a diagonal one has the diagonal.
+    pub(in crate::run) fn approximation(&self, covariance: Covariance) -> Result<Approximation, Error> {
+        let d = self.mean.len();
+        let precision = match covariance {
+            Covariance::Diagonal => self.factor.iter().step_by(d + 1).map(|entry| entry * entry).collect(),
+            _ => self.precision(),
+        };
+        Approximation::gaussian(self.mean.clone(), covariance, precision)
     }
 
     /// LLᵀ.

@@ -4,6 +4,7 @@
 mod batch;
 mod by_hessians;
 mod by_least_change;
+mod diagonal;
 mod exact;
 mod findings;
 mod gaussian;
@@ -26,6 +27,7 @@ use crate::target::Target;
 use crate::tuning::pace::WILD_SCALE;
 use crate::tuning::residual::COORDINATES_OF_EXPECTATIONS;
 use batch::{Batch, Look};
+use diagonal::{Curvature as AllOfB, Diagonal, Entries};
 use exact::Exact;
 pub(super) use gaussian::{Room, Whitened};
 use pace::{Pace, Source, Verdict};
@@ -42,6 +44,8 @@ pub(super) struct ResidualRun<'t> {
     room: Room,
     /// The whitened gradient: a, then B.
     gradient: Vec<f64>,
+    /// Where coordinates are independent.
+    diagonal: Option<Box<Diagonal>>,
     first_diagonal: Vec<f64>,
 }
 
@@ -52,10 +56,10 @@ enum Looking {
 }
 
 impl Looking {
-    fn new(d: usize, pace: &Pace) -> Self {
+    fn new(d: usize, pace: &Pace, entries: Entries) -> Self {
         match pace.source() {
-            Source::Expectations => Self::Exactly(Exact::new(d)),
-            source => Self::ByDraws(Box::new(Batch::new(d, pace.n_pairs(), source))),
+            Source::Expectations => Self::Exactly(Exact::new(d, entries)),
+            source => Self::ByDraws(Box::new(Batch::new(d, pace.n_pairs(), source, entries))),
         }
     }
 
@@ -81,10 +85,13 @@ pub(super) struct ResidualState {
     q: Whitened,
     pace: Pace,
     best: Option<Best>,
+    /// All of B, where coordinates are independent.
+    #[serde(default)]
+    curvature: Option<AllOfB>,
 }
 
 impl<'t> ResidualRun<'t> {
-    /// A run from the full Gaussian `start`.
+    /// A run from the Gaussian `start`, full or diagonal.
     ///
     /// # Errors
     /// A sentence about the first thing that does not fit together.
@@ -104,10 +111,12 @@ impl<'t> ResidualRun<'t> {
             Curvature::Hessian => Source::Hessians,
             _ => Source::LeastChange,
         };
-        let (q, pace) = (Whitened::of(&start), Pace::new(d, source, &plan));
+        let entries = Entries::of(start.family().covariance);
+        let (q, pace) = (Whitened::of(&start), Pace::new(d, source, entries, &plan));
         Ok(Self {
             evaluator: Evaluator::new(target, None).within(Limits::of(&plan), Clock::at(0.0)),
-            looking: Looking::new(d, &pace),
+            looking: Looking::new(d, &pace, entries),
+            diagonal: (entries == Entries::Diagonal).then(|| Box::new(Diagonal::new(d))),
             room: Room::new(d),
             gradient: vec![0.0; d + d * d],
             first_diagonal: (0..d).map(|i| q.factor[i * d + i]).collect(),
@@ -119,10 +128,15 @@ impl<'t> ResidualRun<'t> {
         })
     }
 
+    /// The same, given up after so many draws.
+    pub(super) fn at_most(self, draws: usize) -> Self {
+        Self { pace: self.pace.at_most(draws), ..self }
+    }
+
     /// What the run has reached, and what that has left to gain.
     pub(super) fn reached(&self) -> Result<(Approximation, Option<(f64, f64)>), Error> {
         let judged = self.best.as_ref();
-        let q = judged.map_or(&self.q, |best| &best.q).approximation()?;
+        let q = judged.map_or(&self.q, |best| &best.q).approximation(self.start.family().covariance)?;
         Ok((q, judged.map(|best| best.remaining)))
     }
 
@@ -189,7 +203,8 @@ impl<'t> Driven<'t> for ResidualRun<'t> {
     fn advance_once(&mut self) -> Result<Step, Error> {
         let (index, before) = (self.pace.step(), self.evaluator.counts());
         if matches!(&self.looking, Looking::ByDraws(batch) if batch.n_pairs() != self.pace.n_pairs()) {
-            self.looking = Looking::new(self.q.mean.len(), &self.pace);
+            let entries = Entries::of(self.start.family().covariance);
+            self.looking = Looking::new(self.q.mean.len(), &self.pace, entries);
         }
         let beta = self.pace.beta();
         let (mut bound, mut remaining, mut taken) = (None, None, 0.0);
@@ -201,7 +216,13 @@ impl<'t> Driven<'t> for ResidualRun<'t> {
         match look {
             Look::Good { elbo, found } => {
                 bound = Some(elbo);
-                let found = self.pace.pool(&self.plan, &found, &mut self.gradient);
+                if let Some(diagonal) = &mut self.diagonal {
+                    diagonal.keep(&found, &mut self.gradient);
+                }
+                let mut found = self.pace.pool(&self.plan, &found, &mut self.gradient);
+                if let Some(diagonal) = &mut self.diagonal {
+                    found = diagonal.turn(&found, &mut self.gradient);
+                }
                 let judged = (found.remaining(), found.error(self.q.mean.len()));
                 remaining = Some(judged);
                 let verdict = self.pace.judge(&self.plan, &found, &self.gradient, elbo.0);
@@ -209,7 +230,10 @@ impl<'t> Driven<'t> for ResidualRun<'t> {
                 if verdict == Verdict::Move {
                     let lengths = self.pace.lengths(&found, &self.gradient);
                     let (a, b) = self.gradient.split_at(self.q.mean.len());
-                    let moved = self.q.advance(a, lengths.mean, b, lengths.scale, &mut self.room);
+                    let moved = match &mut self.diagonal {
+                        Some(diagonal) => diagonal.advance(&mut self.q, &self.gradient, lengths.mean, lengths.scale),
+                        None => self.q.advance(a, lengths.mean, b, lengths.scale, &mut self.room),
+                    };
                     taken = if moved { lengths.mean.min(lengths.scale) } else { 0.0 };
                     if !moved || self.is_wild() {
                         self.pace.give_up();
@@ -225,6 +249,10 @@ impl<'t> Driven<'t> for ResidualRun<'t> {
                 self.q.narrow();
                 self.pace.skip();
             }
+        }
+        let is_held = self.pace.is_held();
+        if let Some(diagonal) = self.diagonal.as_mut().filter(|_| !is_held) {
+            diagonal.clear();
         }
         let counts = self.evaluator.counts();
         Ok(Step {
@@ -258,7 +286,8 @@ impl<'t> Driven<'t> for ResidualRun<'t> {
     }
 
     fn content(&self) -> Content {
-        let state = ResidualState { q: self.q.clone(), pace: self.pace.clone(), best: self.best.clone() };
+        let curvature = self.diagonal.as_ref().map(|diagonal| diagonal.curvature.clone());
+        let state = ResidualState { q: self.q.clone(), pace: self.pace.clone(), best: self.best.clone(), curvature };
         Content::Residual(Box::new(state))
     }
 
@@ -273,6 +302,13 @@ impl<'t> Driven<'t> for ResidualRun<'t> {
         }
         if let Some(problem) = state.pace.problem(self.q.mean.len()) {
             return Err(journal::never_kept(problem));
+        }
+        if let Some(diagonal) = &mut self.diagonal {
+            let curvature = state.curvature.filter(|curvature| curvature.is_sound(self.q.mean.len()));
+            let Some(curvature) = curvature else {
+                return Err(journal::never_kept("what it has seen of its state cannot be"));
+            };
+            diagonal.curvature = curvature;
         }
         (self.q, self.pace, self.best) = (state.q, state.pace, state.best);
         Ok(())

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::batch::n_parts;
+use super::diagonal::Entries;
 use super::findings::{Findings, Held};
 use crate::linalg::dot;
 use crate::plan::{MOST_DRAWS, Plan};
@@ -87,10 +88,15 @@ pub(super) struct Pace {
     converged: bool,
     wild: bool,
     before: Option<Before>,
+    /// Draws so far, and how many of them another way to go on waits for.
+    #[serde(default)]
+    drawn: usize,
+    #[serde(default)]
+    most_drawn: Option<usize>,
 }
 
 impl Pace {
-    pub(super) fn new(dim: usize, source: Source, plan: &Plan) -> Self {
+    pub(super) fn new(dim: usize, source: Source, entries: Entries, plan: &Plan) -> Self {
         let mut pace = Self {
             dim,
             source,
@@ -110,15 +116,23 @@ impl Pace {
             converged: false,
             wild: false,
             before: None,
+            drawn: 0,
+            most_drawn: None,
         };
         pace.n_pairs = match source {
-            Source::LeastChange if dim > tuned::FEW_COORDINATES => {
+            // All of B is needed from the first step on where the mean steps by it.
+            Source::LeastChange if dim > tuned::FEW_COORDINATES && entries == Entries::All => {
                 let enough = dim.div_ceil(tuned::FIRST_SHARE).max(2 * tuned::FEWEST_PAIRS);
                 in_parts(source, dim, enough.max(plan.n_draws.div_ceil(2)))
             }
             _ => pace.fewest_pairs(plan),
         };
         pace
+    }
+
+    /// The same, until it has taken so many draws: what so few at a time do not settle is for another to go on with.
+    pub(super) fn at_most(self, draws: usize) -> Self {
+        Self { most_drawn: Some(draws), ..self }
     }
 
     /// Pairs of a step that is about more than the mean, at least.
@@ -141,6 +155,7 @@ impl Pace {
             () if self.step > u64::MAX / 4 || self.sharp_draws > usize::MAX / 4 => Some("its steps cannot be"),
             () if !(self.curved >= tuned::LEAST_CURVING && self.curved <= 1.0) => Some("its bound cannot curve so"),
             () if !self.held.is_sound(dim) => Some("what it has seen of its state cannot be"),
+            () if self.drawn > usize::MAX / 4 => Some("its draws cannot be"),
             () if self.skipped.max(self.idle) > most_in_a_row => Some("its steps cannot be"),
             () if !(self.beta.min(self.longest) > 0.0 && self.beta.max(self.longest) <= 1.0) => {
                 Some("the length of its steps cannot be")
@@ -158,6 +173,11 @@ impl Pace {
 
     pub(super) fn n_pairs(&self) -> usize {
         self.n_pairs
+    }
+
+    /// Whether something was seen of the present state.
+    pub(super) fn is_held(&self) -> bool {
+        self.held.n_looks > 0
     }
 
     pub(super) fn beta(&self) -> f64 {
@@ -334,6 +354,7 @@ impl Pace {
     pub(super) fn stay(&mut self, plan: &Plan, found: &Findings) {
         self.step += 1;
         self.skipped = 0;
+        self.drawn += 2 * self.n_pairs;
         let missing = (self.draws_to_believe(plan, found) / 2).saturating_sub(found.n_pairs);
         let quiet = tuned::BELIEVED_NOISE * self.tolerance(plan);
         let factor = (found.noise() / quiet - 1.0).clamp(0.0, tuned::GROWTH.1);
@@ -345,6 +366,7 @@ impl Pace {
     pub(super) fn after_step(&mut self, plan: &Plan, found: &Findings) {
         self.step += 1;
         self.skipped = 0;
+        self.drawn += 2 * self.n_pairs;
         self.held.clear();
         let determined = self.determining();
         if self.n_pairs < determined {
@@ -388,7 +410,7 @@ impl Pace {
             Some(StopReason::Diverged)
         } else if self.skipped >= LOST_STEPS {
             Some(StopReason::BadEvaluations)
-        } else if self.idle >= self.patience() {
+        } else if self.idle >= self.patience() || self.most_drawn.is_some_and(|most| self.drawn > most) {
             Some(StopReason::Stagnated)
         } else if self.step >= plan.stop.max_steps {
             Some(StopReason::MaxSteps)

@@ -8,7 +8,7 @@ use crate::random::{Purpose, Stream};
 use crate::target::{About, Answer, Ask, Covariance, Offers, TargetError};
 
 /// Another target with its Hessian hidden.
-struct GradientsOnly<T>(T);
+pub(super) struct GradientsOnly<T>(pub(super) T);
 
 impl<T: Target> Target for GradientsOnly<T> {
     fn about(&self) -> About {
@@ -22,7 +22,7 @@ impl<T: Target> Target for GradientsOnly<T> {
 }
 
 /// A correlated Gaussian with its mean and precision.
-fn gaussian(d: usize) -> (GradientsOnly<Gaussian>, Vec<f64>, Vec<f64>) {
+pub(super) fn gaussian(d: usize) -> (GradientsOnly<Gaussian>, Vec<f64>, Vec<f64>) {
     let mut stream = Stream::open(5, Purpose::Sample, d as u64, 0);
     let root: Vec<f64> = (0..d * d).map(|_| stream.normal()).collect();
     let mean: Vec<f64> = (0..d).map(|_| stream.normal()).collect();
@@ -36,7 +36,7 @@ fn gaussian(d: usize) -> (GradientsOnly<Gaussian>, Vec<f64>, Vec<f64>) {
     (GradientsOnly(Gaussian::new(mean.clone(), precision.clone()).unwrap()), mean, precision)
 }
 
-fn run_to_end(run: &mut ResidualRun<'_>) -> StopReason {
+pub(super) fn run_to_end(run: &mut ResidualRun<'_>) -> StopReason {
     drive(run, &mut Fitting::unkept(&mut |_| ControlFlow::Continue(()))).unwrap()
 }
 

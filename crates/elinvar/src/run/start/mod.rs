@@ -106,6 +106,7 @@ pub(super) fn start_in(
     let gaussian = Family { kind: Kind::Gaussian, ..family };
     let scouts = matches!(family.kind, Kind::Gaussian | Kind::Auto) && about.prior.shared().is_none();
     let by_gradients = !about.offers.hessian || plan.curvature == Curvature::LeastChange;
+    let scouts = scouts && family.covariance == Covariance::Full;
     if scouts && by_gradients && !is_printed && plan.goes_by_residuals(target, gaussian)? {
         let Scouted { approximation, found, counts, .. } = scout(fit.evaluator(target, plan), plan.seed)?;
         fit.counts += counts;
