@@ -371,4 +371,15 @@ mod tests {
         let one = Table::from_csv("t.csv", b"y\n1\n1\n", &Columns::All).unwrap();
         assert_eq!(RegressionData::columns(&one, Outcome::Binary).unwrap().y, [1.0, 1.0]);
     }
+
+    /// Texts and numbers alike, where the reading says that the column is a category.
+    #[test]
+    fn classes_of_a_single_column_are_positions_among_their_levels() {
+        let how = Selection::new("y", Outcome::Classes).reading(Path::new("t.csv")).unwrap();
+        for (text, levels) in [("y\nsouth\nnorth\nsouth\n", "north south"), ("y\n7\n2\n7\n", "2 7")] {
+            let table = Table::from_csv_with("t.csv", text.as_bytes(), &how).unwrap();
+            let data = RegressionData::columns(&table, Outcome::Classes).unwrap();
+            assert_eq!((data.y.as_slice(), data.classes.join(" ")), ([1.0, 0.0, 1.0].as_slice(), levels.into()));
+        }
+    }
 }
