@@ -12,18 +12,29 @@ True
 (1000,)
 """
 
+from typing import TYPE_CHECKING
+
 from ._elinvar import Stop, __version__
 from ._families import family
 from ._fit import Fit, compare, fit, fit_in_background, load
 from ._model import Model, from_address, from_batch, from_function
 from ._recognise import as_model
 from ._table import TableFit, fit_example, fit_table
+from ._verdict import Verdict
+
+if TYPE_CHECKING:
+    from .jax import from_jax
+    from .numpyro import from_numpyro
+    from .pymc import from_pymc
+    from .stan import from_stan
+    from .torch import from_torch
 
 __all__ = [
     "Fit",
     "Model",
     "Stop",
     "TableFit",
+    "Verdict",
     "__version__",
     "as_model",
     "compare",

@@ -43,7 +43,7 @@ def to_arviz(fit: Fit, n: int, seed: int) -> Any:
         "inference_library": "elinvar",
         "inference_library_version": __version__,
         "family": record["family"],
-        "verdict": fit.verdict or "",
+        "verdict": str(fit.verdict or ""),
         "reason": fit.reason or "",
         "given_by": fit.given_by,
         "gradients": record["gradients"],

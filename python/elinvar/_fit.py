@@ -17,8 +17,9 @@ from ._model import Arrays, Model, indexed
 from ._packing import packed, unpacked
 from ._progress import Progress
 from ._recognise import as_model
+from ._regression import Regression
+from ._verdict import TRUSTED, Verdict
 
-_TRUSTED = "trust"
 _JUDGED_DRAWS = 10_000
 
 
@@ -32,30 +33,42 @@ def fit(
     max_gradients: int | None = None,
     restarts: int = 1,
     correct: bool | None = None,
+    mean_within: float | None = None,
     progress: bool = True,
     callback: Callable[[Mapping[str, Any]], object] | None = None,
     stop: _elinvar.Stop | None = None,
     args: tuple = (),
     kwargs: Mapping[str, Any] | None = None,
+    dim: int | None = None,
+    start: Any = None,
+    data: Any = None,
 ) -> Fit:
     """Fits ``family`` to ``model``, corrects it where that is needed, and judges the answer.
 
-    ``model`` is a PyMC or Bambi model, a NumPyro function (with ``args`` and ``kwargs``), or what one of the functions
-    ``elinvar.from_...`` has made. ``family`` is a name, or ``elinvar.family(name, ...)`` for one with options.
+    ``model`` is a PyMC or Bambi model, a NumPyro function (with ``args`` and ``kwargs``), a Stan program (with
+    ``data``), a log density of ``dim`` coordinates (by PyTorch, JAX, a ``cfunc`` of numba, or NumPy on batches) or of a
+    tree of JAX like ``start``, or what one of the functions ``elinvar.from_...`` has made, which know more. ``family``
+    is a name, or ``elinvar.family(name, ...)`` for one with options.
 
-    ``tolerance`` is in nats. ``max_seconds`` and ``max_gradients`` are limits of fit and chains together. Under ``auto``
-    chains on the model correct what importance weights do not confirm; ``correct=True`` asks for them in any case and
-    for every family, ``correct=False`` gives the approximation as it is. ``callback`` is called with a dictionary about
-    the last step, or about the last round of chains, at most ten times a second; an exception that it raises ends the
-    fit. Ctrl-C, or ``stop.pull()`` from another thread, ends the fit with what it has.
+    ``tolerance`` is in nats. ``max_seconds`` and ``max_gradients`` are limits of fit and chains together. Under
+    ``auto`` chains on the model correct what importance weights do not confirm; ``correct=True`` asks for them in any
+    case and for every family, ``correct=False`` gives the approximation as it is. ``mean_within=0.02`` lets chains go
+    on until every mean is within so many standard deviations, where a verdict asks for 0.1. ``callback`` is called with
+    a dictionary about the last step, or about the last round of chains, at most ten times a second; an exception that
+    it raises ends the fit. Ctrl-C, or ``stop.pull()`` from another thread, ends the fit with what it has.
     """
-    made = as_model(model, args, dict(kwargs or {}))
+    made = as_model(model, args, dict(kwargs or {}), dim=dim, start=start, data=data)
     named = family if family.startswith("{") else family_with_options(family)
     limits: dict[str, Any] = {"remaining_nats": float(tolerance)}
     if max_seconds is not None:
         limits["max_seconds"] = float(max_seconds)
     if max_gradients is not None:
         limits["max_evaluations"] = int(max_gradients)
+    if mean_within is not None:
+        limits["mean_within"] = float(mean_within)
+    for name, value in [("tolerance", tolerance), ("max_seconds", max_seconds), ("mean_within", mean_within)]:
+        if value is not None and not np.isfinite(value):
+            raise ValueError(f"{name} must be a finite number, not {value}")
     asked = {None: "where_needed", True: "always", False: "never"}[correct]
     plan = json.dumps({"seed": seed, "restarts": restarts, "stop": limits, "correct": asked})
     handle = _elinvar.Stop() if stop is None else stop
@@ -123,9 +136,13 @@ class Fit:
     # The verdict.
 
     @property
-    def verdict(self) -> str | None:
-        """``trust``, ``trust_means_only``, ``do_not_trust``, or nothing for a fit that was interrupted."""
-        return self.record.get("verdict")
+    def verdict(self) -> Verdict | None:
+        """``trust``, ``trust_means_only``, ``do_not_trust``, or nothing for a fit that was interrupted.
+
+        It is a word that knows why: ``fit.verdict.trusted``, ``fit.verdict.reason``, ``fit.verdict.numbers``.
+        """
+        record = self.record
+        return Verdict(record["verdict"], record) if "verdict" in record else None
 
     @property
     def reason(self) -> str | None:
@@ -135,7 +152,7 @@ class Fit:
     @property
     def trusted(self) -> bool:
         """Whether every mean is within 0.1 sd and every sd within 15 %, as far as can be seen."""
-        return self.verdict == _TRUSTED
+        return self.verdict == TRUSTED
 
     @property
     def interrupted(self) -> bool:
@@ -159,16 +176,19 @@ class Fit:
         """Where the answers come from: ``chains`` on the model, importance ``weights``, or the ``approximation``."""
         return self.record["given_by"]
 
-    def draws(self, n: int = 4000, seed: int = 1) -> np.ndarray:
-        """Points z of shape (n, d) from where the answers come from.
+    def draws(self, n: int = 4000, seed: int = 1, *, weighted: bool = True) -> np.ndarray:
+        """Points z of shape (n, d) from where the answers come from; ``weighted=False``: of the approximation as it is.
 
         Weighted draws need the model: a fit that was loaded without it has draws of the approximation.
         """
+        if not weighted:
+            return self._core.sample(n, seed)[0]
         return self._core.draws(n, seed, None if self.model is None else self.model.core)
 
-    def sample(self, n: int = 4000, seed: int = 1) -> Arrays:
-        """Draws of the user's variables, each of shape (n, ...)."""
-        return self._variables(self.draws(n, seed))
+    def sample(self, n: int = 4000, seed: int = 1, *, weighted: bool = True) -> Arrays:
+        """Draws of the user's variables, each of shape (n, ...): of the answer, which chains or importance weights have
+        corrected, or with ``weighted=False`` of the approximation as it is."""
+        return self._variables(self.draws(n, seed, weighted=weighted))
 
     def __getitem__(self, name: str) -> np.ndarray:
         """4000 draws of one variable, the same as ``fit.sample()[name]``."""
@@ -211,8 +231,8 @@ class Fit:
         """Name, mean, sd and 5, 50 and 95 % quantiles of every number, on the scale of the user's variables.
 
         A variable that is a coordinate of the fit has the numbers of the answer with their errors (``mean_se``, ...);
-        the others are summaries of draws, and so are further ``quantiles``: ``(0.025, 0.975)`` adds ``q2.5`` and
-        ``q97.5``.
+        the others are summaries of draws, their means by regression on the coordinates where chains know the means of
+        these better than draws do. So are further ``quantiles``: ``(0.025, 0.975)`` adds ``q2.5`` and ``q97.5``.
         """
         if not all(0 < p < 1 for p in quantiles):
             raise ValueError(f"quantiles are between 0 and 1, as 0.025 is; these are {tuple(quantiles)}")
@@ -221,6 +241,7 @@ class Fit:
         z = self.draws(n, seed)
         rows, names = [], self._core.names
         first = 0 if self.model is None else self.model.first_index
+        regression = Regression(z, list(exact.values())) if self.given_by == "chains" else None
         for name, values in self._variables(z).items():
             flat = values.reshape(len(values), -1)
             for label, column in zip(indexed(name, values.shape[1:], first), flat.T, strict=True):
@@ -230,7 +251,8 @@ class Fit:
                     rows.append(known | added)
                     continue
                 q5, q50, q95 = np.quantile(column, [0.05, 0.5, 0.95])
-                row = {"name": label, "mean": column.mean(), "sd": column.std(ddof=1), "q5": q5, "q50": q50, "q95": q95}
+                mean = column.mean() if regression is None else regression.mean_of(column)
+                row = {"name": label, "mean": mean, "sd": column.std(ddof=1), "q5": q5, "q50": q50, "q95": q95}
                 rows.append({key: value if key == "name" else float(value) for key, value in row.items()} | added)
         return rows
 

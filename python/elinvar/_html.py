@@ -32,8 +32,9 @@ def page(fit: Fit) -> str:
     more = f"<p><small>and {len(rows) - _MOST_ROWS} more: fit.summary()</small></p>" if len(rows) > _MOST_ROWS else ""
     found = "".join(f"<li>{escape(mode_line(mode))}</li>" for mode in fit.modes)
     modes = f"<ul>{found}</ul>" if found else ""
-    # No background and no colour of text but the verdict's: both come from the notebook.
+    # No background and no colour of text but the verdict's: both come from the notebook. Tables have to be told where a
+    # page is shown as browsers of old did, which is what a frame without a doctype is.
     return (
         f"<div><p><span style='color:{colour};font-weight:600'>{word}.</span> {escape(fit.reason or '')}</p>"
-        f"{modes}<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
+        f"{modes}<table style='color:inherit'><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
     )

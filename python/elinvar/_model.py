@@ -126,6 +126,10 @@ def from_batch(
 
     said = False
 
+    # Fits look at places so far out that exponentials overflow there. What comes of it is dropped and counted.
+    quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+    @quiet
     def both(z):
         nonlocal said
         value, gradient = _pair(log_density_and_gradient(z), "log densities (n,) and gradients (n, d)")
@@ -134,9 +138,11 @@ def from_batch(
             _warn_of_single_precision(value, gradient)
         return np.asarray(value, dtype=np.float64), np.asarray(gradient, dtype=np.float64)
 
+    @quiet
     def value(z):
         return np.asarray(log_density(z), dtype=np.float64)
 
+    @quiet
     def second(z):
         return np.asarray(hessian(z), dtype=np.float64)
 

@@ -53,7 +53,8 @@ class Progress:
         elif self._way == "notebook":
             from IPython.display import HTML, display
 
-            line = HTML(f"<small>{_line(step)}</small>")
+            # Browsers show two spaces as one.
+            line = HTML(f"<small>{_line(step).replace('  ', ' · ')}</small>")
             if self._shown is None:
                 self._shown = display(line, display_id=True)
             else:

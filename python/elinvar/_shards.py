@@ -8,6 +8,8 @@ the shards' numbers, by pairs, so that the bits do not depend on where shards ar
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +34,23 @@ class Summary:
     squares: np.ndarray
     least: np.ndarray
     most: np.ndarray
+
+
+class Rows:
+    """Columns and target as a table that ``table`` takes, where there is no DataFrame."""
+
+    def __init__(self, names: Sequence[str], x: Any, y: Any, target: str):
+        self.columns = [*names, target]
+        x, y = np.asarray(x), np.asarray(y)
+        if x.ndim != 2 or y.shape != (len(x),) or x.shape[1] != len(names):
+            raise ValueError(f"features of shape {x.shape} do not go with a target of shape {y.shape}")
+        self._of = dict(zip(self.columns, [*x.T, y], strict=True))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._of[name]
+
+    def __len__(self) -> int:
+        return len(self._of[self.columns[-1]])
 
 
 def table(part: Any, features: Sequence[str] | None, target: str) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
@@ -84,10 +103,21 @@ class Plan:
     prior_mean: np.ndarray
     prior_sd: np.ndarray
     noise: tuple[str, float] | None
+    # What is subtracted from the target of a linear regression, and what the rest is divided by.
+    origin: float
+    unit: float
+    # By which a journal tells these shards from others.
+    subject: str
 
     @staticmethod
-    def of(model: str, target: str, summaries: Sequence[Summary], prior_sd: float | None) -> Plan:
-        """The plan for these shards, in their order."""
+    def of(
+        model: str, target: str, summaries: Sequence[Summary], prior_sd: float | None, standardized: bool = False
+    ) -> Plan:
+        """The plan for these shards, in their order.
+
+        ``prior_sd`` holds for coefficients in the units of the columns or, if ``standardized``, for those of columns
+        (and of the target of a linear regression) with mean 0 and standard deviation 1.
+        """
         if model not in MODELS:
             raise ValueError(f"there is no regression {model!r} over shards; there are {', '.join(MODELS)}")
         if not summaries:
@@ -116,7 +146,12 @@ class Plan:
             raise ValueError(f"column {name!r} is {least[constant[0]]:g} in every row, like the intercept; leave it out")
         sd = np.sqrt(squares / max(n - 1, 1))
         d = len(first.columns)
-        if prior_sd is not None:
+        origin, unit = 0.0, 1.0
+        if standardized:
+            sd = np.sqrt(squares / n)
+            shift, scale, centre, width, noise = mean[:-1], sd[:-1], 0.0, float(prior_sd), ("half_cauchy", 1.0)
+            origin, unit = (mean[-1], sd[-1]) if model == "linear" else (origin, unit)
+        elif prior_sd is not None:
             shift, scale, centre, width = np.zeros(d), np.ones(d), 0.0, float(prior_sd)
             noise = ("half_cauchy", 2.5)
         else:
@@ -127,7 +162,24 @@ class Plan:
         prior_mean = np.concatenate([[centre], np.zeros(d)])
         prior_noise = noise if model == "linear" else None
         widths = np.full(d + 1, width)
-        return Plan(model, target, first.columns, shift, scale, least[-1], n, prior_mean, widths, prior_noise)
+        known = (of.rows.to_bytes(8, "little") + of.mean.tobytes() + of.squares.tobytes() for of in summaries)
+        settings = repr((model, target, first.columns, prior_sd, standardized, len(summaries)))
+        subject = hashlib.sha256(settings.encode() + b"".join(known)).hexdigest()
+        return Plan(
+            model,
+            target,
+            first.columns,
+            shift,
+            scale,
+            least[-1],
+            n,
+            prior_mean,
+            widths,
+            prior_noise,
+            origin,
+            unit,
+            subject,
+        )
 
     @property
     def names(self) -> list[str]:
@@ -137,16 +189,16 @@ class Plan:
     def core(self, x: np.ndarray, y: np.ndarray) -> Any:
         """The compiled model of some rows."""
         scaled = np.column_stack([np.ones(len(y)), (x - self.shift) / self.scale])
-        y = np.where(y == self.low, -1.0, 1.0) if self.model == "logistic" else y
+        y = np.where(y == self.low, -1.0, 1.0) if self.model == "logistic" else (y - self.origin) / self.unit
         prior = (self.prior_mean.tolist(), self.prior_sd.tolist())
         return _elinvar.Model.part(self.model, self.names, scaled, y, prior, self.noise, self.rows)
 
     def expand(self, z: np.ndarray) -> dict[str, np.ndarray]:
         """Coefficients in the units of the columns, and sigma."""
-        slopes = z[:, 1 : len(self.columns) + 1] / self.scale
-        variables = {"intercept": z[:, 0] - slopes @ self.shift}
+        slopes = self.unit * z[:, 1 : len(self.columns) + 1] / self.scale
+        variables = {"intercept": self.origin + self.unit * z[:, 0] - slopes @ self.shift}
         variables |= {name: slopes[:, j].copy() for j, name in enumerate(self.columns)}
-        return variables | ({"sigma": np.exp(z[:, -1])} if self.model == "linear" else {})
+        return variables | ({"sigma": self.unit * np.exp(z[:, -1])} if self.model == "linear" else {})
 
 
 class Shard:
@@ -172,9 +224,20 @@ class Shard:
         return 2 * (self._made[1].nbytes + self._made[2].nbytes)
 
 
-def model(plan: Plan, shards: int, ask: Callable[[bytes], Iterable[tuple[int, bytes]]], kind: str) -> Model:
-    """A model of shards: ``ask`` has every one answer a request, and gives their numbers and answers in any order."""
+def model(
+    plan: Plan,
+    shards: int,
+    ask: Callable[[bytes], Iterable[tuple[int, bytes]]],
+    kind: str,
+    journal: str | os.PathLike | None = None,
+) -> Model:
+    """A model of shards: ``ask`` has every one answer a request, and gives their numbers and answers in any order.
+
+    Sums are kept in the file ``journal``: a fit that was ended, by whatever, and begins again with the same shards asks
+    for none of them twice, and comes to the same bits.
+    """
     # What one row says of itself is what all say.
     one = plan.core((plan.shift + plan.scale)[None, :], np.array([1.0 if plan.model == "poisson" else plan.low]))
-    core = _elinvar.Model.shards(one, shards, plan.rows, ask)
+    kept = None if journal is None else (os.fspath(journal), plan.subject)
+    core = _elinvar.Model.shards(one, shards, plan.rows, ask, kept)
     return Model(core, core.names, plan.expand, kind=kind)

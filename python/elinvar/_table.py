@@ -34,7 +34,8 @@ class TableFit(Fit):
             file.write(self._shown.html)
 
     def __str__(self) -> str:
-        return self.page
+        # `print` ends the last line, as the command line does.
+        return self.page.removesuffix("\n")
 
 
 def fit_table(

@@ -1,5 +1,6 @@
 """Bayesian regressions as estimators of scikit-learn.
 
+Dask DataFrames and arrays are fitted where they are, with an intercept and labels 0 and 1 or -1 and 1.
 Features are brought to mean 0 and standard deviation 1 inside, and so is the outcome of a linear regression; there every
 coefficient has the prior N(0, prior_sd²). Results are in the units of the data.
 """
@@ -15,6 +16,7 @@ from . import _elinvar
 from ._fit import Fit, fit
 from ._missing import needs
 from ._model import Model, from_batch
+from .dask import is_collection
 
 needs("sklearn", "sklearn")
 
@@ -46,6 +48,47 @@ class _Regression(BaseEstimator):
         self.seed = seed
         self.max_seconds = max_seconds
 
+    def _fit_parts(self, x: Any, y: Any) -> Any:
+        """Fits Dask collections, whose rows stay on their workers; returns how columns were scaled."""
+        from .dask import fit_parts, parts_of
+
+        if not self.fit_intercept:
+            raise ValueError("fit_intercept=False does not go with Dask collections; center the columns")
+        if hasattr(x, "columns"):
+            names = [str(name) for name in x.columns]
+            self.feature_names_in_ = np.array(names, dtype=object)
+        else:
+            names = [f"x{i}" for i in range(x.shape[1])]
+        self.n_features_in_ = len(names)
+        target = next(name for name in ("y", "target", "outcome", "_y") if name not in names)
+        options = {"seed": self.seed, "max_seconds": self.max_seconds, "progress": False}
+        parts = parts_of(x, y, names, target)
+        self.fit_ = fit_parts(
+            self._likelihood, parts, target, prior_sd=self.prior_sd, standardized=True, family=self.family, **options
+        )
+        plan = self.fit_.plan
+        self._keep(len(names), plan.shift, plan.scale, plan.unit, plan.origin)
+        return plan
+
+    def _over_parts(self, x: Any, predict: Any, columns: int = 0) -> Any:
+        """A Dask array of what ``predict`` gives for every part of a Dask collection."""
+        import dask.array as da
+
+        check_is_fitted(self, "fit_")
+        x = x.rechunk({1: -1}) if hasattr(x, "rechunk") else x.to_dask_array()
+        names = getattr(self, "feature_names_in_", None)
+
+        def of_part(part: np.ndarray) -> np.ndarray:
+            with warnings.catch_warnings():
+                # The columns were in their order where they had names.
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+                return predict(part)
+
+        if names is not None and x.shape[1] != len(names):
+            raise ValueError(f"X has {x.shape[1]} features, but was fitted with {len(names)}")
+        kept = {"chunks": (x.chunks[0], (columns,))} if columns else {"drop_axis": 1}
+        return da.map_blocks(of_part, x, dtype=np.float64, meta=np.empty((0,) * (1 + (columns > 0))), **kept)
+
     def _fit_scaled(self, x: np.ndarray, outcome: np.ndarray, unit: float, origin: float) -> None:
         """Fits ``(outcome - origin) / unit`` and brings the draws back."""
         if not self.prior_sd > 0:
@@ -60,11 +103,15 @@ class _Regression(BaseEstimator):
             names = ["intercept", *names]
         model = self._model(np.ascontiguousarray(scaled), (outcome - origin) / unit, names)
         self.fit_: Fit = fit(model, self.family, seed=self.seed, max_seconds=self.max_seconds, progress=False)
+        self._keep(x.shape[1], centre, width, unit, origin)
+
+    def _keep(self, n_columns: int, centre: np.ndarray, width: np.ndarray, unit: float, origin: float) -> None:
+        """Keeps the verdict, and draws of the coefficients in the units of the data."""
         self.verdict_ = self.fit_.verdict
         self.reason_ = self.fit_.reason
         z = self.fit_.draws(self.n_draws, self.seed)
         first = int(self.fit_intercept)
-        slopes = unit * z[:, first : first + x.shape[1]] / width
+        slopes = unit * z[:, first : first + n_columns] / width
         intercepts = origin + (unit * z[:, 0] if self.fit_intercept else 0.0) - slopes @ centre
         self._slopes, self._intercepts = slopes, np.broadcast_to(intercepts, (len(z),))
         self._means = slopes.mean(axis=0), float(np.mean(self._intercepts))
@@ -92,6 +139,11 @@ class BayesianLinearRegression(RegressorMixin, _Regression):
 
     def fit(self, X, y):  # noqa: N803 the name that scikit-learn has
         """Fits the regression; ``verdict_`` and ``reason_`` say whether to trust it."""
+        if is_collection(X):
+            self._fit_parts(X, y)
+            self.coef_, self.intercept_ = self._means
+            self.sigma_ = float(self._noise.mean())
+            return self
         x, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         unit = float(np.std(y)) or 1.0
         self._fit_scaled(x, np.asarray(y, dtype=np.float64), unit, float(np.mean(y)) if self.fit_intercept else 0.0)
@@ -101,6 +153,8 @@ class BayesianLinearRegression(RegressorMixin, _Regression):
 
     def predict(self, X, return_std: bool = False):  # noqa: N803
         """The mean of new outcomes and, if asked, their standard deviations."""
+        if is_collection(X) and not return_std:
+            return self._over_parts(X, self.predict)
         predictors = self._predictors(X)
         mean = predictors.mean(axis=0)
         if not return_std:
@@ -115,6 +169,12 @@ class BayesianLogisticRegression(ClassifierMixin, _Regression):
 
     def fit(self, X, y):  # noqa: N803
         """Fits the regression; ``verdict_`` and ``reason_`` say whether to trust it."""
+        if is_collection(X):
+            plan = self._fit_parts(X, y)
+            self.classes_ = np.array([int(plan.low), 1])
+            slopes, intercept = self._means
+            self.coef_, self.intercept_ = slopes[None], np.array([intercept])
+            return self
         x, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, which = np.unique(y, return_inverse=True)
@@ -130,6 +190,8 @@ class BayesianLogisticRegression(ClassifierMixin, _Regression):
 
     def predict_proba(self, X):  # noqa: N803
         """Probabilities of both classes, of shape (rows, 2)."""
+        if is_collection(X):
+            return self._over_parts(X, self.predict_proba, 2)
         second = (1.0 / (1.0 + np.exp(-np.clip(self._predictors(X), -700, 700)))).mean(axis=0)
         return np.column_stack([1.0 - second, second])
 
@@ -140,6 +202,8 @@ class BayesianLogisticRegression(ClassifierMixin, _Regression):
 
     def predict(self, X):  # noqa: N803
         """The more probable class."""
+        if is_collection(X):
+            return self._over_parts(X, self.predict)
         second = self.predict_proba(X)[:, 1]
         return self.classes_[(second > 0.5).astype(int)]
 
@@ -160,6 +224,10 @@ class BayesianPoissonRegressor(RegressorMixin, _Regression):
 
     def fit(self, X, y):  # noqa: N803
         """Fits the regression; ``verdict_`` and ``reason_`` say whether to trust it."""
+        if is_collection(X):
+            self._fit_parts(X, y)
+            self.coef_, self.intercept_ = self._means
+            return self
         x, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         if (y < 0).any():
@@ -185,6 +253,8 @@ class BayesianPoissonRegressor(RegressorMixin, _Regression):
 
     def predict(self, X):  # noqa: N803
         """The mean of new counts."""
+        if is_collection(X):
+            return self._over_parts(X, self.predict)
         return np.exp(np.clip(self._predictors(X), -700, 700)).mean(axis=0)
 
     def __sklearn_tags__(self):

@@ -9,6 +9,8 @@ import argparse
 import json
 import multiprocessing
 import pathlib
+import resource
+import signal
 import sys
 import time
 import traceback
@@ -25,8 +27,10 @@ MODULES = {
     "stan": ("stan_models",),
 }
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "benches"))
-HEAD = ("| model | what it is | d | verdict | gradients | mean | sd |", "|---|---|---|---|---|---|---|")
+HEAD = ("| model | what it is | d | verdict | gradients | mean | sd | width |", "|---|---|---|---|---|---|---|---|")
 SECONDS = 60.0
+# Seconds of a processor that a sampler may take, its compiler counted.
+SAMPLER_SECONDS = 60
 PATIENCE = 900.0
 # What a sampler is asked for; more than enough for errors of a few hundredths of an sd.
 CHAINS, TUNE, DRAWS = 2, 700, 1500
@@ -47,8 +51,8 @@ def entries(libraries: set[str]):
     return ENTRIES
 
 
-def one(name: str, sampled: bool) -> dict:
-    """A fit of one model, and how far its means and standard deviations are from those of a sampler."""
+def one(name: str):
+    """A fit of one model; then, if anybody wants it, how far it is from what a sampler finds."""
     import elinvar
 
     from entry import ENTRIES
@@ -62,7 +66,8 @@ def one(name: str, sampled: bool) -> dict:
         fit = elinvar.fit(model, max_seconds=SECONDS, progress=False)
     except Exception as refusal:
         sentence = f"{type(refusal).__name__}: {refusal}"
-        return {"refused": sentence, "seconds": time.perf_counter() - began}
+        yield {"refused": sentence, "seconds": time.perf_counter() - began}
+        return
     found = {
         "dim": model.dim,
         "verdict": fit.verdict,
@@ -78,23 +83,27 @@ def one(name: str, sampled: bool) -> dict:
     found["rows"] = len(fit.rows())
     tree = fit.to_arviz(500)
     found["dims"] = {name: list(value.dims[2:]) for name, value in tree.posterior.data_vars.items()}
-    if sampled:
-        from reference import sample
+    yield found
+    from reference import sample
 
-        began = time.perf_counter()
-        reference = sample(entry, made, model)
-        found["sampler_seconds"] = time.perf_counter() - began
-        found |= compared(entry, fit, reference)
-    return found
+    began = time.process_time()
+    reference = sample(entry, made, model)
+    yield {"sampler_seconds": time.process_time() - began, **compared(entry, fit, reference)}
 
 
 def compared(entry, fit, reference: dict[str, np.ndarray]) -> dict:
-    """The largest distance of a mean in standard deviations, and of log standard deviations."""
+    """The largest distance of a mean in standard deviations, of log standard deviations, and of log widths of the
+    middle 90 %, each with the number that it is of."""
     draws = fit.sample(4000)
     exact = {row["name"]: row for row in fit.rows()}
     from elinvar._model import indexed
 
-    worst = {"mean_error": 0.0, "sd_error": 0.0, "worst": "", "compared": 0}
+    worst: dict = {"compared": 0}
+
+    def see(what: str, error: float, label: str) -> None:
+        if error >= worst.get(what, 0.0):
+            worst.update({what: float(error), f"{what}_of": label})
+
     for name, values in reference.items():
         if name not in draws or (entry.compared is not None and name not in entry.compared):
             continue
@@ -102,29 +111,37 @@ def compared(entry, fit, reference: dict[str, np.ndarray]) -> dict:
         own = draws[name].reshape(len(draws[name]), -1)
         other = values.reshape(-1, own.shape[1])
         for column, label in enumerate(labels):
-            sd = other[:, column].std()
+            there = other[:, column]
+            sd = there.std()
             if sd < 1e-12:
                 continue
-            row = exact.get(label, {"mean": own[:, column].mean(), "sd": own[:, column].std()})
-            away = abs(row["mean"] - other[:, column].mean()) / sd
+            here = own[:, column]
+            row = exact.get(label, {"mean": here.mean(), "sd": here.std()})
             worst["compared"] += 1
-            worst["sd_error"] = max(worst["sd_error"], abs(float(np.log(row["sd"] / sd))))
-            if away > worst["mean_error"]:
-                worst |= {"mean_error": float(away), "worst": label}
+            see("mean_error", abs(row["mean"] - there.mean()) / sd, label)
+            see("sd_error", abs(np.log(row["sd"] / sd)), label)
+            widths = [float(np.diff(np.quantile(column, [0.05, 0.95]))[0]) for column in (here, there)]
+            see("width_error", abs(np.log(widths[0] / widths[1])), label)
     return worst
 
 
 def row(entry, found: dict) -> str:
     """A line of the table."""
     if "died" in found:
-        return f"| {entry.name} | {entry.about} | | **{found['died']}** | | | |"
+        return f"| {entry.name} | {entry.about} | | **{found['died']}** | | | | |"
     if "refused" in found:
-        return f"| {entry.name} | {entry.about} | | {found['refused']} | | | |"
+        return f"| {entry.name} | {entry.about} | | {found['refused']} | | | | |"
     word = {"trust": "trust", "trust_means_only": "means only", "do_not_trust": "do not trust", None: "not judged"}
-    error = f"{found['mean_error']:.2f}" if "mean_error" in found else ""
-    spread = f"{100 * np.expm1(found['sd_error']):.0f} %" if "sd_error" in found else ""
     verdict = word[found["verdict"]]
-    return f"| {entry.name} | {entry.about} | {found['dim']} | {verdict} | {found['gradients']:,} | {error} | {spread} |"
+    head = f"| {entry.name} | {entry.about} | {found['dim']} | {verdict} | {found['gradients']:,} |"
+    if "mean_error" not in found:
+        return f"{head} {found.get('unsampled', '')} | | |"
+
+    def percent(what):
+        size = 100 * np.expm1(found[what])
+        return f"{size:.0f} %" + (f" ({found[f'{what}_of']})" if size > 20 else "")
+
+    return f"{head} {found['mean_error']:.2f} | {percent('sd_error')} | {percent('width_error')} |"
 
 
 def main() -> int:
@@ -166,25 +183,44 @@ def in_process(name: str, sampled: bool) -> dict:
     process = fork.Process(target=_told, args=(name, sampled, there))
     process.start()
     there.close()
+    found: dict = {}
     try:
-        if here.poll(PATIENCE):
-            return here.recv()
-        process.kill()
-        return {"died": f"not over after {PATIENCE:.0f} s"}
+        while True:
+            if not here.poll(PATIENCE):
+                process.kill()
+                return found | ({"unsampled": f"not over after {PATIENCE:.0f} s"} if found else _dead(PATIENCE))
+            found |= here.recv()
     except EOFError:
         process.join()
-        return {"died": f"ended with {process.exitcode} and no word"}
+        if not found:
+            return {"died": f"ended with {process.exitcode} and no word"}
+        if process.exitcode == -signal.SIGXCPU:
+            found["unsampled"] = f"NUTS takes more than {SAMPLER_SECONDS} s"
+        elif process.exitcode:
+            found["unsampled"] = f"NUTS ended with {process.exitcode}"
+        return found
     finally:
         process.join()
 
 
+def _dead(seconds: float) -> dict:
+    return {"died": f"not over after {seconds:.0f} s"}
+
+
 def _told(name: str, sampled: bool, to) -> None:
     warnings.simplefilter("ignore")
+    said = one(name)
     try:
-        to.send(one(name, sampled))
+        to.send(next(said))
     except Exception as error:
         traceback.print_exc()
         to.send({"died": f"{type(error).__name__}: {error}"})
+        return
+    if sampled:
+        used = int(time.process_time()) + 1 + SAMPLER_SECONDS
+        resource.setrlimit(resource.RLIMIT_CPU, (used, used + 60))
+        for more in said:
+            to.send(more)
 
 
 def as_expected(entry, found: dict) -> bool:

@@ -59,6 +59,16 @@ def reference_coordinates():
     return means | {f"eta[{i}]": eta for i, eta in enumerate(etas)}
 
 
+def reference_theta():
+    """Means and sds of the eight theta, likewise: given tau and mu each is normal."""
+    weight, tau, centre, precision, variance = _schools_on_a_grid()
+    share = tau[:, None] ** 2 / variance
+    mean = centre[:, None] + share * (EFFECTS - centre[:, None])
+    spread = share * ERRORS**2 + (1 - share) ** 2 / precision[:, None]
+    means = weight @ mean
+    return means, np.sqrt(weight @ (spread + mean**2) - means**2)
+
+
 def _schools_on_a_grid():
     """Weights of a grid of tau; mean and precision of mu given tau; the variances of the effects."""
     grid = np.linspace(-12, 6, 40_001)

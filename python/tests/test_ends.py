@@ -78,21 +78,31 @@ def test_what_cannot_be_a_model():
         elinvar.from_batch(gaussian, names=["a", "a"])
 
 
-def test_a_missing_package_is_named_with_the_line_that_installs_it(monkeypatch):
-    import builtins
+MISSING = {
+    "jax": ("jax", lambda: elinvar.from_jax(lambda z: z, 0.0)),
+    "numpyro": ("numpyro", lambda: elinvar.from_numpyro(lambda: None)),
+    "pymc": ("pymc", lambda: elinvar.from_pymc(None)),
+    "torch": ("torch", lambda: elinvar.from_torch(lambda z: z, 2)),
+    "bridgestan": ("stan", lambda: elinvar.fit("model.stan", data={})),
+    "arviz_base": ("arviz", lambda: elinvar.fit(gaussian, "gaussian", dim=2, progress=False).to_arviz()),
+}
 
-    real = builtins.__import__
 
-    def without_torch(name, *rest):
-        if name.split(".")[0] == "torch":
-            raise ModuleNotFoundError("No module named 'torch'", name="torch")
-        return real(name, *rest)
-
+@pytest.mark.parametrize("package", MISSING)
+def test_a_missing_package_is_named_with_the_line_that_installs_it(package, monkeypatch):
     import importlib
 
-    monkeypatch.setattr(importlib, "import_module", lambda name: without_torch(name))
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'elinvar\[torch\]'"):
-        elinvar.from_torch(lambda z: z, 2)
+    real = importlib.import_module
+
+    def without(name, *rest):
+        if name.split(".")[0] == package:
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+        return real(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", without)
+    extra, call = MISSING[package]
+    with pytest.raises(ModuleNotFoundError, match=rf"this needs {package}, .* pip install 'elinvar\[{extra}\]'"):
+        call()
 
 
 @pytest.mark.parametrize("place", [30, 300, 940, 1100])

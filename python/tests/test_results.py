@@ -115,6 +115,21 @@ def test_single_precision_is_warned_of_once():
         elinvar.fit(elinvar.from_batch(gaussian, dim=2), "gaussian", progress=False)
 
 
+def test_overflow_far_out_is_nothing_to_warn_of():
+    seen = []
+
+    def watched(z):
+        seen.append(np.abs(z).max())
+        return eight_schools(z)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = elinvar.fit(elinvar.from_batch(watched, names=SCHOOLS), progress=False)
+    assert fit.trusted and max(seen) > 710, "no exponential has overflowed"
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        eight_schools(np.full((1, len(SCHOOLS)), 1e3))
+
+
 def luminance(colour):
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]

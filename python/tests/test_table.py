@@ -21,7 +21,7 @@ def test_the_example_prints_the_page_of_the_command_line():
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     # Seconds differ.
     without = [line for line in fit.page.splitlines() if not line.startswith("time")]
-    assert [line for line in shown.stdout.rstrip("\n").splitlines() if not line.startswith("time")] == without
+    assert [line for line in shown.stdout.splitlines() if not line.startswith("time")] == without
 
 
 @pytest.fixture

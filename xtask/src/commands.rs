@@ -183,11 +183,12 @@ pub(crate) const TASKS: &[Task] = &[
     },
     Task {
         name: "evaluations",
-        argument: Some("[DIR]"),
-        about: "what a Gaussian costs with and without Hessians, on the posteriordb of DIR too; writes docs/evaluations.md",
+        argument: Some("[DIR] [TABLES]"),
+        about: "what a Gaussian costs, on the posteriordb of DIR and the tables of TABLES too; writes docs/evaluations.md",
         commands: |rest| {
-            let folder = rest.first().map(|path| ["--posteriordb", path.as_str()]);
-            vec![check("evaluations", folder.as_ref().map_or(&[], |folder| &folder[..]))]
+            let folders = ["--posteriordb", "--tables"].into_iter().zip(rest);
+            let words: Vec<&str> = folders.flat_map(|(option, path)| [option, path.as_str()]).collect();
+            vec![check("evaluations", &words)]
         },
     },
     Task {

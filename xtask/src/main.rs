@@ -67,6 +67,12 @@ fn main() -> ExitCode {
     if name == "gallery" && rest.is_empty() {
         return ended("gallery", python::gallery());
     }
+    if let ("peers", [collection, tables]) = (name, rest) {
+        return ended("peers", python::peers(collection, tables));
+    }
+    if name == "scale" && rest.iter().all(|argument| argument == "--short") {
+        return ended("scale", python::scale(!rest.is_empty()));
+    }
     let Some(task) = TASKS.iter().find(|task| task.name == name) else {
         eprint!("xtask: there is no task \"{name}\"; choose one of these:\n\n{}", help());
         return ExitCode::from(USAGE);
@@ -137,6 +143,10 @@ fn help() -> String {
     text +=
         &format!("  {:<16} {}\n", "python [--all]", "the Python package: wheel and tests; --all: with every front end");
     text += &format!("  {:<16} {}\n", "gallery", "models of PyMC's, NumPyro's and Stan's galleries; docs/gallery.md");
+    let about = "gradients of elinvar and of its peers, on posteriordb and tables; docs/peers.md";
+    text += &format!("  {:<16} {about}\n", "peers DIR TABLES");
+    let about = "rows beyond memory and one machine, against reading and products; docs/scale.md; --short: few rows";
+    text += &format!("  {:<16} {about}\n", "scale [--short]");
     text += &format!("  {:<16} {}\n", "lines", "how many lines each module and crate has; docs/lines.md");
     text += &format!("  {:<16} {}\n", "picture", "draws what `elinvar fit` prints into docs/fit.svg");
     text +=

@@ -18,6 +18,7 @@ use crate::parameter_quantiles::ParameterQuantiles;
 use crate::prior::far_from_data;
 use crate::report::Frame;
 use crate::settings::Settings;
+use crate::stream::Purpose;
 use crate::{json, left_to_prior, page, report};
 
 /// A finished fit, judged.
@@ -39,6 +40,8 @@ pub struct Analysis {
     pub model_check: Option<ModelCheck>,
     /// What rows say that were held out.
     pub test: Option<Test>,
+    /// What each pass over rows that are not in memory was made for; empty where they are.
+    pub passes: Vec<Purpose>,
     /// Seconds from the search for a start to the last step.
     pub seconds: f64,
     /// Where the fit was kept, if it was.
@@ -108,7 +111,7 @@ impl Analysis {
         };
         let regression = job.model.regression();
         let answer = AnswerDraws::new(&posterior, job.target(), weighted.as_ref(), seed)?;
-        let tested = |rows| held_out::test(rows, &*job.model, &posterior, &answer);
+        let tested = |rows: &held_out::HeldOut| held_out::test(rows, &*job.model, &posterior, &answer);
         let test = job.held_out.as_ref().map(tested).transpose()?;
         let checked = |rows| model_check::check(&rows, &posterior, &answer.take(model_check::DRAWS), seed);
         let model_check = regression.and_then(checked);
@@ -133,6 +136,7 @@ impl Analysis {
             test,
             quantiles,
             weighted,
+            passes: job.rows.passes.as_ref().map_or(Vec::new(), |passes| passes.purposes()),
             ..Self::bare(posterior, n, seed).expect("it was judged")
         })
     }
@@ -154,6 +158,7 @@ impl Analysis {
             few_draws_dominate,
             model_check: None,
             test: None,
+            passes: Vec::new(),
             weighted: None,
             quantiles: None,
         })

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::error::Error;
+use crate::stream::{Fault, Refused};
 
 impl Error {
     /// An error of the library while it fits.
@@ -14,6 +15,15 @@ impl Error {
                 Error::Refused(error)
             }
             _ => Error::Model(error),
+        }
+    }
+
+    /// What ended a pass over rows that are not in memory.
+    pub(crate) fn of_stream(fault: Fault) -> Self {
+        match fault {
+            Fault::Data(error) => Error::Data(error),
+            Fault::Model(error) => Error::of_fit(error),
+            fault => Refused::Cache { problem: fault.to_string() }.into(),
         }
     }
 

@@ -1,5 +1,9 @@
 //! Rows that were held out, and how well a fit predicts them.
 
+mod tally;
+
+use std::sync::Arc;
+
 use elinvar::Posterior;
 use elinvar::model::DesignMatrix;
 use elinvar::target::DrawBuffer;
@@ -12,6 +16,8 @@ use crate::answer_draws::AnswerDraws;
 use crate::error::Error;
 use crate::models::Model;
 use crate::response::{Regression, Values};
+use crate::stream::Stream;
+use tally::Tally;
 
 /// Draws over which predictions are averaged.
 const DRAWS: usize = 1_000;
@@ -95,42 +101,67 @@ impl Scores {
     }
 }
 
+/// Rows on which a fit is tested.
+pub(crate) enum HeldOut {
+    /// In memory.
+    Rows(Box<RegressionData>),
+    /// On disk, beside the rows of the fit.
+    Streamed(Arc<Stream>),
+}
+
 /// Compares what draws of the answer predict with what the rows say.
 pub(crate) fn test(
-    rows: &RegressionData,
+    rows: &HeldOut,
     model: &dyn Model,
     posterior: &Posterior,
     answer: &AnswerDraws<'_>,
 ) -> Result<Test, Error> {
-    let n_rows = rows.n_rows();
-    let draws = answer.take_different(DRAWS.min((MOST_OUTPUTS / n_rows.max(1)).max(10)));
-    let n_draws = draws.len();
-    let scores = match model.regression() {
-        Some(regression) => of_regression(&regression, rows, posterior, &draws),
-        None => model.test(rows, &draws),
-    };
-    Ok(Test { n_rows, n_draws, scores: scores.map_err(Error::Model)? })
+    let draws_for = |n_rows: usize| answer.take_different(DRAWS.min((MOST_OUTPUTS / n_rows.max(1)).max(10)));
+    match rows {
+        HeldOut::Rows(rows) => {
+            let (n_rows, draws) = (rows.n_rows(), draws_for(rows.n_rows()));
+            let scores = match model.regression() {
+                Some(regression) => of_regression(&regression, rows, posterior, &draws),
+                None => model.test(rows, &draws),
+            };
+            Ok(Test { n_rows, n_draws: draws.len(), scores: scores.map_err(Error::Model)? })
+        }
+        HeldOut::Streamed(stream) => {
+            let (n_rows, draws) = (stream.n_held_out, draws_for(stream.n_held_out));
+            let regression = model.regression().expect("what is streamed are regressions");
+            let mut tally = Tally::default();
+            let tested = stream.each_held_out(|design, y| {
+                let rows = Regression::plain(regression.response, &design, &y);
+                tally.add(&predicted(&rows, posterior, &draws));
+                Ok(())
+            });
+            tested.map_err(Error::of_stream)?;
+            let is_class = regression.response.values() == Values::Classes(2);
+            Ok(Test { n_rows, n_draws: draws.len(), scores: tally.scores(is_class) })
+        }
+    }
 }
 
-/// What a regression says about rows: the predictive density is the average of that of the draws.
-fn of_regression(
-    regression: &Regression<'_>,
-    rows: &RegressionData,
-    posterior: &Posterior,
-    draws: &DrawBuffer,
-) -> Result<Scores, elinvar::Error> {
-    let design = DesignMatrix::new(rows.features.clone(), rows.n_cols(), rows.names.clone())?;
-    let (offsets, trials) = (&rows.beside.offset, &rows.beside.trials);
-    let held_out = Regression { offsets, trials, ..Regression::plain(regression.response, &design, &rows.y) };
-    let all: Vec<usize> = (0..rows.n_rows()).collect();
+/// What draws predict of rows.
+pub(crate) struct Predicted {
+    /// The responses as the law has them.
+    pub(crate) y: Vec<f64>,
+    /// The log predictive density of each: the average of that of the draws.
+    pub(crate) logs: Vec<f64>,
+    /// The mean prediction of each.
+    pub(crate) means: Vec<f64>,
+}
+
+fn predicted(rows: &Regression<'_>, posterior: &Posterior, draws: &DrawBuffer) -> Predicted {
+    let all: Vec<usize> = (0..rows.y.len()).collect();
     // A running log-sum-exp for each row: the largest term and the sum relative to it.
-    let mut densities = vec![(f64::NEG_INFINITY, 0.0); rows.n_rows()];
-    let mut means = vec![0.0; rows.n_rows()];
+    let mut densities = vec![(f64::NEG_INFINITY, 0.0); all.len()];
+    let mut means = vec![0.0; all.len()];
     let n = draws.len() as f64;
     for z in draws.view().iter() {
-        held_out.under(z, posterior.transforms(), &all, |place, i, given| {
-            means[place] += held_out.response.mean(given) / n;
-            let log = held_out.log_density(i, given);
+        rows.under(z, posterior.transforms(), &all, |place, i, given| {
+            means[place] += rows.response.mean(given) / n;
+            let log = rows.log_density(i, given);
             let (top, sum) = &mut densities[place];
             if log > *top {
                 *sum = *sum * (*top - log).exp() + 1.0;
@@ -140,11 +171,25 @@ fn of_regression(
             }
         });
     }
-    let y: Vec<f64> = all.iter().map(|i| held_out.observed(*i)).collect();
+    let y = all.iter().map(|i| rows.observed(*i)).collect();
+    let logs = densities.into_iter().map(|(top, sum)| top + (sum / n).ln()).collect();
+    Predicted { y, logs, means }
+}
+
+/// What a regression says about rows.
+fn of_regression(
+    regression: &Regression<'_>,
+    rows: &RegressionData,
+    posterior: &Posterior,
+    draws: &DrawBuffer,
+) -> Result<Scores, elinvar::Error> {
+    let design = DesignMatrix::new(rows.features.clone(), rows.n_cols(), rows.names.clone())?;
+    let (offsets, trials) = (&rows.beside.offset, &rows.beside.trials);
+    let held_out = Regression { offsets, trials, ..Regression::plain(regression.response, &design, &rows.y) };
+    let Predicted { y, logs, means } = predicted(&held_out, posterior, draws);
     if held_out.response.values() == Values::Classes(2) {
         return Ok(Scores::of_two_classes(&y, &means));
     }
-    let logs: Vec<f64> = densities.into_iter().map(|(top, sum)| top + (sum / n).ln()).collect();
     if let (Values::Classes(classes), false) = (held_out.response.values(), held_out.response.is_ordered()) {
         let right =
             most_probable(&held_out, posterior, draws, classes).into_iter().zip(&y).map(|(k, y)| k as f64 == *y);

@@ -7,19 +7,19 @@ use elinvar::rule::{AdamLike, BiasCorrection, Printed, PrintedStep, Rule};
 use elinvar::run::{Kept, Step, fit_from_journaled, fit_journaled};
 use elinvar::target::Target;
 use elinvar::{Family, Plan};
-use elinvar_data::RegressionData;
 
 use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::family::{AUTO, family};
 use crate::formula::Recipe;
+use crate::held_out::HeldOut;
 use crate::models::{Model, ModelName, UnderT, UsualFamily, check_owners, check_priors};
 use crate::quantiles;
 use crate::rows::{self, Loaded, Rows};
 use crate::settings::{STUDENT_T, Settings};
 use crate::size;
 use crate::start;
-use crate::stream::{self, Pass};
+use crate::stream::{self, Pass, Streamed};
 use crate::wide;
 
 /// A fit that can be started.
@@ -27,7 +27,7 @@ pub struct Job {
     pub(crate) model: Box<dyn Model>,
     pub(crate) rows: Rows,
     /// Rows on which the fit is tested.
-    pub(crate) held_out: Option<RegressionData>,
+    pub(crate) held_out: Option<HeldOut>,
     pub(crate) family: Family,
     pub(crate) plan: Plan,
     pub(crate) diagnostic_draws: usize,
@@ -71,15 +71,15 @@ impl Job {
         }
         check_owners(settings, name)?;
         let (rows, model, test) = if settings.data.stream == Some(true) {
-            let (rows, model) = stream::load(settings, name, Box::new(watch))?;
+            let Streamed { rows, model, held_out } = stream::load(settings, name, Box::new(watch))?;
             check_priors(settings, name, &rows.columns)?;
-            (rows, model, None)
+            (rows, model, held_out.map(HeldOut::Streamed))
         } else {
             let Loaded { rows, train, test } = rows::load(settings, name)?;
             check_priors(settings, name, &rows.columns)?;
             size::check_network(settings, name, &train)?;
             let model = (entry.make)(&settings.model, train, &rows.transforms).map_err(Error::of_fit)?;
-            (rows, model, test)
+            (rows, model, test.map(|test| HeldOut::Rows(Box::new(test))))
         };
         if settings.output.ratios && model.regression().is_none_or(|rows| rows.response.ratio().is_none()) {
             return Err(Error::NoRatios { model: name.name() });

@@ -12,6 +12,7 @@ use crate::held_out::Test;
 use crate::model_check::ModelCheck;
 use crate::parameter_quantiles::ParameterQuantiles;
 use crate::quantiles::percent;
+use crate::stream::Purpose;
 
 /// With what every object about a fit begins.
 #[derive(Serialize)]
@@ -64,6 +65,9 @@ struct Object<'a> {
     model_check: Option<&'a ModelCheck>,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<&'a Test>,
+    /// What each pass over rows that are not in memory was made for.
+    #[serde(skip_serializing_if = "<[Purpose]>::is_empty")]
+    passes: &'a [Purpose],
     run_dir: Option<String>,
 }
 
@@ -177,7 +181,17 @@ struct Evaluations {
 /// One line with the object.
 pub(crate) fn text(analysis: &Analysis) -> String {
     let Analysis {
-        posterior, judgement, diagnostics, answer, warnings, model_check, test, seconds, run_folder, ..
+        posterior,
+        judgement,
+        diagnostics,
+        answer,
+        warnings,
+        model_check,
+        test,
+        passes,
+        seconds,
+        run_folder,
+        ..
     } = analysis;
     let (counts, corrected) = (posterior.counts(), posterior.corrected());
     let has_errors = answer.given_by != GivenBy::Approximation;
@@ -215,6 +229,7 @@ pub(crate) fn text(analysis: &Analysis) -> String {
         parameters: rows.collect(),
         model_check: model_check.as_ref(),
         test: test.as_ref(),
+        passes,
         run_dir: run_folder.as_ref().map(|path| path.display().to_string()),
     };
     let text = serde_json::to_string(&object).expect("numbers and strings are always JSON");

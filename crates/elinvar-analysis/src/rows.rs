@@ -298,14 +298,16 @@ fn single_column(settings: &Settings, model: ModelName) -> Result<RegressionData
         return Err(Error::NoColumn { model: model.name() });
     };
     let names: Vec<String> = std::iter::once(target).chain(&settings.model.exposure).cloned().collect();
+    let outcome = (model.entry().outcome)(&settings.model);
     let reading = Reading {
         columns: Chosen::Only(names),
         missing: settings.data.missing.unwrap_or_default(),
+        as_category: if outcome == Outcome::Classes { vec![target.clone()] } else { Vec::new() },
         array: settings.data.array.clone(),
         ..Reading::default()
     };
     let table = Table::read_with(find(settings, file), &reading)?;
-    Ok(RegressionData::columns(&table, (model.entry().outcome)(&settings.model))?)
+    Ok(RegressionData::columns(&table, outcome)?)
 }
 
 /// Which rows are held out, if any are.

@@ -32,21 +32,24 @@ const MOST_CLIMBED: [usize; 2] = [100, 10];
 const BEFORE: &str = include_str!("../data/answers-uncorrected.csv");
 
 /// A target whose moments are known on the scale of its coordinates or of its parameters.
-struct Known {
-    name: String,
-    target: Box<dyn Target>,
-    moments: Moments,
+pub(crate) struct Known {
+    pub(crate) name: String,
+    pub(crate) target: Box<dyn Target>,
+    pub(crate) moments: Moments,
     /// Whether they are those of the parameters, under these names.
-    parameters: Option<Vec<String>>,
+    pub(crate) parameters: Option<Vec<String>>,
 }
 
 /// What one fit came to.
-struct Outcome {
-    gradients: u64,
+pub(crate) struct Outcome {
+    pub(crate) gradients: u64,
     log_densities: u64,
-    given: String,
+    /// Log densities at which other modes were looked for.
+    pub(crate) looked: u64,
+    pub(crate) given: String,
+    pub(crate) errors: Errors,
     right: bool,
-    trusted: bool,
+    pub(crate) trusted: bool,
 }
 
 fn problems(collection: Option<&Path>, wanted: &dyn Fn(&str) -> bool, most: usize) -> Result<Vec<Known>, String> {
@@ -88,8 +91,8 @@ fn problems(collection: Option<&Path>, wanted: &dyn Fn(&str) -> bool, most: usiz
 }
 
 /// The errors of what is given. Parameters of a reference that the target has under another form are left out.
-fn errors(answer: &elinvar::posterior::Answer, known: &Known) -> Errors {
-    let Some(names) = &known.parameters else { return Errors::of_numbers(&answer.coordinates, &known.moments) };
+fn errors(answer: &elinvar::posterior::Answer, known: &Known) -> Result<Errors, String> {
+    let Some(names) = &known.parameters else { return Ok(Errors::of_numbers(&answer.coordinates, &known.moments)) };
     let mut moments = Moments { mean: Vec::new(), sd: Vec::new() };
     let mut numbers = Vec::new();
     for (k, name) in names.iter().enumerate() {
@@ -99,10 +102,14 @@ fn errors(answer: &elinvar::posterior::Answer, known: &Known) -> Errors {
             moments.sd.push(known.moments.sd[k]);
         }
     }
-    Errors::of_numbers(&numbers, &moments)
+    if numbers.is_empty() {
+        return Err(format!("{}: no parameter of the reference is one of the target", known.name));
+    }
+    Ok(Errors::of_numbers(&numbers, &moments))
 }
 
-fn fit(known: &Known, gradients_only: bool, correct: Correct, seed: u64) -> Result<Outcome, String> {
+/// One fit by `auto`.
+pub(crate) fn fit(known: &Known, gradients_only: bool, correct: Correct, seed: u64) -> Result<Outcome, String> {
     let bare = GradientsOnly(known.target.as_ref());
     let target: &dyn Target = if gradients_only { &bare } else { known.target.as_ref() };
     let plan = Plan { seed, correct, ..Plan::default() };
@@ -113,7 +120,7 @@ fn fit(known: &Known, gradients_only: bool, correct: Correct, seed: u64) -> Resu
         counts += posterior.diagnostics().map(|known| known.counts).unwrap_or_default();
     }
     let answer = posterior.summary(N_DRAWS, seed);
-    let errors = errors(&answer, known);
+    let errors = errors(&answer, known)?;
     let chains = posterior.corrected().map_or((0, 0), |found| (found.adapting_gradients, found.counts.gradient));
     let rungs: Vec<String> = posterior
         .rungs()
@@ -144,7 +151,9 @@ fn fit(known: &Known, gradients_only: bool, correct: Correct, seed: u64) -> Resu
     Ok(Outcome {
         gradients: counts.gradient,
         log_densities: counts.log_density,
+        looked: posterior.scan().map_or(0, |scan| scan.places as u64),
         given,
+        errors,
         right: errors.good(),
         trusted: posterior.verdict() == Some(Verdict::Trust),
     })

@@ -17,6 +17,7 @@ mod models;
 mod moved;
 mod page;
 mod pairs;
+mod peers;
 mod posteriordb;
 mod problems;
 mod recover;
@@ -52,10 +53,15 @@ const CHECKS: &[Check] = &[
         about: "what `auto` gives and what it costs, corrected and not: [DIR of posteriordb] [--seeds N] [--only TEXT]",
         run: answers::run,
     },
+    Check {
+        name: "peers",
+        about: "what peers are compared with: DIR of posteriordb, DIR of tables, FILE [--seeds N] [--only TEXT]",
+        run: peers::run,
+    },
     Check { name: "affine", about: "whether a fit depends on the coordinates of its target", run: affine::run },
     Check {
         name: "evaluations",
-        about: "what a Gaussian costs with Hessians and with gradients only: [--posteriordb DIR]",
+        about: "what a Gaussian costs with Hessians and with gradients only: [--posteriordb DIR] [--tables DIR]",
         run: evaluations::run,
     },
     Check {

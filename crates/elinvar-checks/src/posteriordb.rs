@@ -70,10 +70,15 @@ pub(crate) fn target(collection: &Path, name: &str) -> Result<Box<dyn Target>, S
     Ok(Problem::new(name, &Reference::read(collection, name)?)?.target)
 }
 
-/// The same with what is known about it.
+/// The same with what is known about it, its parameters under the names by which the target has them; a parameter that
+/// the target has in another form keeps the name of the collection.
 pub(crate) fn with_reference(collection: &Path, name: &str) -> Result<(Box<dyn Target>, Reference), String> {
-    let reference = Reference::read(collection, name)?;
-    Ok((Problem::new(name, &reference)?.target, reference))
+    let mut reference = Reference::read(collection, name)?;
+    let problem = Problem::new(name, &reference)?;
+    if let Some(names) = problem.names() {
+        reference.names = names;
+    }
+    Ok((problem.target, reference))
 }
 
 /// A family with the constants of the `elinvar` program.
@@ -158,6 +163,25 @@ fn line(row: &Row, fit: &Fit) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reference_takes_the_names_of_its_target() {
+        let collection = std::env::temp_dir().join(format!("elinvar-names-{}", std::process::id()));
+        let folder = collection.join("kidiq-kidscore_momiq");
+        std::fs::create_dir_all(&folder).unwrap();
+        let files = [
+            ("data.json", r#"{"mom_iq": [80, 95, 110, 120], "kid_score": [60, 85, 80, 110]}"#),
+            ("summary.csv", "parameter,mean,sd\nbeta[1],0,1\nbeta[2],0,1\nsigma,1,1\n"),
+            ("draws.csv", "beta[1],beta[2],sigma\n0,0,1\n"),
+        ];
+        files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+        let found = with_reference(&collection, "kidiq-kidscore_momiq");
+        std::fs::remove_dir_all(&collection).unwrap();
+        let (target, reference) = found.unwrap();
+        // By the names of the collection, beta[1] and beta[2], only sigma would be found again.
+        assert_eq!(reference.names, target.about().parameters);
+        assert_eq!(reference.names, ["beta1", "beta2", "sigma"]);
+    }
 
     #[test]
     fn arguments_in_any_order() {

@@ -254,6 +254,9 @@ pub(crate) struct FitArgs {
         help = or_default("Stop when less than this is left to gain", Plan::default().stop.remaining_nats),
         long, value_name = "NATS", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) tolerance: Option<f64>,
+    /// Chains until every mean is within so many standard deviations, such as 0.02; 0.1 is what a verdict asks for
+    #[arg(long, value_name = "SD", value_parser = positive, allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) mean_within: Option<f64>,
     #[arg(
         help = or_default("Fits from starts of their own, of which the best is kept", Plan::default().restarts),
         long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Run")]

@@ -106,6 +106,7 @@ fn over_plan(plan: &mut Plan, args: &FitArgs) {
     plan.stop.max_evaluations = args.max_evals.unwrap_or(plan.stop.max_evaluations);
     plan.stop.max_seconds = args.max_seconds.or(plan.stop.max_seconds);
     plan.stop.remaining_nats = args.tolerance.unwrap_or(plan.stop.remaining_nats);
+    plan.stop.mean_within = args.mean_within.unwrap_or(plan.stop.mean_within);
 }
 
 fn over_data(data: &mut DataSettings, args: &FitArgs) {

@@ -39,6 +39,7 @@ fn limits(before: Stop, args: &ResumeArgs) -> Stop {
         max_evaluations: args.max_evals.unwrap_or(before.max_evaluations),
         max_seconds: args.max_seconds.or(before.max_seconds),
         remaining_nats: args.tolerance.unwrap_or(before.remaining_nats),
+        ..before
     }
 }
 

@@ -91,6 +91,9 @@ pub(crate) fn outcome(table: &Table, target: usize, outcome: Outcome) -> Result<
 
 /// The first column as a model of a single quantity takes it: it may be the same in every row, and classes are 0 and 1.
 pub(crate) fn single_outcome(table: &Table, outcome: Outcome) -> Result<Vec<f64>, Error> {
+    if let (Outcome::Classes, Some(_)) = (outcome, table.levels(0)) {
+        return Ok(table.column(0).collect());
+    }
     check_is_numeric(table, 0)?;
     let mut y: Vec<f64> = table.column(0).collect();
     match outcome {

@@ -168,7 +168,7 @@ impl RegressionData {
     }
 
     /// The first column of a table as the target and the others as features, for a model of a single quantity: a target
-    /// may be the same in every row, and two classes are given out as 0 and 1.
+    /// may be the same in every row, two classes are given out as 0 and 1, and more as positions among their levels.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl RegressionData {
         let (target, names) = (table.names()[0].clone(), table.names()[1..].to_vec());
         let kinds = vec![DesignColumn::Number; n_features];
         let (n_dropped, kept_rows) = (table.n_dropped, table.kept_rows.clone());
-        let (classes, beside) = (Vec::new(), Beside::default());
+        let (classes, beside) = (table.levels[0].clone(), Beside::default());
         Ok(RegressionData { features, names, kinds, y, target, classes, beside, fingerprint, n_dropped, kept_rows })
     }
 
@@ -370,5 +370,16 @@ mod tests {
         }
         let one = Table::from_csv("t.csv", b"y\n1\n1\n", &Columns::All).unwrap();
         assert_eq!(RegressionData::columns(&one, Outcome::Binary).unwrap().y, [1.0, 1.0]);
+    }
+
+    /// Texts and numbers alike, where the reading says that the column is a category.
+    #[test]
+    fn classes_of_a_single_column_are_positions_among_their_levels() {
+        let how = Selection::new("y", Outcome::Classes).reading(Path::new("t.csv")).unwrap();
+        for (text, levels) in [("y\nsouth\nnorth\nsouth\n", "north south"), ("y\n7\n2\n7\n", "2 7")] {
+            let table = Table::from_csv_with("t.csv", text.as_bytes(), &how).unwrap();
+            let data = RegressionData::columns(&table, Outcome::Classes).unwrap();
+            assert_eq!((data.y.as_slice(), data.classes.join(" ")), ([1.0, 0.0, 1.0].as_slice(), levels.into()));
+        }
     }
 }

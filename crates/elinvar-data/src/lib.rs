@@ -86,8 +86,8 @@ pub use partition::split_fraction;
 pub use reading::{Categorical, Missing, Reading};
 pub use scaling::{ColumnTransform, Scaling, unit_columns};
 pub use select::{Intercept, Outcome, Selection};
-pub use sharded::{Compact, CompactShard, MemoryOrFile, ShardRows, ShardedTable};
-pub use split::{Split, read_row_numbers, split};
+pub use sharded::{Compact, CompactShard, MemoryOrFile, Scaled, ShardRows, ShardedTable};
+pub use split::{Split, is_held_out, read_row_numbers, split};
 pub use table::Table;
 
 /// Names of the columns that come before the parameters wherever draws are written.

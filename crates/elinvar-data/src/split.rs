@@ -47,6 +47,13 @@ pub fn split(n_rows: usize, n_train: usize, seed: u32) -> Result<Split, Error> {
     Ok(Split { train, test })
 }
 
+/// Whether a row is held out by itself: its key, splitmix64(seed·2³² xor row), is among this share of all keys. It
+/// depends on nothing but the row, so that no list of rows is needed; how many are held out is left to chance.
+pub fn is_held_out(row: u64, share: f64, seed: u32) -> bool {
+    // 2⁵³ keys are told apart.
+    ((splitmix64((u64::from(seed) << 32) ^ row) >> 11) as f64) < share * (1_u64 << 53) as f64
+}
+
 /// Zero-based row numbers of a table with `n_rows` rows from a file with one number per line; blank lines are skipped.
 ///
 /// # Errors
@@ -115,6 +122,16 @@ mod tests {
         all.sort_unstable();
         assert!(all.into_iter().eq(0..683));
         assert_ne!(train, split(683, 341, 1).unwrap().train);
+    }
+
+    #[test]
+    fn a_row_is_held_out_by_itself() {
+        for (share, seed) in [(0.0, 1), (0.1, 1), (0.5, 2), (1.0, 3)] {
+            let n = (0..100_000).filter(|row| is_held_out(*row, share, seed)).count() as f64;
+            // False alarms: 7e-6 each.
+            assert!((n - 1e5 * share).abs() <= 4.5 * (1e5 * share * (1.0 - share)).sqrt(), "{share}: {n}");
+        }
+        assert_ne!((0..64).map(|row| is_held_out(row, 0.5, 1)).collect::<Vec<_>>(), vec![false; 64]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! A model as Python hands it over, and the same as a target of the library.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, PoissonRegression};
-use elinvar::research::target::shards::SumOfShards;
+use elinvar::research::target::shards::{Book, SumOfShards};
 use elinvar::target::{About, Answer, Ask, Contraction, Draws, Offers, Parts, Target, TargetError, Want};
 use numpy::{
     PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
@@ -120,12 +121,24 @@ impl Model {
     }
 
     /// The sum over so many parts with so many rows: `like` is one of them, and `ask(request)` has all of them answer.
+    /// Sums are kept in `journal`, the path of a file and what it is about, and are not asked for again.
     #[staticmethod]
-    fn shards(like: &Model, shards: usize, rows: usize, ask: Py<PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (like, shards, rows, ask, journal=None))]
+    fn shards(
+        like: &Model,
+        shards: usize,
+        rows: usize,
+        ask: Py<PyAny>,
+        journal: Option<(PathBuf, String)>,
+    ) -> PyResult<Self> {
         let Source::Ready(part) = &like.source else {
             return Err(PyTypeError::new_err("shards are parts of a regression"));
         };
         let sum = SumOfShards::new(Elsewhere::new(shards, ask), part.about(), rows);
+        let sum = match journal {
+            Some((path, subject)) => sum.with_book(Book::open(path, &subject).map_err(raised)?),
+            None => sum,
+        };
         Self::checked(like.names.clone(), Source::Shards(sum))
     }
 

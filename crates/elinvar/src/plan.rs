@@ -15,6 +15,10 @@ use crate::tuning::residual::COORDINATES_OF_A_DIAGONAL;
 
 /// Largest number of draws of a step and component.
 pub(crate) const MOST_DRAWS: usize = 1 << 20;
+/// Standard deviations within which a mean is right.
+pub(crate) const RIGHT_MEAN: f64 = 0.1;
+/// The sharpest means that chains can be asked for, in standard deviations: a million independent states.
+const MOST_SHARP: f64 = 0.001;
 
 /// Limits of a run: [`Plan::stop`]; the usual ones are set by [`Fit::max_gradients`](crate::Fit::max_gradients) and
 /// [`Fit::max_seconds`](crate::Fit::max_seconds).
@@ -31,12 +35,22 @@ pub struct Stop {
     pub max_evaluations: u64,
     /// At most about this many seconds, if anything; the only limit that depends on the machine.
     pub max_seconds: Option<f64>,
+    /// Chains go on until every mean is within so many standard deviations, at most the 0.1 that a verdict asks for;
+    /// below it there are chains in any case. The verdict stays what it is.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub mean_within: f64,
 }
 
 impl Default for Stop {
     fn default() -> Self {
-        Self { remaining_nats: 0.01, max_steps: 3_000, max_evaluations: 100_000_000, max_seconds: None }
+        let mean_within = RIGHT_MEAN;
+        Self { remaining_nats: 0.01, max_steps: 3_000, max_evaluations: 100_000_000, max_seconds: None, mean_within }
     }
+}
+
+/// Whether means are to be as sharp as a verdict asks; files say so only where they are to be sharper.
+fn is_usual(mean_within: &f64) -> bool {
+    *mean_within == RIGHT_MEAN
 }
 
 impl Stop {
@@ -53,6 +67,10 @@ impl Stop {
             && (!seconds.is_finite() || seconds < 0.0)
         {
             return refuse("stop.max_seconds", seconds, "the limit is a number of seconds, zero or more");
+        }
+        if !(MOST_SHARP..=RIGHT_MEAN).contains(&self.mean_within) {
+            let reason = "means can be asked for within 0.001 to 0.1 standard deviations";
+            return refuse("stop.mean_within", self.mean_within, reason);
         }
         Ok(())
     }
@@ -149,6 +167,11 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// Whether there are to be chains whatever importance weights say.
+    pub(crate) fn insists_on_chains(&self) -> bool {
+        self.correct == Correct::Always || self.stop.mean_within < RIGHT_MEAN
+    }
+
     /// The default plan carried on to the last thousandths of a nat.
     pub fn thorough() -> Self {
         Self { stop: Stop { remaining_nats: 1e-3, ..Stop::default() }, ..Self::default() }
@@ -357,6 +380,12 @@ impl Plan {
         plan.mixing_step_size.check("mixing_step_size")?;
         plan.resolve_rule()?;
         plan.stop.check()?;
+        if plan.correct == Correct::Never && plan.stop.mean_within < RIGHT_MEAN {
+            return Err(Error::Unsupported {
+                wanted: "sharper means of a fit that is not corrected".into(),
+                instead: "leave one of `stop.mean_within` and `correct = \"never\"` out: chains sharpen means".into(),
+            });
+        }
         if let Some(bound) = plan.max_kl
             && (bound.is_nan() || bound <= 0.0)
         {

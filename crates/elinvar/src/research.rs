@@ -24,7 +24,8 @@ pub mod target {
     /// Sums over numbered shards, each evaluated anywhere.
     pub mod shards {
         pub use crate::target::shards::{
-            AddUp, InProcess, Request, ShardError, Shards, SumOfShards, Sums, Wanted, Which, evaluate,
+            AddUp, Book, InProcess, Request, ShardError, Shards, SumOfShards, Sums, Wanted, Which, evaluate,
+            evaluate_with,
         };
     }
     #[cfg(feature = "dual")]

@@ -8,8 +8,6 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use elinvar::Plan;
-use elinvar::block::LogWeights;
 use elinvar::chains::Correction;
 use elinvar::component::ComponentKind;
 use elinvar::estimate::{Curvature, MixingWeights, Sampling};
@@ -22,6 +20,7 @@ use elinvar::run::{Run, Stop, fit_observed, start, start_at_guess};
 use elinvar::target::{
     About, Answer, Ask, Contraction, Covariance, Draws, Room, Target, TargetError, Want, from_fn, from_values,
 };
+use elinvar::{Plan, block::LogWeights};
 
 use subjects::{GradientsOnly, families, label, logistic, numbers};
 
@@ -346,13 +345,11 @@ fn steps_with_momentum_and_running_means_allocate_nothing() {
 #[test]
 fn steps_of_mixtures_of_exponential_families_allocate_nothing() {
     warm_the_thread();
-    let names = ComponentKind::NAMES.iter().copied().chain(["dirichlet"]);
-    for (name, k) in names.flat_map(|name| [(name, 1), (name, 2)]) {
-        let start: Approximation = match ComponentKind::new(name, None) {
+    for (name, k) in ComponentKind::NAMES.iter().chain(&["dirichlet"]).flat_map(|name| [(name, 1), (name, 2)]) {
+        let start = match ComponentKind::new(name, None) {
             Ok(kind) => Approximation::ef_mixture(LogWeights::uniform(k), vec![kind.standard(); 2 * k]).unwrap(),
             Err(_) => Approximation::dirichlet(LogWeights::uniform(k), vec![vec![2.0, 3.0]; k]).unwrap(),
         };
-        let family = start.family();
         let target = from_fn(2, |z, grad| {
             grad.iter_mut().zip(z).for_each(|(g, z)| *g = z.cos() - z);
             z.iter().map(|z| z.sin() - 0.5 * z * z).sum()
@@ -367,7 +364,8 @@ fn steps_of_mixtures_of_exponential_families_allocate_nothing() {
                     Rule::NaturalMomentum { gamma: 0.5 },
                     Rule::EuclideanAdam(EuclideanAdam::default()),
                 ];
-                own.iter().for_each(|rule| check(name, &target, family, &Plan { rule: *rule, ..plan.clone() }, &start));
+                let check = |rule| check(name, &target, start.family(), &Plan { rule, ..plan.clone() }, &start);
+                own.into_iter().for_each(check);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Regressions whose rows are not in memory: sums over shards, and a sample of rows for what is said of the model.
 
+use std::sync::Arc;
+
 use elinvar::model::{DesignMatrix, LinearRegression, LogisticRegression, NoisePrior, PoissonRegression};
 use elinvar::research::target::shards::{InProcess, SumOfShards};
 use elinvar::target::{ColumnScale, Target};
@@ -12,7 +14,7 @@ use crate::error::Error;
 use crate::prior::Prior;
 use crate::response::{Bernoulli, Normal, Poisson, Regression, Response};
 use crate::settings::ModelSettings;
-use crate::stream::{Fault, MakePart, Refused, Stream, StreamedShards};
+use crate::stream::{MakePart, Refused, Stream, StreamedShards};
 
 /// Models that take rows shard by shard.
 pub(crate) const NAMES: [&str; 3] = ["logistic", "linear", "poisson"];
@@ -49,7 +51,7 @@ pub(crate) fn make(
     header: &RegressionData,
     transforms: &[ColumnTransform],
     of_all: OfAll,
-    stream: Stream,
+    stream: Arc<Stream>,
 ) -> Result<Box<dyn Model>, Error> {
     let OfAll { n_rows, moments: (mean, sd), sample, memory } = of_all;
     let is_linear = name.name() == "linear";
@@ -129,22 +131,20 @@ fn statistics(
     noise: Option<NoisePrior>,
     (n_rows, memory): (usize, usize),
 ) -> Result<Vec<LinearRegression>, Error> {
-    let names: Vec<String> = transforms.iter().map(|t| t.name.clone()).collect();
-    let needed = (8 * names.len() * names.len()).saturating_mul(stream.n_shards()).div_ceil(1 << 20);
+    let needed = (8 * transforms.len() * transforms.len()).saturating_mul(stream.n_shards()).div_ceil(1 << 20);
     if needed > memory {
         return Err(Refused::Memory { memory, needed }.into());
     }
     let mut parts = Vec::with_capacity(stream.n_shards());
-    let passed = stream.each(|rows, y| {
-        let x = DesignMatrix::new(rows, names.len(), names.clone())?;
-        parts.push(linear(x, y, precision, prior, noise, n_rows)?.without_rows());
-        Ok(())
-    });
-    passed.map_err(|fault| match fault {
-        Fault::Data(error) => Error::Data(error),
-        Fault::Model(error) => Error::of_fit(error),
-        fault => Refused::Cache { problem: fault.to_string() }.into(),
-    })?;
+    let passed = stream.each(
+        ("statistics", 0),
+        |_, x, y| Ok(linear(x, y, precision, prior, noise, n_rows)?.without_rows()),
+        |_, part| {
+            parts.push(part);
+            Ok(())
+        },
+    );
+    passed.map_err(Error::of_stream)?;
     Ok(parts)
 }
 

@@ -4,22 +4,22 @@
 //! number in a compact cache. Later passes read the cache in a second thread, ahead of the products.
 
 mod files;
+mod hold_out;
 mod passes;
+mod reading;
 mod refused;
 mod sample;
 mod summary;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use elinvar::model::DesignMatrix;
-use elinvar::research::target::shards::{AddUp, Request, ShardError, Shards, evaluate};
-use elinvar::target::Target;
 use elinvar_data::{
-    ColumnTransform, Columns as Chosen, Compact, DesignColumn, MemoryOrFile, Missing, RegressionData, ShardRows,
-    ShardedTable,
+    Columns as Chosen, Compact, DesignColumn, MemoryOrFile, Missing, RegressionData, Scaled, ShardRows, ShardedTable,
 };
 
-pub use passes::{Pass, Passes};
+pub use passes::{Pass, Passes, Purpose};
+pub(crate) use reading::{Fault, MakePart, Stream, StreamedShards};
 pub use refused::Refused;
 
 use crate::error::Error;
@@ -27,139 +27,25 @@ use crate::formula::Recipe;
 use crate::models::{Model, ModelName, streamed};
 use crate::rows::Rows;
 use crate::settings::Settings;
+use hold_out::{Divider, HoldOut};
 use sample::Sample;
 use summary::Summary;
 
 /// Memory for shards unless another number is given, in MB.
 pub const MEMORY: usize = 512;
-/// Shards in memory at once besides those read ahead: one being decoded, with its bytes, and one being evaluated.
-const BESIDE: usize = 4;
+/// Fewest shards in memory: two that are read ahead, one that is being read, one being decoded and what it becomes.
+const FEWEST: usize = 5;
+/// Shards that are handed to every thread at once, if memory allows.
+const EACH: usize = 4;
 /// Most shards that are read ahead.
 const AHEAD: usize = 8;
 
-/// Makes the model of a shard.
-pub(crate) type MakePart = Box<dyn Fn(DesignMatrix, Vec<f64>) -> Result<Box<dyn Target>, elinvar::Error> + Send + Sync>;
-
-/// The shards of a table, from its files or from the cache.
-pub(crate) struct Stream {
-    table: ShardedTable,
-    cache: Mutex<Option<Compact>>,
-    ahead: usize,
-    n_shards: usize,
-    has_intercept: bool,
-    transforms: Vec<ColumnTransform>,
-    /// The label that becomes −1, of a model of two classes.
-    lower_class: Option<f64>,
-    passes: Arc<Passes>,
-}
-
-/// Why a pass ended early.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
-    #[error(transparent)]
-    Data(#[from] elinvar_data::Error),
-    #[error("the cache cannot be read ({0}); fit again, with --cache in another folder")]
-    Cache(#[from] std::io::Error),
-    #[error(transparent)]
-    Model(#[from] elinvar::Error),
-    #[error(transparent)]
-    Shard(#[from] ShardError),
-}
-
-impl Stream {
-    /// Design matrix and responses of a shard.
-    fn design(&self, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let width = self.table.names().len();
-        let (n, first) = (values.len() / width, usize::from(self.has_intercept));
-        let (mut rows, mut y) = (Vec::with_capacity(n * (width - 1 + first)), Vec::with_capacity(n));
-        for row in values.chunks_exact(width) {
-            if self.has_intercept {
-                rows.push(1.0);
-            }
-            let scaled = row.iter().zip(&self.transforms[first..]).map(|(x, t)| (x - t.shift) / t.scale);
-            rows.extend(scaled);
-            let label = row[width - 1];
-            y.push(match self.lower_class {
-                Some(low) => {
-                    if label == low {
-                        -1.0
-                    } else {
-                        1.0
-                    }
-                }
-                None => label,
-            });
-        }
-        (rows, y)
-    }
-
-    /// Gives design matrix and responses of every shard, in their order; those behind the first are read ahead.
-    pub(crate) fn each(&self, mut take: impl FnMut(Vec<f64>, Vec<f64>) -> Result<(), Fault>) -> Result<(), Fault> {
-        self.passes.begin();
-        let mut counted = |(rows, y): (Vec<f64>, Vec<f64>)| {
-            let n = y.len();
-            take(rows, y)?;
-            self.passes.read(n);
-            Ok(())
-        };
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        match cache.as_mut() {
-            None => self.table.pass(self.ahead, |shard: ShardRows| counted(self.design(&shard.values)))?,
-            Some(cache) => std::thread::scope(|scope| {
-                let (sender, receiver) = std::sync::mpsc::sync_channel(self.ahead);
-                let reader = scope.spawn(move || {
-                    cache.pass(|shard| {
-                        // Nobody takes what follows an error.
-                        let taken = sender.send(self.design(&shard.values()));
-                        taken.map_err(|_| Fault::Cache(std::io::ErrorKind::BrokenPipe.into()))
-                    })
-                });
-                let taken = receiver.iter().try_for_each(&mut counted);
-                drop(receiver);
-                let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                taken.and(read)
-            })?,
-        }
-        self.passes.end();
-        Ok(())
-    }
-
-    /// Number of shards.
-    pub(crate) fn n_shards(&self) -> usize {
-        self.n_shards
-    }
-
-    /// Names of the columns of the design matrix.
-    fn columns(&self) -> Vec<String> {
-        self.transforms.iter().map(|t| t.name.clone()).collect()
-    }
-}
-
-/// The shards with their model.
-pub(crate) struct StreamedShards {
-    pub(crate) stream: Stream,
-    pub(crate) make: MakePart,
-}
-
-impl Shards for StreamedShards {
-    fn len(&self) -> usize {
-        self.stream.n_shards
-    }
-
-    fn ask(&self, request: &Request, sums: &mut AddUp) -> Result<(), ShardError> {
-        let (names, mut k) = (self.stream.columns(), 0);
-        let asked = self.stream.each(|rows, y| {
-            let x = DesignMatrix::new(rows, names.len(), names.clone())?;
-            let answered = evaluate(&*(self.make)(x, y)?, request);
-            sums.add(k, answered.map_err(|error| ShardError::Failed { shard: k, problem: error.message.into() })?)?;
-            k += 1;
-            Ok(())
-        });
-        asked.map_err(|fault| match fault {
-            Fault::Shard(error) => error,
-            fault => ShardError::Failed { shard: k, problem: fault.to_string() },
-        })
-    }
+/// A model over rows that are not in memory.
+pub(crate) struct Streamed {
+    pub(crate) rows: Rows,
+    pub(crate) model: Box<dyn Model>,
+    /// The rows that are held out, if any are.
+    pub(crate) held_out: Option<Arc<Stream>>,
 }
 
 /// The model over the files that the settings name, with what is known of its rows; `watch` sees every pass.
@@ -167,7 +53,7 @@ pub(crate) fn load(
     settings: &Settings,
     name: ModelName,
     watch: Box<dyn Fn(&Pass) + Send + Sync>,
-) -> Result<(Rows, Box<dyn Model>), Error> {
+) -> Result<Streamed, Error> {
     let (data, entry) = (&settings.data, name.entry());
     check(settings, name)?;
     let Some(file) = &data.file else { return Err(Error::NoTable { model: entry.name }) };
@@ -180,33 +66,53 @@ pub(crate) fn load(
     let missing = data.missing.unwrap_or(Missing::Refuse);
     let table = ShardedTable::open(&files::of(settings, file)?, &features, target, missing)?;
     let memory = data.memory.unwrap_or(MEMORY);
-    let in_memory = (memory << 20) / (table.shard_bytes() + 8 * table.shard_rows());
-    let Some(ahead) = in_memory.checked_sub(BESIDE).filter(|ahead| *ahead > 0) else {
-        let needed = ((BESIDE + 1) * (table.shard_bytes() + 8 * table.shard_rows())).div_ceil(1 << 20);
-        return Err(Refused::Memory { memory, needed }.into());
-    };
-    let ahead = ahead.min(AHEAD);
+    let of_shard = table.shard_bytes() + 8 * table.shard_rows();
+    let in_memory = (memory << 20) / of_shard;
+    if in_memory < FEWEST {
+        return Err(Refused::Memory { memory, needed: (FEWEST * of_shard).div_ceil(1 << 20) }.into());
+    }
+    let at_once = (EACH * rayon::current_num_threads()).min((in_memory - 2) / 3);
+    // Those that are worked on are there twice, as they were read and decoded.
+    let ahead = AHEAD.min(in_memory - 2 * at_once - 1);
 
     let passes = Arc::new(Passes::new(watch));
     let mut summary = Summary::new(&table);
-    let (mut cache, mut sample) =
-        (open_cache(data.cache.as_deref(), table.names().len())?, Sample::new(table.names().len()));
+    let width = table.names().len();
+    let (mut cache, mut sample) = (open_cache(data.cache.as_deref(), width)?, Sample::new(width));
+    let hold_out = data.test_fraction.map(|share| HoldOut { share, seed: data.split_seed() });
+    let mut held_out = if hold_out.is_some() { open_cache(data.cache.as_deref(), width)? } else { None };
+    let (mut divider, mut n_held_out) = (Divider::new(hold_out, width), 0);
     let mut refused = None;
-    passes.begin();
+    passes.begin("files", 0);
     table.pass(ahead, |shard: ShardRows| -> Result<(), Error> {
-        summary.add(&table, &shard, (entry.outcome)(&settings.model))?;
-        sample.add(&shard.values);
-        if let Some(full) = cache.as_mut().and_then(|cache| cache.push(&shard.values).err()) {
+        summary.look_at(&table, &shard, (entry.outcome)(&settings.model))?;
+        let n = shard.values.len() / width;
+        let (values, tested) = divider.divide(shard.values);
+        n_held_out += tested.len() / width;
+        let mut full = None;
+        if !values.is_empty() {
+            summary.add(&values);
+            sample.add(&values);
+            full = cache.as_mut().and_then(|cache| cache.push(&values).err());
+        }
+        if !tested.is_empty() {
+            full = full.or(held_out.as_mut().and_then(|cache| cache.push(&tested).err()));
+        }
+        if let Some(full) = full {
             if data.cache.is_some() {
                 return Err(Refused::Cache { problem: full.to_string() }.into());
             }
             // Without room for it every pass decodes the files again.
-            (cache, refused) = (None, Some(full));
+            (cache, held_out, refused) = (None, None, Some(full));
         }
-        passes.read(shard.values.len() / table.names().len());
+        passes.read(n);
         Ok(())
     })?;
     passes.end();
+    if let Some(HoldOut { share, .. }) = hold_out.filter(|_| n_held_out == 0 || summary.n_rows() < 2) {
+        let n_rows = summary.n_rows() + n_held_out;
+        return Err(elinvar_data::Error::BadFraction { fraction: 1.0 - share, n_rows }.into());
+    }
     let has_intercept = data.intercept.unwrap_or(true);
     summary.check(&table, (entry.outcome)(&settings.model), has_intercept)?;
     let fingerprint = summary.fingerprint();
@@ -225,14 +131,18 @@ pub(crate) fn load(
     let stream = Stream {
         n_shards: summary.n_shards(),
         cache: Mutex::new(cache),
+        hold_out,
+        held_out: Mutex::new(held_out),
+        n_held_out,
         ahead,
-        has_intercept,
-        transforms: transforms.clone(),
+        at_once,
+        scaled: Scaled::new(has_intercept, &transforms[usize::from(has_intercept)..]),
+        columns: names.clone(),
         lower_class: summary.lower_class((entry.outcome)(&settings.model)),
         passes: Arc::clone(&passes),
         table,
     };
-    let (sampled, y) = stream.design(sample.values());
+    let (sampled, y) = stream.design_of_rows(sample.values());
     let sampled = DesignMatrix::new(sampled, names.len(), names.clone()).map_err(Error::of_fit)?;
     let of_all = streamed::OfAll {
         n_rows: summary.n_rows(),
@@ -241,7 +151,8 @@ pub(crate) fn load(
         memory,
     };
     let recipe = Some(Recipe::of_columns(&header));
-    let model = streamed::make(name, &settings.model, &header, &transforms, of_all, stream)?;
+    let stream = Arc::new(stream);
+    let model = streamed::make(name, &settings.model, &header, &transforms, of_all, Arc::clone(&stream))?;
     let rows = Rows {
         file: Some(file.clone()),
         target: target.clone(),
@@ -250,7 +161,7 @@ pub(crate) fn load(
         transforms,
         scaling_is_asked: scaling != elinvar_data::Scaling::None,
         n_rows: summary.n_rows(),
-        n_read: summary.n_rows(),
+        n_read: summary.n_rows() + n_held_out,
         n_dropped: summary.n_dropped(),
         fingerprint,
         recipe,
@@ -258,7 +169,7 @@ pub(crate) fn load(
         file_rows: Vec::new(),
         passes: Some(passes),
     };
-    Ok((rows, model))
+    Ok(Streamed { rows, model, held_out: hold_out.map(|_| stream) })
 }
 
 /// A file for the cache: in the folder that is named, or in the system's folder for such files.
@@ -281,8 +192,7 @@ fn check(settings: &Settings, name: ModelName) -> Result<(), Error> {
     }
     let refused = [
         (data.formula.is_some(), "a formula", "; write its columns into the files and name them by --features"),
-        (data.test_fraction.is_some(), "--test-fraction", "; put the rows to hold out into a file of their own"),
-        (data.test_rows.is_some(), "--test-rows", "; put the rows to hold out into a file of their own"),
+        (data.test_rows.is_some(), "--test-rows", "; give --test-fraction, which holds rows out by their numbers"),
         (data.train_rows.is_some(), "--train-rows", "; put the rows to fit into files of their own"),
         (data.category.is_some(), "--category", "; write indicators into the files"),
         (

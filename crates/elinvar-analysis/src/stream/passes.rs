@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use serde::Serialize;
+
 use crate::number::{grouped, significant};
 
 /// A pass over the rows, under way.
@@ -19,6 +21,15 @@ pub struct Pass {
     pub seconds: f64,
 }
 
+/// What a pass was made for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Purpose {
+    /// `files`, `statistics`, or what was asked of the shards: `values`, `gradients`, `hessian`, `expectation`.
+    pub asked: &'static str,
+    /// Draws at which it was asked.
+    pub draws: usize,
+}
+
 /// All passes of a fit.
 pub struct Passes {
     number: AtomicU64,
@@ -28,6 +39,7 @@ pub struct Passes {
     seconds: Mutex<f64>,
     first: OnceLock<f64>,
     kept: OnceLock<Kept>,
+    purposes: Mutex<Vec<Purpose>>,
     watch: Box<dyn Fn(&Pass) + Send + Sync>,
 }
 
@@ -48,11 +60,13 @@ impl Passes {
             seconds: Mutex::new(0.0),
             first: OnceLock::new(),
             kept: OnceLock::new(),
+            purposes: Mutex::default(),
             watch,
         }
     }
 
-    pub(super) fn begin(&self) {
+    pub(super) fn begin(&self, asked: &'static str, draws: usize) {
+        self.purposes.lock().unwrap_or_else(PoisonError::into_inner).push(Purpose { asked, draws });
         self.number.fetch_add(1, Relaxed);
         self.rows.store(0, Relaxed);
         *self.began.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
@@ -83,6 +97,11 @@ impl Passes {
     /// Passes that have begun.
     pub fn number(&self) -> u64 {
         self.number.load(Relaxed)
+    }
+
+    /// What each was made for.
+    pub fn purposes(&self) -> Vec<Purpose> {
+        self.purposes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Passes with their speed, and what they needed, as a line of the page.

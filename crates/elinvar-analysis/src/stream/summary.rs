@@ -4,6 +4,8 @@ use elinvar_data::{ColumnTransform, Error as DataError, Outcome, Place, Scaling,
 
 use crate::error::Error;
 
+/// Where hashes begin.
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 /// Labels that are told apart, at most.
 const LABELS: usize = 3;
 
@@ -16,7 +18,9 @@ pub(super) struct Summary {
     most: Vec<f64>,
     n_shards: usize,
     n_dropped: usize,
+    /// Of the names, and of each column.
     hash: u64,
+    hashes: Vec<u64>,
     /// Values of the target, the first few that differ, with file and row.
     labels: Vec<(f64, usize, u64)>,
     /// Rows of the file that is being read.
@@ -26,7 +30,7 @@ pub(super) struct Summary {
 impl Summary {
     pub(super) fn new(table: &ShardedTable) -> Self {
         let width = table.names().len();
-        let mut hash = 0xcbf2_9ce4_8422_2325;
+        let mut hash = OFFSET;
         table.names().iter().flat_map(|name| name.bytes().chain([0])).for_each(|byte| mix(&mut hash, byte.into()));
         Self {
             n: 0.0,
@@ -37,32 +41,30 @@ impl Summary {
             n_shards: 0,
             n_dropped: 0,
             hash,
+            hashes: vec![OFFSET; width],
             labels: Vec::new(),
             rows_of_file: (0, 0),
         }
     }
 
-    /// Adds a shard, and refuses a target that the model does not take.
-    pub(super) fn add(&mut self, table: &ShardedTable, shard: &ShardRows, outcome: Outcome) -> Result<(), Error> {
+    /// Adds the rows of a shard.
+    pub(super) fn add(&mut self, values: &[f64]) {
         let width = self.means.len();
-        let n = (shard.values.len() / width) as f64;
+        let n = (values.len() / width) as f64;
         let (mut means, mut squares) = (vec![0.0; width], vec![0.0; width]);
-        for row in shard.values.chunks_exact(width) {
-            for (j, x) in row.iter().enumerate() {
-                means[j] += x;
-                self.least[j] = self.least[j].min(*x);
-                self.most[j] = self.most[j].max(*x);
+        for row in values.chunks_exact(width) {
+            for (((sum, x), least), most) in means.iter_mut().zip(row).zip(&mut self.least).zip(&mut self.most) {
+                *sum += x;
+                *least = least.min(*x);
+                *most = most.max(*x);
             }
         }
         means.iter_mut().for_each(|sum| *sum /= n);
-        let mut hash = self.hash;
-        for row in shard.values.chunks_exact(width) {
+        for row in values.chunks_exact(width) {
             for ((sum, x), mean) in squares.iter_mut().zip(row).zip(&means) {
                 *sum += (x - mean) * (x - mean);
-                mix(&mut hash, x.to_bits());
             }
         }
-        self.hash = hash;
         // Two sets of rows with their own means make one (Chan, Golub and LeVeque 1979).
         let total = self.n + n;
         for j in 0..width {
@@ -70,7 +72,16 @@ impl Summary {
             self.squares[j] += squares[j] + apart * apart * self.n * n / total;
             self.means[j] += apart * n / total;
         }
-        (self.n, self.n_shards, self.n_dropped) = (total, self.n_shards + 1, self.n_dropped + shard.n_dropped);
+        (self.n, self.n_shards) = (total, self.n_shards + 1);
+    }
+
+    /// Takes in what a file says, and refuses a target that the model does not take.
+    pub(super) fn look_at(&mut self, table: &ShardedTable, shard: &ShardRows, outcome: Outcome) -> Result<(), Error> {
+        self.n_dropped += shard.n_dropped;
+        for row in shard.values.chunks_exact(self.hashes.len()) {
+            // One of each column: they do not wait for each other.
+            self.hashes.iter_mut().zip(row).for_each(|(hash, x)| mix(hash, x.to_bits()));
+        }
         self.look_at_target(table, shard, outcome)
     }
 
@@ -217,7 +228,9 @@ impl Summary {
 
     /// A hash of names and numbers, by which a fit recognises its data: another one than that of a table in memory.
     pub(super) fn fingerprint(&self) -> String {
-        format!("{:016x}", self.hash)
+        let mut hash = self.hash;
+        self.hashes.iter().for_each(|of_column| mix(&mut hash, *of_column));
+        format!("{hash:016x}")
     }
 }
 

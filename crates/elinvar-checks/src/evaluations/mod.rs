@@ -1,8 +1,9 @@
 //! What a Gaussian costs: evaluations and processor time of default fits, with Hessians and with gradients only.
 
+mod bars;
 mod dense;
 mod measured;
-mod problems;
+pub(crate) mod problems;
 mod row_expectations;
 
 use std::path::Path;
@@ -13,6 +14,7 @@ use elinvar::{Family, Plan};
 
 use crate::arguments::{number, options};
 use crate::page::{Table, publish};
+use crate::posteriordb;
 use measured::{Measured, Spread, processor_seconds, read, write};
 use problems::{Case, cases};
 
@@ -54,6 +56,7 @@ fn table(now: &[Measured], before: &[Measured]) -> String {
         "Hessians",
         "thread seconds",
         "nats to the best",
+        "bar",
         "gradients before",
         "seconds before",
         "nats before",
@@ -62,7 +65,8 @@ fn table(now: &[Measured], before: &[Measured]) -> String {
         let earlier = before.iter().find(|other| other.name == row.name);
         let then = |j: usize| earlier.map_or("–".into(), |other| other.shown(j));
         let [a, b, c, d, e] = std::array::from_fn(|j| row.shown(j));
-        table.push([row.name.clone(), a, b, c, d, e, then(1), then(3), then(4)]);
+        let bar = bars::shown(&row.name, row.values[1].median);
+        table.push([row.name.clone(), a, b, c, d, e, bar, then(1), then(3), then(4)]);
     }
     table.markdown()
 }
@@ -75,18 +79,20 @@ its Hessian hidden. *Nats to the best*: how far the ELBO is below that of the be
 it is ½|Cᵀg|² + ¼‖CᵀHC + I‖² with exact expectations over rows (V = CCᵀ, g = E∇log p, H = E∇²log p), otherwise a difference of two ELBOs
 on 400 000 draws, the best Gaussian being the better of two long fits from 256 draws per step, by averages of steps and by residual
 scores: differences of 0.002 are noise, and a little below zero is possible. An exact expectation of a regression counts as the gradients
-that its work comes to, and as one Hessian. *Before* is the library without residual scores (contracted Hessians or the Stein estimator,
+that its work comes to, and as one Hessian. *Bar*: what was aimed at, in gradients of the median seed, and whether it is
+met. *Before* is the library without residual scores (contracted Hessians or the Stein estimator,
 with windows and reviews).
 
-Written by `cargo xtask evaluations [DIR]`, DIR being a folder with the data of posteriordb; rows that
-were not asked for are left out.
+Written by `cargo xtask evaluations [DIR] [TABLES]`, DIR being a folder with the data of posteriordb, TABLES one with its
+regressions sblrc and diamonds as tables; rows that were not asked for are left out.
 
 ";
 
-/// `evaluations [--posteriordb DIR] [--seeds N] [--limit SECONDS] [--only TEXT] [--record FILE] [--write FILE]`
+/// `evaluations [--posteriordb DIR] [--tables DIR] [--seeds N] [--limit SECONDS] [--only TEXT] [--record FILE]
+/// [--write FILE]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let [collection, seeds, limit, only, record, page] =
-        options(arguments, ["--posteriordb", "--seeds", "--limit", "--only", "--record", "--write"])?;
+    let [collection, tables, seeds, limit, only, record, page] =
+        options(arguments, ["--posteriordb", "--tables", "--seeds", "--limit", "--only", "--record", "--write"])?;
     let (seeds, limit) = (number("--seeds", seeds.as_ref(), 5)?, number("--limit", limit.as_ref(), 30.0)?);
     // Rows that were recorded are not measured again: a page can be made in several goes.
     let recorded = record.as_ref().filter(|path| Path::new(path).exists());
@@ -99,7 +105,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         only.as_ref().is_none_or(|text| name.contains(text.as_str()))
             && !is_known.iter().any(|known| known.starts_with(name))
     };
-    for case in cases(collection.as_ref().map(Path::new), &wanted)? {
+    for case in cases(collection.as_ref().map(Path::new), tables.as_ref().map(Path::new), &wanted)? {
         let seeds = if case.is_slow { FEW_SEEDS.min(seeds) } else { seeds };
         for hessians in [true, false] {
             if !hessians || case.with_hessians {
@@ -111,5 +117,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         }
     }
     let before = read(include_str!("../../data/evaluations-before.csv"))?;
-    publish(&format!("{INTRODUCTION}{}", table(&now, &before)), page.as_ref())
+    let text =
+        format!("{INTRODUCTION}{}\n{}", table(&now, &before), bars::of_collection(&now, &posteriordb::POSTERIORS));
+    publish(&text, page.as_ref())
 }

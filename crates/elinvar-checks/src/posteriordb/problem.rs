@@ -70,6 +70,11 @@ impl Problem {
         self.target.about().transforms.n_constrained()
     }
 
+    /// The target's own names of the parameters of the reference, in their order, if it has all of them.
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
+        matches!(self.report, Report::Constrained).then(|| self.target.about().parameters)
+    }
+
     /// Writes the parameters of the reference at z; false where they do not exist.
     pub(crate) fn parameters(&self, z: &[f64], out: &mut [f64]) -> bool {
         match &self.report {

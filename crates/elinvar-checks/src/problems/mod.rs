@@ -10,6 +10,7 @@ pub(crate) mod pathological;
 pub(crate) mod reference;
 pub(crate) mod regressions;
 pub(crate) mod shapes;
+pub(crate) mod tables;
 
 use elinvar::target::Target;
 

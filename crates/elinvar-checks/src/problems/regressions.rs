@@ -3,6 +3,7 @@
 use elinvar::model::{BetaBinomial, DesignMatrix, LinearRegression, LogisticRegression, PoissonRegression};
 use elinvar::random::{Purpose, Stream};
 use elinvar_data::{Columns, Intercept, Outcome, RegressionData, Selection, Table};
+use serde::Serialize;
 
 use super::grid::{moments_2d, moments_over};
 use super::linear_map::dot;
@@ -11,9 +12,25 @@ use super::{Moments, Problem};
 
 const EMBEDDED: &str = "the embedded table is complete";
 
-fn logistic(data: RegressionData, prior_precision: f64) -> LogisticRegression {
-    let x = DesignMatrix::new(data.features, data.names.len(), data.names).expect(EMBEDDED);
-    LogisticRegression::new(x, data.y, prior_precision).expect(EMBEDDED)
+/// A logistic regression by its rows, labels −1 and 1, and the precision of its prior.
+#[derive(Serialize)]
+pub(crate) struct LogisticRows {
+    pub(crate) x: Vec<f64>,
+    pub(crate) y: Vec<f64>,
+    #[serde(skip)]
+    names: Vec<String>,
+    pub(crate) prior_precision: f64,
+}
+
+impl LogisticRows {
+    fn of(data: RegressionData, prior_precision: f64) -> Self {
+        Self { x: data.features, y: data.y, names: data.names, prior_precision }
+    }
+
+    fn model(self) -> LogisticRegression {
+        let x = DesignMatrix::new(self.x, self.names.len(), self.names).expect("the rows are complete");
+        LogisticRegression::new(x, self.y, self.prior_precision).expect("labels −1 and 1")
+    }
 }
 
 fn referenced(name: &str, target: LogisticRegression, reference: &Reference) -> Problem {
@@ -22,9 +39,14 @@ fn referenced(name: &str, target: LogisticRegression, reference: &Reference) -> 
 }
 
 /// The embedded Breast-Cancer data: 341 rows, intercept first, prior precision 1.
-pub(crate) fn breast_cancer_model() -> LogisticRegression {
+pub(crate) fn breast_cancer_rows() -> LogisticRows {
     let selection = Selection::new("y", Outcome::Binary);
-    logistic(RegressionData::from_table(&elinvar_data::breast_cancer(), &selection).expect(EMBEDDED), 1.0)
+    LogisticRows::of(RegressionData::from_table(&elinvar_data::breast_cancer(), &selection).expect(EMBEDDED), 1.0)
+}
+
+/// The regression on [`breast_cancer_rows`].
+pub(crate) fn breast_cancer_model() -> LogisticRegression {
+    breast_cancer_rows().model()
 }
 
 /// [`breast_cancer_model`] with its reference.
@@ -33,7 +55,7 @@ pub(crate) fn breast_cancer() -> Problem {
 }
 
 /// 100 rows of the Sonar data, intercept first, prior precision 0.204.
-pub(crate) fn sonar() -> Problem {
+pub(crate) fn sonar_rows() -> LogisticRows {
     let text = include_bytes!("../../data/sonar.csv");
     let table = Table::from_csv("sonar.csv", text, &Columns::All).expect(EMBEDDED);
     let rows: Vec<usize> =
@@ -43,8 +65,12 @@ pub(crate) fn sonar() -> Problem {
     let d = data.names.len();
     let features = rows.iter().flat_map(|row| data.features[row * d..(row + 1) * d].iter().copied()).collect();
     let y = rows.iter().map(|row| data.y[*row]).collect();
-    let x = DesignMatrix::new(features, d, data.names).expect(EMBEDDED);
-    referenced("Sonar", LogisticRegression::new(x, y, 0.204).expect(EMBEDDED), &SONAR)
+    LogisticRows { x: features, y, names: data.names, prior_precision: 0.204 }
+}
+
+/// The regression on [`sonar_rows`] with its reference.
+pub(crate) fn sonar() -> Problem {
+    referenced("Sonar", sonar_rows().model(), &SONAR)
 }
 
 /// Two well separated classes in the plane without an intercept, prior precision 0.01: a posterior that is skewed and
@@ -53,7 +79,7 @@ pub(crate) fn murphy_toy() -> Problem {
     let text = include_bytes!("../../data/murphy_toy.csv");
     let table = Table::from_csv("murphy_toy.csv", text, &Columns::All).expect(EMBEDDED);
     let selection = Selection { intercept: Intercept::None, ..Selection::new("y", Outcome::Binary) };
-    let target = logistic(RegressionData::from_table(&table, &selection).expect(EMBEDDED), 0.01);
+    let target = LogisticRows::of(RegressionData::from_table(&table, &selection).expect(EMBEDDED), 0.01).model();
     let (log_normaliser, moments) = moments_2d(&target, [-15.0, -15.0], [70.0, 40.0], 401);
     Problem::known("murphy_toy", target, log_normaliser, moments)
 }
@@ -77,8 +103,8 @@ fn design(n: usize, columns: usize, seed: u64) -> (Vec<f64>, Vec<String>) {
     (x, names)
 }
 
-/// Generated logistic regression with `columns` columns, the first of ones; the weights fall and alternate in sign.
-pub(crate) fn generated_logistic(n: usize, columns: usize, prior_precision: f64, seed: u64) -> LogisticRegression {
+/// Generated rows with `columns` columns, the first of ones; the weights fall and alternate in sign.
+pub(crate) fn generated_rows(n: usize, columns: usize, prior_precision: f64, seed: u64) -> LogisticRows {
     let (x, names) = design(n, columns, seed);
     let weights: Vec<f64> =
         (0..columns).map(|j| if j % 2 == 0 { 1.0 } else { -1.0 } / (1.0 + 0.25 * j as f64)).collect();
@@ -87,8 +113,12 @@ pub(crate) fn generated_logistic(n: usize, columns: usize, prior_precision: f64,
         .chunks_exact(columns)
         .map(|row| if stream.uniform() * (1.0 + (-dot(row, &weights)).exp()) < 1.0 { 1.0 } else { -1.0 });
     let y = y.collect();
-    let x = DesignMatrix::new(x, columns, names).expect("finite features");
-    LogisticRegression::new(x, y, prior_precision).expect("labels −1 and 1")
+    LogisticRows { x, y, names, prior_precision }
+}
+
+/// The regression on [`generated_rows`].
+pub(crate) fn generated_logistic(n: usize, columns: usize, prior_precision: f64, seed: u64) -> LogisticRegression {
+    generated_rows(n, columns, prior_precision, seed).model()
 }
 
 /// Intercept and slope of a logistic regression with `n` rows.

@@ -203,7 +203,7 @@ fn commands() {
                 "banana",
                 "--family <FAMILY>",
                 "the families are auto, gaussian, mog, student_t, skew, emg, nig, snig, rank_k, skew_k, emg_k, \
-                 scale_mixture, matrix, ef_mixture, birnbaum_saunders",
+                 scale_mixture, matrix, ef_mixture, birnbaum_saunders, dirichlet",
             ),
         ),
         (

@@ -91,10 +91,43 @@ fn a_kept_stream_predicts_and_says_how_often_it_read() {
 }
 
 #[test]
+fn rows_are_held_out_by_their_numbers() {
+    let story = Story::new();
+    write(&story, &PARTS);
+    for (model, target, metrics) in [
+        ("logistic", "label", ["log_loss", "accuracy", "brier", "calibration_error"].as_slice()),
+        ("linear", "number", &["log_predictive_density", "rmse"]),
+    ] {
+        let fit = |more: &str, temporary: Option<&str>| {
+            let line = format!("fit {model} part-*.csv --target {target} --features a,b,c --stream --json {more}");
+            let mut command = story.command(&words(&line));
+            command.envs(temporary.map(|folder| ("TMPDIR", folder)));
+            timeless(serde_json::from_slice(&command.output().unwrap().stdout).unwrap())
+        };
+        let one = fit("--test-fraction 0.25", None);
+        let n = one["test"]["n_rows"].as_u64().unwrap();
+        // A quarter of 552, within 4.5 standard deviations.
+        assert!((92..=184).contains(&n), "{n}");
+        let found: Vec<&str> =
+            one["test"]["metrics"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
+        assert_eq!(found, metrics, "{model}");
+        // Without a cache, too, they are the same rows.
+        assert_eq!(one, fit("--test-fraction 0.25", Some("/nowhere")));
+        assert_ne!(one["test"], fit("--test-fraction 0.25 --split-seed 2", None)["test"]);
+        // The rows that are fitted are the others.
+        assert_ne!(one["parameters"], fit("", None)["parameters"]);
+    }
+    let page =
+        story.ok(&words("fit logistic part-*.csv --target label --features a,b,c --stream --test-fraction 0.25"));
+    assert!(page.contains("held out") && page.contains("log loss"), "{page}");
+}
+
+#[test]
 fn what_does_not_go_is_said() {
     let story = Story::new();
     story.write("ones.csv", "a,y\n1,1\n2,1\n3,1\n").write("zeros.csv", "a,y\n1,0\n2.5,0\n");
     story.write("other.csv", "b,y\n1,0\n").write("empty.csv", "a,y\n").write("three.csv", "a,y\n1,0\n2,1\n3,2\n");
+    story.write("whole.csv", "a,y\n1,1\n2,1\n3,0\n1,0\n").write("rows.txt", "0\n");
     let told = |line: &str| {
         let ended = story.run(&words(line));
         assert_eq!(ended.code, Some(2), "{line}: {}", ended.stderr);
@@ -105,7 +138,8 @@ fn what_does_not_go_is_said() {
         ("fit logistic e*.csv --target y --stream", "empty.csv, line 1: no rows follow the header"),
         ("fit logistic o*.csv --target y --stream", "other.csv: its columns are not those of ones.csv"),
         ("fit logistic three.csv --target y --stream", "three.csv, column 2 (y):"),
-        ("fit poisson ones.csv --target y --stream --test-fraction 0.2", "--test-fraction does not go with --stream"),
+        ("fit poisson ones.csv --target y --stream --test-rows rows.txt", "--test-rows does not go with --stream"),
+        ("fit logistic whole.csv --target y --stream --test-fraction 0.000001", "cannot be taken for training"),
         (
             "fit gamma ones.csv --target y --stream",
             "--stream takes the models logistic, linear, poisson, and not gamma",

@@ -53,8 +53,11 @@ impl Compact {
     /// Those of the file.
     pub fn push(&mut self, values: &[f64]) -> io::Result<()> {
         self.buffer.clear();
+        let mut column = Vec::with_capacity(values.len() / self.width);
         for j in 0..self.width {
-            encode(values.iter().skip(j).step_by(self.width).copied(), &mut self.buffer);
+            column.clear();
+            column.extend(values.iter().skip(j).step_by(self.width));
+            encode(&column, &mut self.buffer);
         }
         match &mut self.file {
             MemoryOrFile::Memory(bytes) => bytes.extend_from_slice(&self.buffer),
@@ -64,17 +67,23 @@ impl Compact {
         Ok(())
     }
 
-    /// Gives all shards, in their order; each is decoded by what it is given with.
+    /// Gives all shards, in their order; each is decoded by what it is given with. `spare` gives memory for the next,
+    /// such as that of [`CompactShard::into_bytes`], or an empty vector.
     ///
     /// # Errors
     /// Those of the file, or what `take` says.
-    pub fn pass<E: From<io::Error>>(&mut self, mut take: impl FnMut(CompactShard) -> Result<(), E>) -> Result<(), E> {
+    pub fn pass<E: From<io::Error>>(
+        &mut self,
+        mut spare: impl FnMut() -> Vec<u8>,
+        mut take: impl FnMut(CompactShard) -> Result<(), E>,
+    ) -> Result<(), E> {
         if let MemoryOrFile::File(file) = &mut self.file {
             file.seek(SeekFrom::Start(0))?;
         }
         let mut at = 0;
         for &(n_rows, n_bytes) in &self.shards {
-            let mut bytes = vec![0; n_bytes];
+            let mut bytes = spare();
+            bytes.resize(n_bytes, 0);
             match &mut self.file {
                 MemoryOrFile::Memory(all) => bytes.copy_from_slice(&all[at..at + n_bytes]),
                 MemoryOrFile::File(file) => file.read_exact(&mut bytes)?,
@@ -94,41 +103,82 @@ pub struct CompactShard {
     bytes: Vec<u8>,
 }
 
+/// Rows that are decoded at once: what they become stays in the nearest cache while its columns are filled in.
+const BLOCK: usize = 64;
+
 impl CompactShard {
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.n_rows
     }
 
+    /// The memory, to be used again.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// The numbers, row by row.
     pub fn values(&self) -> Vec<f64> {
-        let (n, width) = (self.n_rows, self.width);
-        let mut values = vec![0.0; n * width];
+        let mut values = vec![0.0; self.n_rows * self.width];
+        self.each_block(|first, n, j, column| {
+            let out = values[first * self.width..(first + n) * self.width].iter_mut();
+            out.skip(j).step_by(self.width).zip(column).for_each(|(to, value)| *to = *value);
+        });
+        values
+    }
+
+    /// Gives every column of every block of rows: its first row, its number of rows, the column, the numbers.
+    pub(super) fn each_block(&self, mut take: impl FnMut(usize, usize, usize, &mut [f64])) {
+        let mut columns = Vec::with_capacity(self.width);
         let mut rest = &self.bytes[..];
-        for j in 0..width {
+        for _ in 0..self.width {
             let (form, behind) = rest.split_first().expect("a form for each column");
-            let length = bytes_of(*form, n);
-            let (numbers, behind) = behind.split_at(length);
+            let (numbers, behind) = behind.split_at(bytes_of(*form, self.n_rows));
+            columns.push((*form, numbers));
             rest = behind;
-            let out = values.iter_mut().skip(j).step_by(width);
-            match *form {
-                CONSTANT => {
-                    let value = f64::from_le_bytes(numbers.try_into().expect("eight bytes"));
-                    out.for_each(|to| *to = value);
-                }
-                BYTE => out.zip(numbers).for_each(|(to, byte)| *to = f64::from(*byte as i8)),
-                SHORT => out.zip(numbers.chunks_exact(2)).for_each(|(to, b)| {
-                    *to = f64::from(i16::from_le_bytes([b[0], b[1]]));
-                }),
-                SINGLE => out.zip(numbers.chunks_exact(4)).for_each(|(to, b)| {
-                    *to = f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-                }),
-                _ => out.zip(numbers.chunks_exact(8)).for_each(|(to, b)| {
-                    *to = f64::from_le_bytes(b.try_into().expect("eight bytes"));
-                }),
+        }
+        let mut block = [0.0; BLOCK];
+        for first in (0..self.n_rows).step_by(BLOCK) {
+            let n = BLOCK.min(self.n_rows - first);
+            for (j, &(form, numbers)) in columns.iter().enumerate() {
+                let block = &mut block[..n];
+                decode(form, numbers, first, block);
+                take(first, n, j, block);
             }
         }
-        values
+    }
+}
+
+/// The numbers of a column from this row on.
+fn decode(form: u8, numbers: &[u8], first: usize, out: &mut [f64]) {
+    let of = |bytes: usize| &numbers[first * bytes..(first + out.len()) * bytes];
+    match form {
+        CONSTANT => {
+            let value = f64::from_le_bytes(numbers.try_into().expect("eight bytes"));
+            out.fill(value);
+        }
+        BYTE => {
+            let numbers = of(1);
+            out.iter_mut().zip(numbers).for_each(|(to, byte)| *to = f64::from(*byte as i8));
+        }
+        SHORT => {
+            let numbers = of(2);
+            out.iter_mut().zip(numbers.chunks_exact(2)).for_each(|(to, b)| {
+                *to = f64::from(i16::from_le_bytes([b[0], b[1]]));
+            });
+        }
+        SINGLE => {
+            let numbers = of(4);
+            out.iter_mut().zip(numbers.chunks_exact(4)).for_each(|(to, b)| {
+                *to = f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            });
+        }
+        _ => {
+            let numbers = of(8);
+            out.iter_mut().zip(numbers.chunks_exact(8)).for_each(|(to, b)| {
+                *to = f64::from_le_bytes(b.try_into().expect("eight bytes"));
+            });
+        }
     }
 }
 
@@ -142,24 +192,24 @@ fn bytes_of(form: u8, n: usize) -> usize {
     }
 }
 
-fn encode(column: impl Iterator<Item = f64> + Clone, out: &mut Vec<u8>) {
-    let first = column.clone().next().map_or(0, f64::to_bits);
-    let is = |same: fn(f64) -> f64| column.clone().all(|v| same(v).to_bits() == v.to_bits());
-    if column.clone().all(|v| v.to_bits() == first) {
+fn encode(column: &[f64], out: &mut Vec<u8>) {
+    let first = column.first().map_or(0, |v| v.to_bits());
+    let is = |same: fn(f64) -> f64| column.iter().all(|v| same(*v).to_bits() == v.to_bits());
+    if column.iter().all(|v| v.to_bits() == first) {
         out.push(CONSTANT);
         out.extend_from_slice(&first.to_le_bytes());
     } else if is(|v| f64::from(v as i8)) {
         out.push(BYTE);
-        out.extend(column.map(|v| v as i8 as u8));
+        out.extend(column.iter().map(|v| *v as i8 as u8));
     } else if is(|v| f64::from(v as i16)) {
         out.push(SHORT);
-        column.for_each(|v| out.extend_from_slice(&(v as i16).to_le_bytes()));
+        column.iter().for_each(|v| out.extend_from_slice(&(*v as i16).to_le_bytes()));
     } else if is(|v| f64::from(v as f32)) {
         out.push(SINGLE);
-        column.for_each(|v| out.extend_from_slice(&(v as f32).to_le_bytes()));
+        column.iter().for_each(|v| out.extend_from_slice(&(*v as f32).to_le_bytes()));
     } else {
         out.push(DOUBLE);
-        column.for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
+        column.iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
     }
 }
 
@@ -188,7 +238,7 @@ mod tests {
             assert_eq!(kept.shards[0], (50, expected));
             for _ in 0..2 {
                 let mut found = Vec::new();
-                kept.pass::<io::Error>(|shard| {
+                kept.pass::<io::Error>(Vec::new, |shard| {
                     found.push(shard.values());
                     Ok(())
                 })

@@ -4,6 +4,7 @@
 //! parquet file. Where they are cut depends on the files and the number of columns alone.
 
 mod compact;
+mod scaled;
 mod text;
 
 use std::fs;
@@ -12,13 +13,15 @@ use std::sync::mpsc::sync_channel;
 use std::time::SystemTime;
 
 pub use compact::{Compact, CompactShard, MemoryOrFile};
+pub use scaled::Scaled;
 
 use crate::open::open;
 use crate::sentence::excerpt;
 use crate::{Columns, Error, Missing, Place, nearest};
 
-/// Numbers of a shard, where its rows are not too long.
-const NUMBERS: usize = 1 << 20;
+/// Numbers of a shard, where its rows are not too long: few enough to stay in a cache of the processor between being
+/// decoded and being multiplied.
+const NUMBERS: usize = 1 << 17;
 /// Rows of a shard, at least and at most.
 const ROWS: [usize; 2] = [4_096, 65_536];
 

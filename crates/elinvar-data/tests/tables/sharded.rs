@@ -51,7 +51,7 @@ fn shards_of_parquet_and_of_csv_have_the_rows_of_the_table() {
     assert_eq!(table.names(), ["b", "a", "y"]);
     let shards = all(&table).unwrap();
     let lengths: Vec<(usize, usize)> = shards.iter().map(|shard| (shard.file, shard.values.len() / 3)).collect();
-    assert_eq!(lengths, [(0, 65_536), (0, N - 65_536), (1, 10)]);
+    assert_eq!(lengths, [(0, 43_690), (0, N - 43_690), (1, 10)]);
     let values: Vec<f64> = shards.into_iter().flat_map(|shard| shard.values).collect();
     for (row, values) in values.chunks_exact(3).enumerate() {
         assert_eq!(values, [cell(row, 1), cell(row, 0), cell(row, 2)], "{row}");

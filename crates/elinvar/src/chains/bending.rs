@@ -3,6 +3,7 @@
 
 use super::bend::{Bend, SHIFT, WIDTH};
 use super::matching::matched_at;
+use super::pinch::Bench;
 use super::turning::turned;
 use super::{Frame, Layer};
 use crate::linalg::{axpy, dot, eigen};
@@ -44,13 +45,13 @@ impl Cloud {
         points.map(|point| (square(point) / self.d as f64).ln_1p()).sum::<f64>() / self.len().max(1) as f64
     }
 
-    /// The same of the component for which it is largest: the mean of log(1 + (x_i + g_i)²).
-    pub(super) fn worst_residual(&self) -> f64 {
+    /// The same of that one of some components for which it is largest: the mean of log(1 + (x_i + g_i)²).
+    pub(super) fn worst_residual(&self, components: impl Iterator<Item = usize>) -> f64 {
         let of = |i: usize| {
             let column = self.x.iter().zip(&self.g).skip(i).step_by(self.d);
             column.map(|(x, g)| (x + g).powi(2).ln_1p()).sum::<f64>() / self.len().max(1) as f64
         };
-        (0..self.d).map(of).fold(0.0, f64::max)
+        components.map(of).fold(0.0, f64::max)
     }
 
     /// The same in the coordinates of a layer.
@@ -65,6 +66,19 @@ impl Cloud {
                 for (x, g) in inside.x.chunks_exact_mut(self.d).zip(inside.g.chunks_exact_mut(self.d)) {
                     bend.backward(x);
                     bend.pull(&mut x.to_vec(), g);
+                }
+            }
+            Layer::Pinch(pinch) => {
+                let mut bench = Bench::default();
+                for (x, g) in inside.x.chunks_exact_mut(self.d).zip(inside.g.chunks_exact_mut(self.d)) {
+                    pinch.backward(x, &mut bench);
+                    pinch.pull(x, g, &mut bench);
+                }
+            }
+            Layer::Stretch(stretch) => {
+                for (x, g) in inside.x.chunks_exact_mut(self.d).zip(inside.g.chunks_exact_mut(self.d)) {
+                    stretch.backward(x);
+                    stretch.pull(x, g);
                 }
             }
         }

@@ -2,6 +2,9 @@
 
 use super::Frame;
 use super::bend::Bend;
+use super::bending::Cloud;
+use super::pinch::{Bench, Pinch};
+use super::stretch::Stretch;
 
 /// A map inside those of a Gaussian.
 #[derive(Clone, Debug)]
@@ -10,6 +13,10 @@ pub(crate) enum Layer {
     Straight(Frame),
     /// Shifts and widths that depend on one direction.
     Bend(Bend),
+    /// A law that is Gaussian given its scales.
+    Pinch(Pinch),
+    /// One component in other units.
+    Stretch(Stretch),
 }
 
 /// z = m + L T₁(T₂(… u)).
@@ -24,6 +31,7 @@ pub(crate) struct Coordinates {
 pub(crate) struct Trail {
     places: Vec<Vec<f64>>,
     spare: Vec<f64>,
+    bench: Bench,
 }
 
 impl Trail {
@@ -90,7 +98,7 @@ impl Coordinates {
         }
         let d = self.dim();
         trail.make_room(self.layers.len(), u.len());
-        let Trail { places, spare } = trail;
+        let Trail { places, spare, bench } = trail;
         let here = &mut spare[..u.len()];
         here.copy_from_slice(u);
         for (layer, place) in self.layers.iter().zip(places).rev() {
@@ -98,6 +106,8 @@ impl Coordinates {
             match layer {
                 Layer::Straight(frame) => frame.to_z(place, here),
                 Layer::Bend(bend) => here.chunks_exact_mut(d).for_each(|point| bend.forward(point)),
+                Layer::Pinch(pinch) => here.chunks_exact_mut(d).for_each(|point| pinch.forward(point, bench)),
+                Layer::Stretch(stretch) => here.chunks_exact_mut(d).for_each(|point| stretch.forward(point)),
             }
         }
         self.frame.to_z(here, z);
@@ -114,6 +124,11 @@ impl Coordinates {
                     frame.to_x(&before, u);
                 }
                 Layer::Bend(bend) => u.chunks_exact_mut(d).for_each(|point| bend.backward(point)),
+                Layer::Pinch(pinch) => {
+                    let mut bench = Bench::default();
+                    u.chunks_exact_mut(d).for_each(|point| pinch.backward(point, &mut bench));
+                }
+                Layer::Stretch(stretch) => u.chunks_exact_mut(d).for_each(|point| stretch.backward(point)),
             }
         }
     }
@@ -124,7 +139,7 @@ impl Coordinates {
         let d = self.dim();
         self.frame.pull(by_z, by_u);
         log_jacobian.fill(0.0);
-        let Trail { places, spare } = trail;
+        let Trail { places, spare, bench } = trail;
         for (layer, place) in self.layers.iter().zip(places) {
             let points = place.chunks_exact_mut(d).zip(by_u.chunks_exact_mut(d)).zip(log_jacobian.iter_mut());
             match layer {
@@ -134,8 +149,30 @@ impl Coordinates {
                     frame.pull(before, by_u);
                 }
                 Layer::Bend(bend) => points.for_each(|((u, g), log)| *log += bend.pull(u, g)),
+                Layer::Pinch(pinch) => points.for_each(|((u, g), log)| *log += pinch.pull(u, g, bench)),
+                Layer::Stretch(stretch) => points.for_each(|((u, g), log)| *log += stretch.pull(u, g)),
             }
         }
+    }
+
+    /// How far the gradients of the worst component are from those of N(0, I) in bent coordinates: the largest mean of
+    /// log(1 + (u_i + ∂_i log p)²). The law of a scale is what it is; of the others it is asked given the scale.
+    pub(crate) fn roughness(&self, z: &[f64], by_z: &[f64]) -> f64 {
+        let outside = Self { frame: self.frame.clone(), layers: Vec::new() };
+        let (x, g, _) = outside.seen_from(z, by_z);
+        let mut cloud = Cloud { d: self.dim(), x, g };
+        for layer in &self.layers {
+            cloud = cloud.within(layer);
+            if let Layer::Pinch(pinch) = layer {
+                return cloud.worst_residual(pinch.others().iter().copied());
+            }
+        }
+        cloud.worst_residual(0..self.dim())
+    }
+
+    /// Whether a scale has coordinates of its own.
+    pub(crate) fn are_pinched(&self) -> bool {
+        self.layers.iter().any(|layer| matches!(layer, Layer::Pinch(_)))
     }
 
     /// u, gradients by u and log |∂z/∂u| of points with gradients by z.

@@ -4,6 +4,8 @@ use std::time::Instant;
 
 use super::climbing::modes_above;
 use super::matching::adapted;
+use super::pinching::pinched;
+use super::scale::{falls_off, stretched};
 use super::seen::{Seen, faults, left_behind};
 use super::shaping::{comes_true, is_curved, unbent};
 use super::tails::Tails;
@@ -13,8 +15,8 @@ use crate::evaluate::Evaluator;
 use crate::record::ModeRecord;
 use crate::search::Mode;
 use crate::target::Transforms;
-use crate::tuning::chains as tuning;
 use crate::tuning::search::DIFFERENCED_COORDINATES;
+use crate::tuning::{chains as tuning, pinches};
 
 /// Numbers that the states of an answer have at most, so that a file of them stays small.
 const MOST_NUMBERS: usize = 1 << 18;
@@ -26,6 +28,8 @@ pub(crate) struct Question<'a> {
     pub(crate) mean: Vec<f64>,
     pub(crate) covariance: &'a [f64],
     pub(crate) modes: &'a [ModeRecord],
+    /// Whether a search went up without end, so that it is to be seen whether the density falls off.
+    pub(crate) unbounded: bool,
     pub(crate) names: &'a [String],
     pub(crate) parameter_names: &'a [String],
     pub(crate) transforms: &'a Transforms,
@@ -63,6 +67,8 @@ pub(crate) struct Answered {
     pub(crate) log_p: Vec<f64>,
     /// The Gaussian that is matched to the states.
     pub(crate) frame: Frame,
+    /// Whether a density without a maximum was seen to fall off along the scale that its spike is at the end of.
+    pub(crate) falls_off: bool,
     /// The modes that slow chains were on, if that was asked for and there are several.
     pub(crate) modes: Vec<Mode>,
 }
@@ -104,6 +110,8 @@ pub(crate) fn correct(
     // Whether anything but the size of errors was in doubt, so that an answer without doubts needs to be confirmed.
     let (mut doubtful, mut clean) = (false, 0);
     let (mut shapes, most_shapes) = (0, if settings.bends { tuning::SHAPES } else { 0 });
+    // What is asked of the answer where that is more than what is asked of one that is trusted.
+    let aim = Limits { mean: limits.mean.min(settings.mean_within), ..limits };
     let mut modes = Vec::new();
     let mut asks_for_modes = question.slow == SlowChains::EndOnSeveralModes && frame.dim() <= DIFFERENCED_COORDINATES;
     loop {
@@ -118,7 +126,8 @@ pub(crate) fn correct(
         let next = adapted(&frame, part);
         let settled = next.as_ref().is_some_and(|next| next.settled);
         // A bend that is not exact where chains are may be wrong where they are not.
-        let rough = frame.are_bent() && seen.roughness() > tuning::ROUGH;
+        let most = if frame.are_pinched() { pinches::ROUGH } else { tuning::ROUGH };
+        let rough = frame.are_bent() && seen.roughness() > most;
         let mut doubts = seen.doubts(part, question, limits, settled && !rough, &tails);
         doubts.extend(seen.other_mode(part, question.modes));
         if held > 2 * tuning::YOUNG {
@@ -140,6 +149,7 @@ pub(crate) fn correct(
         doubtful |= held > tuning::YOUNG && doubts.iter().any(|doubt| !doubt.is_of_size());
         clean = if doubts.iter().any(Doubt::may_pass) { 0 } else { clean + 1 };
         let mut enough = clean >= if doubtful { 2 } else { 1 };
+        enough &= aim.mean >= limits.mean || seen.is_sharp(question, aim, part.n);
         let mut numbers = None;
         if enough {
             // Moments may be known exactly where quantiles are not.
@@ -147,11 +157,16 @@ pub(crate) fn correct(
             enough = found.1.iter().all(|number| !number.judged || number.quantile_error() <= limits.quantile);
             numbers = Some(found);
         }
-        steps = seen.steps_to_go(&doubts, held, question, limits, part.n);
+        steps = seen.steps_to_go(&doubts, held, question, aim, part.n);
         let cost = (steps * chains.len()) as u64 * chains.leaps();
         if enough || modes.len() > 1 || !in_time || work.spent() + cost > settings.max_gradients {
             let (coordinates, parameters) = numbers.unwrap_or_else(|| seen.numbers(part, question, limits.largest));
-            let (states, log_p) = chosen(part, frame.dim());
+            let (states, log_p) = chosen(part, frame.dim(), (limits.mean / aim.mean).powi(2));
+            let falls_off = question.unbounded
+                && match falls_off(work.evaluator, &frame, part) {
+                    Err(Error::Interrupted) => false,
+                    found => found?,
+                };
             let corrected = Corrected {
                 coordinates,
                 parameters,
@@ -168,15 +183,16 @@ pub(crate) fn correct(
                 states,
             };
             modes.truncate(if modes.len() > 1 { modes.len() } else { 0 });
-            return Ok(Answered { corrected, log_p, frame: seen.straight().frame().clone(), modes });
+            return Ok(Answered { corrected, log_p, frame: seen.straight().frame().clone(), falls_off, modes });
         }
         let Some(next) = next else { continue };
-        let reshaped = if shapes < most_shapes && clean == 0 && (rough || is_curved(&frame, part)) {
-            shapes += 1;
-            work.unbent(&chains, &seen.straight(), history.part(0..held))?
-        } else {
-            None
-        };
+        let reshaped =
+            if shapes < most_shapes && clean == 0 && (rough || !frame.are_pinched() && is_curved(&frame, part)) {
+                shapes += 1;
+                work.unbent(&chains, &seen.straight(), history.part(0..held))?
+            } else {
+                None
+            };
         // Bends that do not come true are given up.
         let given_up = rough && reshaped.is_none();
         if given_up {
@@ -216,9 +232,10 @@ pub(crate) fn promises_tail(
     Ok(Tails::look(evaluator, &Coordinates::straight(frame), seed)?.promise_any())
 }
 
-/// Evenly chosen states, and log p there.
-fn chosen(part: Part<'_>, dim: usize) -> (Vec<f64>, Vec<f64>) {
-    let most = MOST_STATES.min((MOST_NUMBERS / dim).max(part.n));
+/// Evenly chosen states, and log p there; so many times as many as usual where means are to be sharper, for what is
+/// computed from states is no sharper than they are many.
+fn chosen(part: Part<'_>, dim: usize, times: f64) -> (Vec<f64>, Vec<f64>) {
+    let most = ((MOST_STATES as f64 * times) as usize).min((MOST_NUMBERS / dim).max(part.n));
     let kept = part.len().min(most);
     let places = || (0..kept).map(|k| k * part.len() / kept);
     let states = places().flat_map(|s| part.z[s * dim..][..dim].iter().copied());
@@ -272,11 +289,21 @@ impl Work<'_, '_, '_> {
         now: &Coordinates,
         part: Part<'_>,
     ) -> Result<Option<(Coordinates, Ensemble)>, Error> {
-        let Some(frame) = unbent(now, part) else { return Ok(None) };
-        let mut anew = chains.renewed(self.evaluator, &frame, self.settings.chains)?;
-        if !comes_true(&frame, &anew) {
-            return Ok(None);
+        let mut found = None;
+        // A scale comes first: coordinates given which all else is Gaussian say more than any bend.
+        for frame in [pinched, unbent].into_iter().filter_map(|of| of(now, part)) {
+            let frame = match frame.are_pinched() {
+                true => stretched(self.evaluator, &frame)?,
+                false => Some(frame),
+            };
+            let Some(frame) = frame else { continue };
+            let anew = chains.renewed(self.evaluator, &frame, self.settings.chains)?;
+            if comes_true(&frame, &anew) {
+                found = Some((frame, anew));
+                break;
+            }
         }
+        let Some((frame, mut anew)) = found else { return Ok(None) };
         let mut unseen = History::new(frame.dim(), anew.len());
         self.run(&mut anew, &frame, &mut unseen, tuning::WAY_IN)?;
         Ok(Some((frame, anew)))

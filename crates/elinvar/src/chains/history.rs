@@ -114,7 +114,7 @@ pub(crate) struct Part<'a> {
     pub(crate) z: &'a [f64],
     pub(crate) by_z: &'a [f64],
     pub(crate) log_p: &'a [f64],
-    accepted: &'a [f64],
+    pub(super) accepted: &'a [f64],
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ pub(crate) fn pool(places: &[Place], transforms: &Transforms, limits: Limits) ->
         parameters,
     };
     let frame = places[heaviest(&shares)].answered.frame.clone();
-    (Answered { corrected, log_p, frame, modes: Vec::new() }, log_evidence)
+    (Answered { corrected, log_p, frame, falls_off: false, modes: Vec::new() }, log_evidence)
 }
 
 /// By the delta method: ∂w/∂log Z is w(1 − w) for a place's own mass and −w wⱼ for those of others.
@@ -266,7 +266,7 @@ mod tests {
         let frame = Frame::new(vec![mean], &[sd * sd]).unwrap();
         let log_p = vec![0.0; n];
         Place {
-            answered: Answered { corrected, log_p, frame, modes: Vec::new() },
+            answered: Answered { corrected, log_p, frame, falls_off: false, modes: Vec::new() },
             log_mass: Estimate::new(mass.ln(), error),
         }
     }

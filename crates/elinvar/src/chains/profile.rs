@@ -57,7 +57,7 @@ impl Profile {
 }
 
 /// The cubic between two places; beyond the edge of a density there is none.
-fn between(p: Place, q: Place, t: f64) -> f64 {
+pub(super) fn between(p: Place, q: Place, t: f64) -> f64 {
     if ![p.log_p, p.slope, q.log_p, q.slope].iter().all(|v| v.is_finite()) {
         return f64::NEG_INFINITY;
     }

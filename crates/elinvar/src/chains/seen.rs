@@ -1,6 +1,5 @@
 //! What speaks for and against an answer of chains.
 
-use super::bending::Cloud;
 use super::matching::matched;
 use super::printed::{Inside, Reading};
 use super::stein::Moments;
@@ -20,6 +19,7 @@ pub(super) struct Seen {
     frame: Frame,
     scores: Vec<f64>,
     inside: Option<Inside>,
+    roughness: f64,
     coordinates: Vec<Moments>,
     parameters: Vec<(usize, Moments)>,
     early: Vec<Moments>,
@@ -29,22 +29,24 @@ pub(super) struct Seen {
 impl Seen {
     pub(super) fn of(part: Part<'_>, coordinates: &Coordinates, transforms: &Transforms) -> Self {
         let mut frame = coordinates.frame().clone();
-        let mut inside = None;
+        let (mut inside, mut roughness) = (None, 0.0);
         if coordinates.are_bent() {
             // Of the Gaussian outside no more is asked than to be about right, so it may be old; this one is new.
             if let Some(next) = matched(&Coordinates::straight(frame.clone()), part) {
                 frame = next.coordinates.frame().clone();
             }
             let (u, by_u, _) = coordinates.seen_from(part.z, part.by_z);
-            let drivers = coordinates.layers().iter().filter_map(|layer| match layer {
-                Layer::Bend(bend) => Some(bend.axis()),
-                _ => None,
+            let drivers = coordinates.layers().iter().flat_map(|layer| match layer {
+                Layer::Bend(bend) => vec![bend.axis()],
+                Layer::Pinch(pinch) => pinch.drivers().to_vec(),
+                Layer::Straight(_) | Layer::Stretch(_) => Vec::new(),
             });
             let mut drivers: Vec<usize> = drivers.collect();
             drivers.sort_unstable();
             drivers.dedup();
             drivers.truncate(MOST_DRIVERS);
             inside = Some(Inside { u, by_u, drivers });
+            roughness = coordinates.roughness(part.z, part.by_z);
         }
         let scores = frame.covariance_times(part.by_z);
         let whole = Reading::new(part, &frame, &scores).with(inside.as_ref());
@@ -61,6 +63,7 @@ impl Seen {
             frame,
             scores,
             inside,
+            roughness,
         }
     }
 
@@ -71,8 +74,7 @@ impl Seen {
 
     /// How far the gradients of the worst component are from those of N(0, I) in bent coordinates.
     pub(super) fn roughness(&self) -> f64 {
-        let Some(Inside { u, by_u, .. }) = &self.inside else { return 0.0 };
-        Cloud { d: self.frame.dim(), x: u.clone(), g: by_u.clone() }.worst_residual()
+        self.roughness
     }
 
     /// What is told of a round.
@@ -155,6 +157,11 @@ impl Seen {
         let sd =
             worst(|m| m.log_sd_error, limits.log_sd).map(|(name, within)| Doubt::StandardDeviation { name, within });
         mean.into_iter().chain(sd).collect()
+    }
+
+    /// Whether the errors of `chains` suffice for these limits.
+    pub(super) fn is_sharp(&self, question: &Question<'_>, limits: Limits, chains: usize) -> bool {
+        self.unsharp(question, limits, self.independent(chains), 1.0).is_empty()
     }
 
     /// How many numbers errors are judged by: the halves of pairs; in few coordinates, where chains may be slow and a

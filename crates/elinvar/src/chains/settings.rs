@@ -24,15 +24,26 @@ pub struct Correction {
     /// Chains that answer, likewise.
     pub chains: usize,
     /// Whether coordinates may bend where a posterior is curved, which they do only where it is about N(0, I) in bent
-    /// ones (mathematics §11.7).
+    /// ones (mathematics §11.7) or Gaussian given a scale (§11.9).
     pub bends: bool,
+    /// The answer is to have every mean within so many standard deviations where that is less than what a verdict asks
+    /// for ([`limits::MEAN`](crate::posterior::limits::MEAN)).
+    pub mean_within: f64,
     /// Seed of all random numbers.
     pub seed: u64,
 }
 
 impl Default for Correction {
     fn default() -> Self {
-        Self { max_gradients: 200_000, max_seconds: None, adapting_chains: 8, chains: 32, bends: true, seed: 1 }
+        Self {
+            max_gradients: 200_000,
+            max_seconds: None,
+            adapting_chains: 8,
+            chains: 32,
+            bends: true,
+            mean_within: f64::INFINITY,
+            seed: 1,
+        }
     }
 }
 

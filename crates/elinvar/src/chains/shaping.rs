@@ -9,7 +9,7 @@ use crate::tuning::bends as tuning;
 pub(super) fn is_curved(now: &Coordinates, part: Part<'_>) -> bool {
     let (z, by_z) = part.worth_matching(now);
     let (x, g, _) = now.seen_from(&z, &by_z);
-    Cloud { d: now.dim(), x, g }.worst_residual() > tuning::CURVED
+    Cloud { d: now.dim(), x, g }.worst_residual(0..now.dim()) > tuning::CURVED
 }
 
 /// Coordinates with bends in which the gradients at states that they were not fitted to are those of N(0, I).
@@ -31,13 +31,12 @@ pub(super) fn unbent(now: &Coordinates, part: Part<'_>) -> Option<Coordinates> {
         return None;
     }
     let (layers, _) = bends(fitted, &frame);
-    let left = layers.iter().fold(others, |cloud, layer| cloud.within(layer)).worst_residual();
+    let left = layers.iter().fold(others, |cloud, layer| cloud.within(layer)).worst_residual(0..d);
     (!layers.is_empty() && left < tuning::EXACT).then(|| Coordinates::bent(frame, layers))
 }
 
 /// Whether gradients are about those of N(0, I) where chains have just started, in part far out.
 pub(super) fn comes_true(coordinates: &Coordinates, chains: &Ensemble) -> bool {
     let states = chains.states();
-    let cloud = Cloud { d: coordinates.dim(), x: states.x.clone(), g: states.by_x.clone() };
-    cloud.worst_residual() < tuning::EXACT_FAR_OUT
+    coordinates.roughness(&states.z, &states.by_z) < tuning::EXACT_FAR_OUT
 }

@@ -40,6 +40,15 @@ pub trait Likelihood: Send + Sync {
     /// Writes ℓ, replaces η by ∂ℓ/∂η and writes ∂²ℓ/∂η².
     fn block(y: &[f64], eta: &mut [f64], value: &mut [f64], curvature: &mut [f64]);
 
+    /// Adds Σℓ and `constant` of each draw, whose η follow each other, to its sum, where nothing else is wanted; what
+    /// else is written is unspecified.
+    fn add_values(y: &[f64], eta: &mut [f64], [value, curvature]: [&mut [f64]; 2], constant: f64, sums: &mut [f64]) {
+        for (eta, sum) in eta.chunks_exact_mut(y.len()).zip(sums) {
+            Self::block(y, eta, value, curvature);
+            *sum += kernels::sum(value) + constant;
+        }
+    }
+
     /// Writes E ℓ, replaces the means of η ~ N(m, s²) by E ∂ℓ/∂η and writes E ∂²ℓ/∂η²; the variances may be
     /// overwritten. Returns how many evaluations of ℓ a row was worth. `node` holds four numbers per row, of which
     /// there are at most 256.
@@ -275,6 +284,10 @@ impl<L: Likelihood> Glm<L> {
             let (x, eta) = (rows.x, &mut eta[..n * n_draws]);
             products::rows_times(x, d, pass.draws.as_slice(), eta);
             rows.add_offset(eta);
+            if pass.order == Order::Value && !rows.is_weighted() {
+                L::add_values(rows.y, eta, [&mut value[..n], &mut curvature[..n]], rows.constant, sums.log_p);
+                continue;
+            }
             for (s, eta) in eta.chunks_exact_mut(n).enumerate() {
                 let at = if kept > 1 { s * n } else { 0 };
                 L::block(rows.y, eta, &mut value[..n], &mut curvature[at..at + n]);

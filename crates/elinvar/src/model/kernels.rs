@@ -4,7 +4,11 @@
 //! whether a fused multiply–add is an instruction (then it is used) or a library call (then it must not be): the two
 //! readings agree to a few units in the last place, not bit by bit. The functions at the end choose once per machine.
 
+mod values;
+
 use std::f64::consts::{LN_2, LOG2_E, SQRT_2};
+
+pub(crate) use values::logistic_values_block;
 
 use crate::special::simd::best_instructions;
 

@@ -32,6 +32,10 @@ impl Likelihood for Bernoulli {
         kernels::logistic_block(y, eta, value, curvature);
     }
 
+    fn add_values(y: &[f64], eta: &mut [f64], _: [&mut [f64]; 2], _: f64, sums: &mut [f64]) {
+        kernels::logistic_values_block(y, eta, sums);
+    }
+
     fn expectation_block(
         y: &[f64],
         eta: &mut [f64],

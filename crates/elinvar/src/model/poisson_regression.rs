@@ -11,6 +11,9 @@ use crate::Error;
 /// A draw at which e^η overflows has log p = −∞.
 pub type PoissonRegression = Glm<Poisson>;
 
+/// Counts y whose log y! is computed once.
+const SMALL: usize = 256;
+
 /// The likelihood of [`PoissonRegression`].
 #[derive(Clone, Debug)]
 pub struct Poisson;
@@ -49,7 +52,10 @@ impl PoissonRegression {
                 problem: format!("{} is not a whole number ≥ 0", counts[i]),
             });
         }
-        let constants = counts.iter().map(|y| -libm::lgamma(y + 1.0)).collect();
+        // Counts are small where there are many, and shards are made anew for every pass.
+        let small: Vec<f64> = (0..counts.len().min(SMALL)).map(|y| -libm::lgamma(y as f64 + 1.0)).collect();
+        let constant = |y: &f64| small.get(*y as usize).copied().unwrap_or_else(|| -libm::lgamma(y + 1.0));
+        let constants = counts.iter().map(constant).collect();
         Self::with_constants(x, counts, constants, prior_precision)
     }
 }

@@ -77,6 +77,7 @@ impl Posterior {
             mean: self.approximation().mean(),
             covariance: &covariance,
             modes: &self.agreement().modes,
+            unbounded: self.agreement().unbounded && !self.agreement().emptying,
             names: self.names_z(),
             parameter_names: self.names(),
             transforms: self.transforms(),
@@ -90,6 +91,7 @@ impl Posterior {
             largest: limits::LARGEST_DRAW,
         };
         let by_modes = by_modes::correct(evaluator, self.approximation(), &question, settings, claims)?;
+        let mut falls_off = false;
         let (mut corrected, log_evidence) = match by_modes {
             Some((answered, log_evidence)) => (answered.corrected, Ok(Some(log_evidence))),
             None => {
@@ -99,6 +101,7 @@ impl Posterior {
                     true => Err(Error::Interrupted),
                     false => self.bridge(evaluator, found, settings.seed),
                 };
+                falls_off = answered.falls_off;
                 self.elsewhere = answered.modes;
                 self.elsewhere
                     .retain(|mode| !self.record.agreement.modes.iter().any(|known| mode.is_at(&known.centre)));
@@ -110,7 +113,7 @@ impl Posterior {
             corrected.doubts.insert(0, Doubt::Fault(fault.clone()));
         }
         // Chains would be drawn to where there is mass; a spike that holds ever less has none to speak of.
-        if self.agreement().unbounded && !self.agreement().emptying {
+        if self.agreement().unbounded && !self.agreement().emptying && !falls_off {
             corrected.doubts.push(Doubt::Unbounded);
         }
         let looked = log_evidence.and_then(|log_evidence| {

@@ -21,7 +21,7 @@ use crate::target::Fault;
 /// The constants of the rule.
 pub mod limits {
     /// A mean is right if it is within so many standard deviations.
-    pub const MEAN: f64 = 0.1;
+    pub const MEAN: f64 = crate::plan::RIGHT_MEAN;
     /// A standard deviation is right if its logarithm is within log 1.15.
     pub const LOG_SD: f64 = 0.139_762;
     /// The 5 %, 50 % and 95 % quantiles of an answer have standard errors within so many standard deviations: what the

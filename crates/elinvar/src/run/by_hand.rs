@@ -68,9 +68,9 @@ impl Run<'_> {
         self.q.inner(&self.gradient, &self.gradient, &mut Scratch::new(&self.q))
     }
 
-    /// The second half of a step: moves along this gradient by the rule and within the KL bound of the plan, with a step
-    /// size β of your own. Returns the smallest β that a block took, less than asked for where the step would have left
-    /// the domain or gone farther than the bound.
+    /// The second half of a step: moves along this gradient by the rule and within the KL bound of the plan, with a
+    /// step size β of your own. Returns the smallest β that a block took, less than asked for where the step would have
+    /// left the domain or gone farther than the bound.
     ///
     /// # Errors
     /// [`Error::Domain`] for a β that is not a positive number; [`Error::LeftDomain`] under the rule `printed`.

@@ -142,7 +142,7 @@ pub(super) fn answer_where_asked(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<(), Error> {
-    if plan.correct == Correct::Always { answer(target, posterior, plan, fit, SlowChains::GoOn) } else { Ok(()) }
+    if plan.insists_on_chains() { answer(target, posterior, plan, fit, SlowChains::GoOn) } else { Ok(()) }
 }
 
 /// [`answer`] for the best of several fits, which carries the record of all.
@@ -188,9 +188,12 @@ pub(super) fn answer(
     slow: SlowChains,
 ) -> Result<(), Error> {
     let (stop, usual) = (&plan.stop, Correction::default());
-    let gradients = stop.max_evaluations.saturating_sub(fit.counts.gradient).min(usual.max_gradients);
+    // Errors fall with the root of what is spent.
+    let sharper = limits::MEAN / stop.mean_within;
+    let most = (sharper * sharper * usual.max_gradients as f64) as u64;
+    let gradients = stop.max_evaluations.saturating_sub(fit.counts.gradient).min(most);
     let seconds = stop.max_seconds.map(|most| most - fit.clock.seconds());
-    let insists = plan.correct == Correct::Always;
+    let insists = plan.insists_on_chains();
     if !insists && (gradients == 0 || seconds.is_some_and(|left| left <= 0.0)) {
         return Ok(());
     }
@@ -198,6 +201,7 @@ pub(super) fn answer(
         seed: plan.seed,
         max_gradients: gradients.max(1),
         max_seconds: seconds.map(|left| left.max(f64::MIN_POSITIVE)),
+        mean_within: stop.mean_within,
         ..usual
     };
     let mut evaluator = Evaluator::new(target, fit.interrupt());

@@ -265,8 +265,8 @@ impl<'t> Run<'t> {
 
 impl Run<'_> {
     /// The posterior that a loop of one's own has reached, where it has taken as many steps as it wanted: it ends as
-    /// [`Run::reason_to_stop`] says, or else by [`StopReason::MaxSteps`]. Nobody has judged it yet; [`Posterior::judge`]
-    /// does.
+    /// [`Run::reason_to_stop`] says, or else by [`StopReason::MaxSteps`]. Nobody has judged it yet:
+    /// [`Posterior::judge`] does.
     pub fn finish(self) -> Posterior {
         let reason = self.reason_to_stop().unwrap_or(StopReason::MaxSteps);
         self.finish_as(reason)

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::fit::fit_once;
 use super::fitting::{Fitting, Kept, Observer};
-use super::{Correct, Counts, Plan, StopReason};
+use super::{Correct, Counts, Plan, Stop, StopReason};
 use crate::Error;
 use crate::evaluate::Evaluator;
 use crate::family::Family;
@@ -32,7 +32,8 @@ pub(super) fn best_of(
     let clock = Instant::now();
     // The best is corrected at the end, where that is asked for.
     let correct = if plan.correct == Correct::Always { Correct::WhereNeeded } else { plan.correct };
-    let single = Plan { restarts: 1, correct, ..plan.clone() };
+    let stop = Stop { mean_within: Stop::default().mean_within, ..plan.stop };
+    let single = Plan { restarts: 1, correct, stop, ..plan.clone() };
     let plans: Vec<Plan> = (0..plan.restarts).map(|r| Plan { seed: seed_of(plan.seed, r), ..single.clone() }).collect();
     let ended = AtomicBool::new(false);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(plan.restarts);

@@ -1,5 +1,8 @@
 //! Where climbs begin.
 
+#[cfg(test)]
+mod tests;
+
 use super::metric::Metric;
 use super::{Mode, Search};
 use crate::Error;
@@ -55,8 +58,15 @@ impl Search<'_> {
         point.log_p - largest - terms.iter().map(|term| (term - largest).exp()).sum::<f64>().ln()
     }
 
-    /// A few climbs from further off, then more if they cost little, until there are two modes.
+    /// A few climbs from further off, then more if they cost little, until there are two modes. None where rows are
+    /// many and the density is said to be concave, so that there is no mode but the one that was found; where they are
+    /// few, the climbs cost nothing and would show that this is not so.
     pub(super) fn around(&mut self) -> Result<(), Error> {
+        let about = self.probe.evaluator.about();
+        let products = about.n_rows.unwrap_or(0).saturating_mul(about.dim);
+        if !self.modes.is_empty() && about.is_log_concave() && products >= tuning::search::DEAR_PRODUCTS {
+            return Ok(());
+        }
         for (index, distance) in tuning::search::START_DISTANCES.into_iter().enumerate() {
             let gradients = self.probe.evaluator.counts().gradient;
             let afford = !self.modes.is_empty() && gradients < tuning::search::CHEAP_GRADIENTS;

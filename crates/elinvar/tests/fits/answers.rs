@@ -188,3 +188,31 @@ fn a_named_family_is_corrected_only_where_that_is_asked_for() {
     let best = fit(&target, Family::gaussian(), &three).unwrap();
     assert_eq!((best.given_by(), best.agreement().restarts.len()), (GivenBy::Chains, 3));
 }
+
+/// Means that are asked for more sharply cost more and are; a plan that does not ask is written as it always was.
+#[test]
+fn means_are_as_sharp_as_they_are_asked_for() {
+    let target = EightSchools::new(Parametrisation::NonCentred);
+    let worst = |posterior: &Posterior| {
+        let numbers = &posterior.corrected().unwrap().coordinates;
+        numbers.iter().map(|number| number.mean.mcse / number.sd.value).fold(0.0, f64::max)
+    };
+    let sharp = |mean_within: f64| Plan { stop: Stop { mean_within, ..Stop::default() }, ..Plan::default() };
+    let usual = auto(&target, Correct::WhereNeeded);
+    let by = fit(&target, Family::auto(), &sharp(0.02)).unwrap();
+    assert_eq!((by.given_by(), by.verdict()), (GivenBy::Chains, Some(Verdict::Trust)), "{:?}", by.judgement());
+    // An expected fortieth of a mean is further off than 0.02 sd: 2.24 errors, if all were alike.
+    assert!(worst(&by) < 0.02 / 2.24 && worst(&usual) > 0.02 / 2.24, "{} {}", worst(&by), worst(&usual));
+    assert!(by.counts().gradient > 4 * usual.counts().gradient, "{:?}", by.counts());
+    assert!(by.corrected().unwrap().draws(20_000).view().iter().count() > 4_096);
+    // Where weights would do there are chains, for a named family too, and for the best of several once.
+    for (family, restarts) in [(Family::auto(), 1), (Family::gaussian(), 1), (Family::gaussian(), 2)] {
+        let plan = Plan { restarts, ..sharp(0.03) };
+        assert_eq!(fit(&logistic(60, 4), family, &plan).unwrap().given_by(), GivenBy::Chains);
+    }
+    assert!(!serde_json::to_string(&Plan::default()).unwrap().contains("mean_within"));
+    assert!(serde_json::to_string(&sharp(0.02)).unwrap().contains("\"mean_within\":0.02"));
+    let plan = Plan { correct: Correct::Never, ..sharp(0.02) };
+    assert!(fit(&target, Family::auto(), &plan).unwrap_err().to_string().contains("chains sharpen means"));
+    assert!(fit(&target, Family::auto(), &sharp(0.2)).unwrap_err().to_string().contains("0.001 to 0.1"));
+}

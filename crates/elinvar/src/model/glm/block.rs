@@ -30,6 +30,10 @@ impl Block<'_> {
         }
     }
 
+    pub(super) fn is_weighted(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
     /// Multiplies value, slope and curvature by the weights.
     pub(super) fn weigh(&self, parts: [&mut [f64]; 3]) {
         if !self.weights.is_empty() {

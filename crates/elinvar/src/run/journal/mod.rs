@@ -134,7 +134,8 @@ pub(super) fn never_kept(problem: &str) -> Error {
 
 /// The fingerprint of the way from `state`: limits do not change where it leads, only how far.
 pub(super) fn origin(state: &Approximation, plan: &Plan, counts: Counts) -> String {
-    let endless = Stop { max_steps: 0, max_evaluations: 0, max_seconds: None, ..plan.stop };
+    let mean_within = Stop::default().mean_within;
+    let endless = Stop { max_steps: 0, max_evaluations: 0, max_seconds: None, mean_within, ..plan.stop };
     let plan = Plan { stop: endless, correct: Correct::default(), ..plan.clone() };
     // Plain data in memory: there is nothing that could fail.
     let bytes = serde_json::to_vec(&(state, plan, counts)).unwrap_or_default();

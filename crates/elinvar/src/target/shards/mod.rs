@@ -7,15 +7,19 @@
 //! first.
 
 mod add_up;
+mod book;
 mod bytes;
 mod in_process;
 mod request;
 mod sums;
 
 pub use add_up::AddUp;
+pub use book::Book;
 pub use in_process::InProcess;
 pub use request::{Request, Wanted, Which};
-pub use sums::{Sums, evaluate};
+pub use sums::{Sums, evaluate, evaluate_with};
+
+use std::sync::Arc;
 
 use super::{About, Answer, Ask, Offers, Parts, Room, Target, TargetError};
 
@@ -102,13 +106,20 @@ pub trait Shards: Sync {
 pub struct SumOfShards<S> {
     about: About,
     shards: S,
+    book: Option<Arc<Book>>,
 }
 
 impl<S: Shards> SumOfShards<S> {
     /// The sum over these shards; `about` is what one of them says of itself, and `n_rows` the rows of all.
     pub fn new(shards: S, about: About, n_rows: usize) -> Self {
         let offers = Offers { item_gradients: false, ..about.offers };
-        Self { about: About { n_rows: Some(n_rows), offers, room: Room::default(), ..about }, shards }
+        Self { about: About { n_rows: Some(n_rows), offers, room: Room::default(), ..about }, shards, book: None }
+    }
+
+    /// The same, with sums that are looked up in this book first and kept there: a fit that was ended and begins again
+    /// asks no shard twice, and has the bits of one that nothing has ended.
+    pub fn with_book(self, book: Book) -> Self {
+        Self { book: Some(Arc::new(book)), ..self }
     }
 
     /// The shards.
@@ -117,9 +128,14 @@ impl<S: Shards> SumOfShards<S> {
     }
 
     fn add_up(&self, request: &Request) -> Result<Sums, ShardError> {
+        if let Some(known) = self.book.as_ref().and_then(|book| book.find(request)) {
+            return Ok(known);
+        }
         let mut sums = AddUp::new(self.shards.len(), request);
         self.shards.ask(request, &mut sums)?;
-        sums.total()
+        let total = sums.total()?;
+        self.book.iter().try_for_each(|book| book.keep(request, &total))?;
+        Ok(total)
     }
 }
 

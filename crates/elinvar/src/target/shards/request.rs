@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::target::{Ask, Contraction, Covariance, Draws, Rows, TargetError, Want};
+use crate::target::{Answer, Ask, Contraction, Covariance, Draws, Rows, TargetError, Want};
 
 /// A request to every shard: an [`Ask`] over all rows that owns its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,6 +86,11 @@ impl Request {
     /// Number of draws.
     pub fn n_draws(&self) -> usize {
         self.draws.len() / self.dim
+    }
+
+    /// Room for the answer of a shard, which can be used for one after the other.
+    pub fn room(&self) -> Answer {
+        Answer::new(self.dim, self.n_draws())
     }
 
     /// Checks that the numbers of numbers agree, which is not said of a request that came from somewhere else.

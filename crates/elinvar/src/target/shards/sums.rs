@@ -48,6 +48,14 @@ impl Sums {
 /// # Errors
 /// What the model says, or that the request does not suit it.
 pub fn evaluate(part: &dyn Target, request: &Request) -> Result<Sums, TargetError> {
+    evaluate_with(part, request, &mut request.room())
+}
+
+/// [`evaluate`] in the [`Request::room`] of earlier shards, for whoever asks one after the other.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn evaluate_with(part: &dyn Target, request: &Request, answer: &mut Answer) -> Result<Sums, TargetError> {
     let about = part.about();
     request.check().map_err(|error| TargetError::fatal(error.to_string()))?;
     if about.dim != request.dim {
@@ -64,11 +72,10 @@ pub fn evaluate(part: &dyn Target, request: &Request) -> Result<Sums, TargetErro
     if !is_offered {
         return Err(TargetError::not_offered());
     }
-    let mut answer = Answer::new(request.dim, request.n_draws());
     if let Some((covariance, n)) = request.matrices() {
         answer.set_curvature(covariance, n);
     }
-    part.evaluate(&request.ask(), &mut answer)?;
+    part.evaluate(&request.ask(), answer)?;
     let rows = about.n_rows.unwrap_or(1) as u64;
     let work = if matches!(request.wanted, Wanted::GaussianExpectation { .. }) { answer.work() } else { 1 };
     let [log_p, grad, curvature] = request.lengths();
