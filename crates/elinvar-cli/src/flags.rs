@@ -274,6 +274,7 @@ mod tests {
             ("max-steps", "9"),
             ("max-evals", "5e6"),
             ("max-seconds", "4"),
+            ("mean-within", "0.05"),
             ("tolerance", "0.1"),
             ("restarts", "2"),
             ("minibatch", "8"),

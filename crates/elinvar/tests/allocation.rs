@@ -433,9 +433,10 @@ impl Target for Watched<'_> {
 #[test]
 fn leaps_of_chains_allocate_nothing() {
     warm_the_thread();
-    // Chains go on for long in a hierarchy, and end after some rounds on a regression.
+    // Chains go on for long where tails are heavy; in a hierarchy they have coordinates of its scale.
     let (schools, regression) = (EightSchools::new(Parametrisation::NonCentred), logistic(80, 20));
-    for (inner, most) in [(&schools as &dyn Target, 40), (&regression, 10)] {
+    let heavy = subjects::heavy_tails(5.0, 10);
+    for (inner, least, most) in [(&heavy as &dyn Target, 80, 40), (&schools, 12, 4), (&regression, 20, 10)] {
         let zero = || AtomicU64::new(0);
         let target = Watched { inner, last: zero(), calls: zero(), after_an_allocation: zero() };
         let mut posterior = elinvar::run::fit(inner, Family::gaussian(), &Plan::default()).unwrap();
@@ -443,6 +444,6 @@ fn leaps_of_chains_allocate_nothing() {
         posterior.correct(&target, &settings).unwrap();
         let (calls, after) = (target.calls.into_inner(), target.after_an_allocation.into_inner());
         println!("{after} of {calls} leaps after an allocation");
-        assert!(calls > 2 * most && after <= most, "{after} of {calls} leaps after an allocation");
+        assert!(calls > least && after <= most, "{after} of {calls} leaps after an allocation");
     }
 }

@@ -210,7 +210,7 @@ fn commands() {
             None,
             "fit --components 3",
             said(
-                "--components belongs to --family mog or ef_mixture or birnbaum_saunders and means nothing for auto; change the family or leave it out",
+                "--components belongs to --family mog or ef_mixture or birnbaum_saunders or dirichlet and means nothing for auto; change the family or leave it out",
             ),
         ),
         (

@@ -392,7 +392,7 @@ fn the_next_command_can_be_pasted() {
     let ended = gaussian("--curvature hessian --max-steps 300 --tolerance 1e-7");
     assert!(ended.stdout.contains(" nats left to gain\n"), "{}", ended.stdout);
     assert!(ended.stdout.ends_with("Next: the same command with --max-steps 4000\n"), "{}", ended.stdout);
-    let ended = gaussian("--covariance diagonal --max-steps 60 --tolerance 1e-3");
+    let ended = gaussian("--covariance diagonal --curvature hessian --max-steps 60 --tolerance 1e-3");
     assert!(ended.stdout.contains("; what is left to gain is hidden by noise (± "), "{}", ended.stdout);
     let first_number = |after: &str| -> usize {
         let rest = ended.stdout.rsplit(after).next().unwrap();

@@ -40,6 +40,10 @@ pub(super) fn pinched(now: &Coordinates, part: Part<'_>) -> Option<Coordinates> 
     }
     let best = best.filter(|best| best.left < tuning::NEAR)?;
     let rows = Rows::new(&frame, best.driver, &some_z, &some_g)?;
+    // Where nothing depends on the driver it is no scale, and κ is anything.
+    if rows.fit(best.kappa, &[0], true).is_none_or(|fit| fit.left < tuning::INDEPENDENT) {
+        return None;
+    }
     let fit = rows.refined(best.kappa)?;
     let pinch = rows.pinch(best.driver, &fit)?;
     let outer = apart(&frame, best.driver)?;

@@ -7,7 +7,7 @@ pub(crate) use elinvar::internals::GradientsOnly;
 use elinvar::internals::law::{Logistic, VarianceGamma};
 use elinvar::model::{DesignMatrix, LogisticRegression};
 use elinvar::target::{
-    About, Answer, Ask, Covariance, Offers, PointwiseHessian, PointwiseTarget, Support, Target, TargetError,
+    About, Answer, Ask, Covariance, Offers, PointwiseHessian, PointwiseTarget, Support, Target, TargetError, from_fns,
 };
 
 /// Every family, each with a full and a diagonal scale matrix.
@@ -99,6 +99,20 @@ pub(crate) fn logistic(n: usize, d: usize) -> LogisticRegression {
     let labels = labels.collect();
     let names = (1..=d).map(|j| format!("x{j}")).collect();
     LogisticRegression::from_labels(DesignMatrix::new(rows, d, names).unwrap(), labels, 0.3).unwrap()
+}
+
+/// A product of Student-t laws with so many degrees of freedom: chains go on for several rounds.
+pub(crate) fn heavy_tails(degrees: f64, dim: usize) -> impl Target {
+    let log_density = move |z: &[f64], grad: &mut [f64]| {
+        grad.iter_mut().zip(z).for_each(|(g, z)| *g = -(degrees + 1.0) * z / (degrees + z * z));
+        z.iter().map(|z| -0.5 * (degrees + 1.0) * (z * z / degrees).ln_1p()).sum()
+    };
+    from_fns(dim, log_density, move |z, hessian| {
+        hessian.fill(0.0);
+        for (i, z) in z.iter().enumerate() {
+            hessian[i * (dim + 1)] = -(degrees + 1.0) * (degrees - z * z) / (degrees + z * z).powi(2);
+        }
+    })
 }
 
 /// A member of any family as a normalised target with second derivatives.

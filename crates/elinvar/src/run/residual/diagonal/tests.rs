@@ -56,8 +56,8 @@ fn quartic(d: usize) -> impl Target {
     )
 }
 
-/// By Hessians: whitened draws, which regressions take, have fourth powers that are too small (§12.5), and the error that
-/// this leaves is no noise.
+/// By Hessians: whitened draws, which regressions take, have fourth powers that are too small (§12.5), and the error
+/// that this leaves is no noise.
 #[test]
 fn the_noise_of_a_diagonal_is_that_of_its_mean() {
     let (d, target) = (8, quartic(8));
