@@ -136,7 +136,7 @@ fn fit_to_the_end(target: &dyn Target, family: Family, plan: &Plan, fit: &mut Fi
     } else {
         let mut posterior = match family.kind {
             Kind::MogAuto => grow(target, start.approximation, plan, fit)?,
-            _ => run_beside(target, start.approximation, start.contained, plan, fit)?,
+            _ => run_beside(target, start.approximation, start.contained, Pool::MayFollow, plan, fit)?,
         };
         posterior.set_agreement(start.agreement);
         let answered = ladder::answer_where_asked(target, &mut posterior, plan, fit);
@@ -217,7 +217,24 @@ pub(super) fn run_from(
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
-    run_beside(target, start, None, plan, fit)
+    run_beside(target, start, None, Pool::MayFollow, plan, fit)
+}
+
+/// [`run_from`] for a Gaussian that chains go on from: what is left to it is theirs to find.
+pub(super) fn run_for_chains(
+    target: &dyn Target,
+    start: Approximation,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<Posterior, Error> {
+    run_beside(target, start, None, Pool::Left, plan, fit)
+}
+
+/// Whether a Gaussian that residual scores leave unfinished goes on by a pool, where that is possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pool {
+    MayFollow,
+    Left,
 }
 
 /// The same beside the Gaussian that the family contains, if that is known.
@@ -225,17 +242,18 @@ fn run_beside(
     target: &dyn Target,
     start: Approximation,
     contained: Option<Contained>,
+    pool: Pool,
     plan: &Plan,
     fit: &mut Fitting<'_>,
 ) -> Result<Posterior, Error> {
     if plan.goes_by_residuals(target, start.family())? {
         let is_free = plan.curvature != Curvature::LeastChange;
         let mut run = ResidualRun::new(target, start.clone(), plan)?;
-        let has_pool = plan.may_go_on_by_pool(target, start.family());
+        let has_pool = pool == Pool::MayFollow && plan.may_go_on_by_pool(target, start.family());
         if has_pool {
             run = run.at_most(draws_before_a_pool(start.dim()));
         }
-        let mut from = match fit.carry(&mut run) {
+        let from = match fit.carry(&mut run) {
             // An edge through the start takes one of two mirrored draws.
             Err(Error::BadStart { .. }) if is_free => start,
             Ok(StopReason::Stagnated) if is_free && fit.steps_of_part() < plan.stop.max_steps => {
@@ -248,12 +266,14 @@ fn run_beside(
         if has_pool && fit.counts.dropped == 0 {
             // What a batch of draws leaves open, all of them together may tell.
             let mut run = PooledRun::new(target, from.clone(), &Plan { stop, ..plan.clone() })?;
-            from = match fit.carry(&mut run) {
-                Err(Error::BadStart { .. }) => from,
-                Ok(StopReason::Stagnated) if fit.steps_of_part() < stop.max_steps => run.reached()?,
+            match fit.carry(&mut run) {
+                Err(Error::BadStart { .. }) => {}
+                // What it has come to is no better for it, and may be anywhere.
+                Ok(StopReason::Stagnated) if fit.steps_of_part() < stop.max_steps => {}
                 reason => return run.posterior(reason?),
-            };
+            }
             stop.max_steps -= fit.steps_of_part();
+            return run_beside(target, from, contained, Pool::Left, &Plan { stop, ..plan.clone() }, fit);
         }
         // Kinks and edges are noise to residual scores, which no number of draws takes away; averages of steps do.
         let curvature = match target.about().offers.hessian {
@@ -261,7 +281,7 @@ fn run_beside(
             false => Curvature::Stein { control_variate: true },
         };
         let plan = Plan { curvature, stop, ..plan.clone() };
-        return run_beside(target, from, contained, &plan, fit);
+        return run_beside(target, from, contained, pool, &plan, fit);
     }
     if plan.goes_by_pool(target, start.family())? {
         let plan = &plan.without_pool();
@@ -273,7 +293,7 @@ fn run_beside(
         };
         let stop = Stop { max_steps: plan.stop.max_steps - fit.steps_of_part(), ..plan.stop };
         let plan = Plan { stop, ..plan.resolve(target)? };
-        return run_beside(target, from, contained, &plan, fit);
+        return run_beside(target, from, contained, pool, &plan, fit);
     }
     let mut run = Run::new(target, start, plan)?;
     run.contained = contained;

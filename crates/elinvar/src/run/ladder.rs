@@ -1,6 +1,6 @@
 //! What `auto` does: a Gaussian, and then the cheapest way to an answer that can be trusted.
 
-use super::fit::{grow, run_from};
+use super::fit::{grow, run_for_chains, run_from};
 use super::fitting::Fitting;
 use super::start::bend;
 use super::{Correct, Counts, Plan, Start, Stop, StopReason};
@@ -309,7 +309,11 @@ impl<'t> Ladder<'t> {
             stop.max_evaluations = stop.max_evaluations.min(enough);
         }
         let plan = Plan { seed: self.seed(), stop, ..self.plan.clone() };
-        let steps = if grows { grow } else { run_from };
+        let steps = match () {
+            () if grows => grow,
+            () if is_start && !is_mixture => run_for_chains,
+            () => run_from,
+        };
         let stepped = steps(self.target, start, &plan, fit);
         let mut posterior = match fit.or_reached(stepped, || self.reached()) {
             // A bent start may stand where there is no density; the Gaussian one may not.

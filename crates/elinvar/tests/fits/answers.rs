@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use elinvar::chains::{Correction, Round};
-use elinvar::model::{EightSchools, Funnel, Parametrisation};
+use elinvar::model::{BetaBinomial, EightSchools, Funnel, Parametrisation};
 use elinvar::posterior::{Answer, Estimate, GivenBy, Verdict};
 use elinvar::run::fit;
 use elinvar::run::{Correct, Counts, Kept, Stop, fit_journaled};
@@ -192,7 +192,7 @@ fn a_named_family_is_corrected_only_where_that_is_asked_for() {
 /// Means that are asked for more sharply cost more and are; a plan that does not ask is written as it always was.
 #[test]
 fn means_are_as_sharp_as_they_are_asked_for() {
-    let target = EightSchools::new(Parametrisation::NonCentred);
+    let target = BetaBinomial::cancer_mortality();
     let worst = |posterior: &Posterior| {
         let numbers = &posterior.corrected().unwrap().coordinates;
         numbers.iter().map(|number| number.mean.mcse / number.sd.value).fold(0.0, f64::max)
@@ -203,8 +203,7 @@ fn means_are_as_sharp_as_they_are_asked_for() {
     assert_eq!((by.given_by(), by.verdict()), (GivenBy::Chains, Some(Verdict::Trust)), "{:?}", by.judgement());
     // An expected fortieth of a mean is further off than 0.02 sd: 2.24 errors, if all were alike.
     assert!(worst(&by) < 0.02 / 2.24 && worst(&usual) > 0.02 / 2.24, "{} {}", worst(&by), worst(&usual));
-    // Not 25 times as many: in coordinates of their scale, schools are known better than is asked for at once.
-    assert!(by.counts().gradient > usual.counts().gradient, "{:?} {:?}", by.counts(), usual.counts());
+    assert!(2 * by.counts().gradient > 3 * usual.counts().gradient, "{:?} {:?}", by.counts(), usual.counts());
     assert!(by.corrected().unwrap().draws(20_000).view().iter().count() > 4_096);
     // Where weights would do there are chains, for a named family too, and for the best of several once.
     for (family, restarts) in [(Family::auto(), 1), (Family::gaussian(), 1), (Family::gaussian(), 2)] {
