@@ -164,7 +164,7 @@ fn non_centred(collection: &Path) -> Result<Known, String> {
     Ok(Known { name: exact.name, target, moments: Moments { mean, sd }, parameters: Some(names) })
 }
 
-/// The same with effects as they are; the collection writes θ[j] where the library writes θj.
+/// The same with effects as they are; the collection writes `θ[j]` where the library writes θj.
 fn centred(collection: &Path) -> Result<Known, String> {
     let (_, reference) = posteriordb::with_reference(collection, posteriordb::POSTERIORS[0])?;
     let names = reference.names.iter().map(|name| name.replace(['[', ']'], "")).collect();

@@ -151,7 +151,8 @@ pub(crate) fn correct(
         let mut enough = clean >= if doubtful { 2 } else { 1 };
         enough &= aim.mean >= limits.mean || seen.is_sharp(question, aim, part.n);
         // Coordinates are known at once where the law is; what somebody computes from states has nothing but these.
-        let fewest = if frame.are_pinched() { (pinches::STATES_OF_AN_ANSWER as f64 / late) as usize } else { 0 };
+        let asked = pinches::STATES_OF_AN_ANSWER.max((pinches::ERRORS_WITHIN / aim.mean).powi(2));
+        let fewest = if frame.are_pinched() { (asked / late) as usize } else { 0 };
         let missing = fewest.saturating_sub(held * chains.len()).div_ceil(chains.len());
         enough &= missing == 0;
         let mut numbers = None;

@@ -27,10 +27,12 @@ pub(crate) const ROUNDING: f64 = 1e-9;
 pub(crate) const RIDGE: f64 = 1e-12;
 /// Share of the largest eigenvalue of a term below which an eigenvalue is rounding. Not tuned.
 pub(crate) const NOTHING: f64 = 1e-6;
-/// States that an answer in such coordinates rests on at least. Their means and standard deviations are known from a few
-/// hundred; the mean of τ = e^z, computed from 512 states of eight schools, was off by up to 0.09 standard deviations and
-/// its standard deviation by up to 19 % (seven seeds).
-pub(crate) const STATES_OF_AN_ANSWER: usize = 2_048;
+/// States that an answer in such coordinates rests on at least. Their means and standard deviations are known from a
+/// few hundred; the mean of τ = e^z, computed from 512 states of eight schools, was off by up to 0.09 standard
+/// deviations and its standard deviation by up to 19 % (seven seeds).
+pub(crate) const STATES_OF_AN_ANSWER: f64 = 2_048.0;
+/// Standard errors of a mean over independent states that are to be within what means are asked for. Not tuned.
+pub(crate) const ERRORS_WITHIN: f64 = 2.5;
 /// Nats of e^{κt} beyond the states as far as which the map is that of the fit, and places at which that is tried. Not
 /// tuned.
 pub(crate) const BEYOND: f64 = 16.0;

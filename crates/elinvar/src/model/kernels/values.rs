@@ -10,7 +10,7 @@ const LANES: usize = 8;
 /// [`LANES`] times as many factors of at most 2 have a product that does not overflow.
 const FACTORS: usize = 120;
 
-/// log x for normal x > 0, by the method of [`ln_1p_and_reciprocal`] around the nearest power of two.
+/// log x for normal x > 0, by the method of `ln_1p_and_reciprocal` around the nearest power of two.
 #[inline(always)]
 fn ln<const FMA: bool>(x: f64) -> f64 {
     let bits = x.to_bits();
@@ -49,7 +49,7 @@ fn logistic_product<const FMA: bool>(y: &[f64], eta: &[f64]) -> [f64; 2] {
     [((a * e) * (b * f)) * ((c * g) * (d * h)), ((i + m) + (j + n)) + ((k + o) + (l + p))]
 }
 
-/// Adds Σ log σ(yη) of each draw to its sum, up to the rounding of the sum of [`logistic`]; `eta` has the rows of one
+/// Adds Σ log σ(yη) of each draw to its sum, up to the rounding of the sum of `logistic`; `eta` has the rows of one
 /// draw after the other.
 ///
 /// log Π (1 + e^{−|t|}) = Σ log(1 + e^{−|t|}) with t = yη: a factor is between 1 and 2, so that one logarithm does for
