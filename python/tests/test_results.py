@@ -120,12 +120,13 @@ def test_overflow_far_out_is_nothing_to_warn_of():
 
     def watched(z):
         seen.append(np.abs(z).max())
+        np.exp(5 * np.abs(z))
         return eight_schools(z)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit = elinvar.fit(elinvar.from_batch(watched, names=SCHOOLS), progress=False)
-    assert fit.trusted and max(seen) > 710, "no exponential has overflowed"
+    assert fit.trusted and max(seen) > 142, "no exponential has overflowed"
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         eight_schools(np.full((1, len(SCHOOLS)), 1e3))
 

@@ -83,6 +83,21 @@ pub(super) fn climb(
     Ok(posterior)
 }
 
+/// Has chains go on that have ended for a mixture on which none run.
+fn go_on_where_slow(
+    target: &dyn Target,
+    posterior: &mut Posterior,
+    plan: &Plan,
+    fit: &mut Fitting<'_>,
+) -> Result<(), Error> {
+    let is_slow = |corrected: &Corrected| corrected.doubts.iter().any(|doubt| matches!(doubt, Doubt::Slow { .. }));
+    if posterior.corrected().is_some_and(is_slow) {
+        let answered = answer(target, posterior, plan, fit, SlowChains::GoOn);
+        fit.or_reached(answered, || Some(posterior.clone()))?;
+    }
+    Ok(())
+}
+
 /// A mixture over what chains did not meet too, where it is trusted or chains can be run on each of its modes;
 /// otherwise their answer. Returns the seconds of all rungs, too.
 fn cover(
@@ -103,18 +118,19 @@ fn cover(
     let mixture = start.of_family(target, family, plan, fit);
     let mixture = fit.or_reached(mixture, || Some(posterior.clone()))?;
     let covered = ladder.step_onto(mixture, fit);
+    if matches!(covered, Err(Error::BadStart { .. } | Error::NotPositiveDefinite { .. })) {
+        // Where a climb went on without end there is nothing to put a component on.
+        let seconds = seconds(posterior.rungs());
+        go_on_where_slow(target, &mut posterior, plan, fit)?;
+        return Ok((posterior, seconds));
+    }
     let mut ladder = fit.or_reached(covered, || Some(posterior.clone()))?;
     let is_trusted = ladder.top()?.verdict() == Some(Verdict::Trust);
     let goes_on = !is_trusted && !ladder.over && Territories::of(ladder.top()?.approximation()).is_some();
     if !is_trusted && !goes_on {
         posterior.set_rungs(ladder.rungs);
         let seconds = seconds(posterior.rungs());
-        let is_slow = |corrected: &Corrected| corrected.doubts.iter().any(|doubt| matches!(doubt, Doubt::Slow { .. }));
-        if posterior.corrected().is_some_and(is_slow) {
-            // They have ended for a mixture on which chains do not run.
-            let answered = answer(target, &mut posterior, plan, fit, SlowChains::GoOn);
-            fit.or_reached(answered, || Some(posterior.clone()))?;
-        }
+        go_on_where_slow(target, &mut posterior, plan, fit)?;
         return Ok((posterior, seconds));
     }
     // The chains belong to what it took to get there.

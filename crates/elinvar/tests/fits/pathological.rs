@@ -164,3 +164,24 @@ fn a_gaussian_of_eight_schools_is_never_far_out() {
         assert!((mean[1] - 0.85).abs() < 0.15 && (covariance[11].sqrt() - 0.735).abs() < 0.1, "{seed}: {mean:?}");
     }
 }
+
+/// A scale without data: the density has no maximum, and climbs from its chains go on without end.
+#[test]
+fn a_scale_without_data_is_answered() {
+    use elinvar::prelude::{Fit, Parameters, log_density};
+    let model = log_density(Parameters::new().real("mu", 1).positive("sigma", 1), |x, gradient| {
+        let (mu, sigma) = (x[0], x[1]);
+        gradient[0] = -mu / (sigma * sigma);
+        gradient[1] = mu * mu / sigma.powi(3) - 1.0 / sigma - sigma;
+        -0.5 * mu * mu / (sigma * sigma) - sigma.ln() - 0.5 * sigma * sigma
+    });
+    for seed in 1..=8 {
+        let posterior = Fit::new(&model).seed(seed).run().unwrap();
+        let sigma = posterior.summary(2, 1).parameters[1].clone();
+        // sigma is half-normal.
+        assert!(
+            (sigma.mean.value - 0.797_88).abs() < 0.06 && (sigma.sd.value / 0.602_81).ln().abs() < 0.14,
+            "{sigma:?}"
+        );
+    }
+}
